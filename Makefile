@@ -1,0 +1,102 @@
+# `make demo` and `make test` do everything in a fresh clone. Environments are made once and kept by their stamps; the
+# versions in constraints/ make a run today and one next year the same.
+
+.DEFAULT_GOAL := help
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+
+VENV := .venv
+REFEREES := .venv-referees
+BARE := .venv-bare
+BIN := $(VENV)/bin
+PIP := -m pip install --quiet --disable-pip-version-check
+JAR := .cache/referees/paimon-python-java-bridge-0.9.0.jar
+
+DEMO_STAMP := $(VENV)/.stamp-demo
+DEV_STAMP := $(VENV)/.stamp-dev
+REFEREES_STAMP := $(REFEREES)/.stamp
+BARE_STAMP := $(BARE)/.stamp
+
+# The home of a Java 17+; asked for in recipes only, since it may install one.
+JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME SPARK_LOCAL_IP=127.0.0.1 &&
+
+##@ Use
+.PHONY: demo
+demo: $(DEMO_STAMP) ## Run the main job on real data: the flights of New York in 2013
+	$(JAVA) $(BIN)/python -m lakebed.demo
+
+##@ Check
+.PHONY: test
+test: lint types environments ## Lint, types and all tests
+	$(JAVA) $(BIN)/python -m pytest $(PYTEST)
+
+.PHONY: quick
+quick: $(DEV_STAMP) ## The tests that need no Spark, no Java and no referees
+	$(BIN)/python -m pytest -m 'not (spark or referee or java or slow)' $(PYTEST)
+
+.PHONY: lint
+lint: $(DEV_STAMP) ## Style, format and the contract of the rooms
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-logo
+
+.PHONY: types
+types: $(DEV_STAMP) ## mypy --strict
+	$(BIN)/mypy --strict
+
+.PHONY: format
+format: $(DEV_STAMP) ## Mend style and format in place
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+.PHONY: bench
+bench: $(DEV_STAMP) ## Measure against Spark's own readers
+	$(JAVA) $(BIN)/python bench/run.py
+
+##@ Environments
+.PHONY: environments
+environments: $(DEV_STAMP) referees $(BARE_STAMP) ## All environments that the tests need
+
+.PHONY: referees
+referees: $(REFEREES_STAMP) $(JAR) ## pypaimon, pypaimon-rust and the jar of Java Paimon
+
+$(DEMO_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
+	scripts/make_environment.sh $(VENV)
+	$(BIN)/python $(PIP) --constraint constraints/main.txt --editable '.[demo]'
+	touch $@
+
+$(DEV_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
+	scripts/make_environment.sh $(VENV)
+	$(BIN)/python $(PIP) --constraint constraints/main.txt --upgrade pip
+	$(BIN)/python $(PIP) --constraint constraints/main.txt --group dev --editable '.[arrow,spark,connect,fsspec,demo]'
+	touch $@ $(DEMO_STAMP)
+
+$(REFEREES_STAMP): constraints/referees.txt | scripts/make_environment.sh
+	scripts/make_environment.sh $(REFEREES)
+	$(REFEREES)/bin/python $(PIP) --requirement constraints/referees.txt
+	touch $@
+
+# The wheel and what it asks for are installed there by the test itself.
+$(BARE_STAMP): | scripts/make_environment.sh
+	scripts/make_environment.sh $(BARE)
+	touch $@
+
+$(JAR): scripts/fetch_java_referee.py | $(REFEREES_STAMP)
+	$(REFEREES)/bin/python $< $@
+
+##@ Tidy
+.PHONY: clean
+clean: ## Remove what builds, checks and the demo leave behind
+	rm -rf build dist demo-warehouse spark-warehouse .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find src tests bench scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: distclean
+distclean: clean ## Remove the environments too
+	rm -rf $(VENV) $(REFEREES) $(BARE) .cache
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} \
+		/^##@/ {printf "\n%s\n", substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

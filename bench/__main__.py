@@ -1,0 +1,37 @@
+"""`python -m bench [NAME...]`: run the measurements, print them, and write them to `bench/results.json`."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+import pyspark
+from lakebed.spark.session import local_session
+
+from bench import evolved_scan, many_files
+
+MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run}
+
+
+def main(names: list[str]) -> None:
+    """Each measurement in a directory of its own that is deleted afterwards, all in one Spark session."""
+    spark = local_session("lakebed-bench", cores="2", fast_start=False)
+    results: dict[str, object] = {
+        "python": platform.python_version(),
+        "pyspark": pyspark.__version__,
+        "machine": platform.machine(),
+        "cores": 2,
+    }
+    for name in names or MEASUREMENTS:
+        with tempfile.TemporaryDirectory(prefix=f"lakebed-bench-{name}-") as directory:
+            results[name] = MEASUREMENTS[name](spark, Path(directory))
+            print(name, json.dumps(results[name], indent=2), flush=True)
+    Path(__file__).with_name("results.json").write_text(json.dumps(results, indent=2) + "\n")
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,75 @@
+"""Lakebed: schema as code for lakehouse tables, with Spark as its data plane.
+
+    import lakebed
+
+    lake = lakebed.open("warehouse")
+    lake.apply(lake.plan("flights.yaml"))
+    lake.ingest(spark, "nyc.flights", "january.csv")
+    lake.read(spark, "nyc.flights").show()
+
+Names are loaded when they are used, so that `import lakebed` needs neither PySpark nor PyArrow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lakebed.catalog import (
+        DataType,
+        Field,
+        PathFactory,
+        SchemaManager,
+        TableManager,
+        TableMetadata,
+        TableSchema,
+    )
+    from lakebed.errors import LakebedError
+    from lakebed.lake import Lake
+    from lakebed.lake import open_lake as open
+    from lakebed.manifest import load_manifest
+
+_HOMES = {
+    "DataType": ("lakebed.catalog", "DataType"),
+    "Field": ("lakebed.catalog", "Field"),
+    "Lake": ("lakebed.lake", "Lake"),
+    "LakebedError": ("lakebed.errors", "LakebedError"),
+    "PathFactory": ("lakebed.catalog", "PathFactory"),
+    "SchemaManager": ("lakebed.catalog", "SchemaManager"),
+    "TableManager": ("lakebed.catalog", "TableManager"),
+    "TableMetadata": ("lakebed.catalog", "TableMetadata"),
+    "TableSchema": ("lakebed.catalog", "TableSchema"),
+    "load_manifest": ("lakebed.manifest", "load_manifest"),
+    "open": ("lakebed.lake", "open_lake"),
+}
+
+__all__ = [
+    "DataType",
+    "Field",
+    "Lake",
+    "LakebedError",
+    "PathFactory",
+    "SchemaManager",
+    "TableManager",
+    "TableMetadata",
+    "TableSchema",
+    "load_manifest",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("lakebed")
+    try:
+        module, attribute = _HOMES[name]
+    except KeyError:
+        raise AttributeError(f"module 'lakebed' has no attribute {name!r}") from None
+    return getattr(import_module(module), attribute)
+
+
+def __dir__() -> list[str]:
+    return sorted([*__all__, "__version__"])

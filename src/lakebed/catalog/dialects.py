@@ -1,0 +1,50 @@
+"""`Dialect`: what a schema file holds, as bytes. Paimon's own is here, Mini Paimon's in `mini`."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from lakebed.catalog import schema_file
+from lakebed.catalog.paths import Layout
+from lakebed.catalog.table_schema import TableSchema
+
+
+class Dialect(Protocol):
+    """How schemas are written to and read from files."""
+
+    #: Whether a file means something only after the versions before it (it holds no field ids).
+    is_cumulative: bool
+
+    def dumps(self, schema: TableSchema) -> bytes:
+        """The bytes of the file of a version."""
+        ...
+
+    def loads(self, data: bytes, *, source: str, expected_id: int, previous: TableSchema | None) -> TableSchema:
+        """The version in a file; `previous` is the one before it, given to cumulative dialects only."""
+        ...
+
+
+class PaimonDialect:
+    """Apache Paimon's schema files, versions 1 to 3."""
+
+    is_cumulative = False
+
+    def dumps(self, schema: TableSchema) -> bytes:
+        """Exactly the bytes that the reference writes."""
+        return schema_file.dumps(schema)
+
+    def loads(self, data: bytes, *, source: str, expected_id: int, previous: TableSchema | None) -> TableSchema:
+        """The version in a file; its id must be that of its name."""
+        return schema_file.loads(data, source=source, expected_id=expected_id)
+
+
+PAIMON: Dialect = PaimonDialect()
+
+
+def dialect_of(layout: Layout) -> Dialect:
+    """The dialect that a layout goes with."""
+    if layout is Layout.PAIMON:
+        return PAIMON
+    from lakebed.catalog.mini import MINI
+
+    return MINI

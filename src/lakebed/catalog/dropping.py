@@ -1,0 +1,63 @@
+"""How a table is taken away, so that a crash at any point leaves the old table, or none that could be taken for one.
+
+A marker is put into the table's directory, then the schema goes (in one step where directories can be moved, else file
+by file, the newest last), then all else, and the marker with the directory at the end. While the marker is there no
+table can be made in its place; dropping again finishes the work.
+"""
+
+from __future__ import annotations
+
+from lakebed.catalog.paths import SCHEMA, schema_id_of
+from lakebed.store import DirectoryStore, Store
+
+MARKER = ".dropping"
+_GONE = ".dropped-schema"
+#: Where files lie that would come alive under a new table of the same name.
+_LIVE = ("snapshot", "tag", "branch", "changelog")
+
+
+def is_interrupted(store: Store, table_path: str) -> bool:
+    """Whether a drop of the table was begun and not finished."""
+    return store.exists(f"{table_path}/{MARKER}")
+
+
+def leftovers(store: Store, table_path: str) -> list[str]:
+    """Directories of an earlier table at this place whose content a new one would take over."""
+    return [name for name in _LIVE if store.exists(f"{table_path}/{name}")]
+
+
+def remove_table(store: Store, table_path: str) -> None:
+    """Delete a table's directory and nothing outside of it; a link in it, or in its place, is removed, not followed."""
+    directories = store if isinstance(store, DirectoryStore) else None
+    if directories is not None and directories.is_link(table_path):
+        store.delete_tree(table_path)
+        return
+    marker = f"{table_path}/{MARKER}"
+    store.replace(marker, b"")
+    if directories is not None:
+        _hide_schema(directories, table_path)
+    else:
+        _delete_versions(store, f"{table_path}/{SCHEMA}")
+    for entry in store.list(table_path):
+        if entry.name == MARKER:
+            continue
+        if entry.is_directory:
+            store.delete_tree(f"{table_path}/{entry.name}")
+        else:
+            store.delete(f"{table_path}/{entry.name}")
+    store.delete_tree(table_path)
+
+
+def _hide_schema(store: DirectoryStore, table_path: str) -> None:
+    schema, gone = f"{table_path}/{SCHEMA}", f"{table_path}/{_GONE}"
+    if store.is_link(schema):
+        store.delete(schema)
+    elif store.is_directory(schema):
+        store.delete_tree(gone)
+        store.move_directory(schema, gone)
+
+
+def _delete_versions(store: Store, directory: str) -> None:
+    found = [(schema_id_of(entry.name), entry.name) for entry in store.list(directory) if not entry.is_directory]
+    for _, name in sorted((number, name) for number, name in found if number is not None):
+        store.delete(f"{directory}/{name}")

@@ -1,0 +1,95 @@
+"""The one place where field ids are given out (Paimon: ids of nested fields are unique over the whole table).
+
+Order, as the reference's schema builder has it: a new column of the table takes the next id, then the nested fields of
+its type are numbered from the same counter. Within a new ROW, for each field in order, first everything nested in that
+field's type is numbered, then the field itself. Map keys come before map values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import UnsupportedError
+from lakebed.physical.types import (
+    FIRST_SYSTEM_ID,
+    UNASSIGNED,
+    Array,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    Vector,
+)
+
+
+def assign(fields: Iterable[DataField], highest: int) -> tuple[tuple[DataField, ...], int]:
+    """Give ids to the fields that are `UNASSIGNED`; returns the fields and the largest id ever given out.
+
+    `highest` is the table's `highestFieldId`, -1 for a new table. A field that has an id keeps it. A new field gets an
+    id together with everything nested in its type, whatever ids stand there. An id is never given out twice: counting
+    starts above `highest` and above every id that is kept.
+    """
+    given = tuple(fields)
+    counter = _Counter(max(highest, _highest_kept(given)))
+    return tuple(counter.known(f) for f in given), counter.last
+
+
+class _Counter:
+    def __init__(self, last: int) -> None:
+        self.last = last
+
+    def next(self) -> int:
+        if self.last + 1 >= FIRST_SYSTEM_ID:
+            raise UnsupportedError(Diagnostic("LB3520", f"the table has used up all field ids below {FIRST_SYSTEM_ID}"))
+        self.last += 1
+        return self.last
+
+    def known(self, field: DataField) -> DataField:
+        """A field of the table, or of a ROW that was there before: it may have an id already."""
+        if field.id != UNASSIGNED:
+            return replace(field, type=self._inside(field.type, new=False))
+        number = self.next()
+        return replace(field, id=number, type=self._inside(field.type, new=True))
+
+    def _new(self, field: DataField) -> DataField:
+        """A field of a ROW that is new itself."""
+        type_ = self._inside(field.type, new=True)
+        return replace(field, id=self.next(), type=type_)
+
+    def _inside(self, type_: DataType, *, new: bool) -> DataType:
+        match type_:
+            case Row():
+                return replace(type_, fields=tuple(self._new(f) if new else self.known(f) for f in type_.fields))
+            case Array() | Multiset() | Vector():
+                return replace(type_, element=self._inside(type_.element, new=new))
+            case Map():
+                key = self._inside(type_.key, new=new)
+                return replace(type_, key=key, value=self._inside(type_.value, new=new))
+            case _:
+                return type_
+
+
+def _highest_kept(fields: Iterable[DataField]) -> int:
+    """The largest id among fields that keep theirs, system ids left out; -1 for none."""
+    found = -1
+    for field in fields:
+        if field.id != UNASSIGNED:
+            own = field.id if field.id < FIRST_SYSTEM_ID else -1
+            found = max(found, own, *(_highest_kept(row.fields) for row in _rows(field.type)))
+    return found
+
+
+def _rows(type_: DataType) -> list[Row]:
+    """The outermost ROWs of a type."""
+    match type_:
+        case Row():
+            return [type_]
+        case Array() | Multiset() | Vector():
+            return _rows(type_.element)
+        case Map():
+            return [*_rows(type_.key), *_rows(type_.value)]
+        case _:
+            return []

@@ -1,0 +1,237 @@
+"""Names of databases and tables, and references to a version of a table (`db.t@snap:5`).
+
+The grammar: `db.table` splits at the first dot that is not quoted; backticks quote a part and are doubled inside one;
+no dot means the database `default`. What may be a name is what is safe as one directory name (specification, layout).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.errors import UsageError, ValidationError
+
+BAD_NAME = "LB3101"
+RESERVED_DATABASE = "LB3102"
+SYSTEM_TABLE = "LB3103"
+BAD_TABLE_TEXT = "LB3104"
+BAD_VERSION_TEXT = "LB3105"
+
+DEFAULT_DATABASE = "default"
+SYSTEM_DATABASE = "sys"
+DATABASE_SUFFIX = ".db"
+QUARANTINE_SUFFIX = "__quarantine"
+_MAX_BYTES = 255
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_NEEDS_QUOTES = re.compile(r"[.`@\s]")
+_VERSION_KINDS = ("snap", "tag", "branch")
+
+
+@dataclass(frozen=True, slots=True)
+class TableName:
+    """A database and a table in it. Making one checks both names.
+
+    Raises:
+        ValidationError: a name is not safe as a directory name, or is reserved; one diagnostic per problem.
+    """
+
+    database: str
+    table: str
+
+    def __post_init__(self) -> None:
+        problems = (*database_problems(self.database), *table_problems(self.table))
+        if problems:
+            raise ValidationError(*problems)
+
+    def __str__(self) -> str:
+        return f"{quote(self.database)}.{quote(self.table)}"
+
+    @classmethod
+    def parse(cls, text: str) -> TableName:
+        """The name that `text` says.
+
+        Raises:
+            UsageError: quotes are not closed, or a version follows the name.
+            ValidationError: a part is not a valid name.
+        """
+        name, version = _split(text)
+        if version is not None:
+            raise _bad_text(text, "no version can be given here; put a name that holds `@` in backticks")
+        return name
+
+    @property
+    def quarantine(self) -> TableName:
+        """The table that takes this table's bad rows."""
+        return TableName(self.database, self.table + QUARANTINE_SUFFIX)
+
+    @property
+    def is_quarantine(self) -> bool:
+        """Whether this is the quarantine of another table."""
+        return self.table.endswith(QUARANTINE_SUFFIX)
+
+
+@dataclass(frozen=True, slots=True)
+class TableRef:
+    """A table, or one version of it; at most one of the four versions is given."""
+
+    name: TableName
+    schema_id: int | None = None
+    snapshot: int | None = None
+    tag: str | None = None
+    branch: str | None = None
+
+    def __str__(self) -> str:
+        for suffix, value in (("", self.schema_id), ("snap:", self.snapshot), ("tag:", self.tag)):
+            if value is not None:
+                return f"{self.name}@{suffix}{value}"
+        return str(self.name) if self.branch is None else f"{self.name}@branch:{self.branch}"
+
+    @classmethod
+    def parse(cls, text: str) -> TableRef:
+        """`TABLE`, `TABLE@3` (schema 3), `TABLE@snap:5`, `TABLE@tag:NAME` or `TABLE@branch:NAME`.
+
+        Raises:
+            UsageError: the version is none of these.
+            ValidationError: a part is not a valid name.
+        """
+        name, version = _split(text)
+        if version is None:
+            return cls(name)
+        if _is_number(version):
+            return cls(name, schema_id=int(version))
+        kind, colon, value = version.partition(":")
+        if colon and value:
+            if kind == "snap" and _is_number(value):
+                return cls(name, snapshot=int(value))
+            if kind == "tag":
+                return cls(name, tag=value)
+            if kind == "branch":
+                return cls(name, branch=value)
+        raise UsageError(
+            Diagnostic(
+                BAD_VERSION_TEXT,
+                f"{version!r} names no version of {name}",
+                expected="a schema id, snap:ID, tag:NAME or branch:NAME",
+                found=version,
+                suggestions=tuple(f"{near}:{value}" for near in near_names(kind, _VERSION_KINDS)) if value else (),
+                remedy="Write for example TABLE@3, TABLE@snap:5, TABLE@tag:NAME or TABLE@branch:NAME.",
+            )
+        )
+
+
+AnyTableName: TypeAlias = TableName | str
+
+
+def as_table_name(name: AnyTableName) -> TableName:
+    """A `TableName` as it is, or what the text says."""
+    return TableName.parse(name) if isinstance(name, str) else name
+
+
+def quote(part: str) -> str:
+    """One part of a name as text: in backticks where it would be read differently without."""
+    return f"`{part.replace('`', '``')}`" if _NEEDS_QUOTES.search(part) else part
+
+
+def database_problems(name: str) -> tuple[Diagnostic, ...]:
+    """What is wrong with a name for a database; empty if nothing."""
+    if name == SYSTEM_DATABASE:
+        return (
+            Diagnostic(
+                RESERVED_DATABASE,
+                f"the database name {SYSTEM_DATABASE!r} is reserved for system tables",
+                remedy="Choose another name.",
+            ),
+        )
+    return _problems("database", name, _MAX_BYTES - len(DATABASE_SUFFIX))
+
+
+def table_problems(name: str) -> tuple[Diagnostic, ...]:
+    """What is wrong with a name for a table; empty if nothing."""
+    problems = _problems("table", name, _MAX_BYTES)
+    if "$" not in name:
+        return problems
+    system = Diagnostic(
+        SYSTEM_TABLE,
+        f"the table name {name!r} holds `$`, which the format keeps for system tables and branches",
+        remedy="Leave `$` out; a branch is written TABLE@branch:NAME.",
+    )
+    return (*problems, system)
+
+
+def _problems(kind: str, name: str, limit: int) -> tuple[Diagnostic, ...]:
+    found = list(_complaints(name, limit))
+    return tuple(
+        Diagnostic(
+            BAD_NAME,
+            f"{name[:80]!r} cannot be the name of a {kind}: {complaint}",
+            found=name[:80].encode("unicode_escape").decode(),
+            remedy="A name becomes one directory: letters, digits, spaces, dots and quotes are fine, paths are not.",
+        )
+        for complaint in found
+    )
+
+
+def _complaints(name: str, limit: int) -> list[str]:
+    if not name.strip():
+        return ["it is empty or blank"]
+    found = []
+    if name.startswith("."):
+        found.append("it starts with a dot, as relative paths and hidden files do")
+    if "/" in name or "\\" in name:
+        found.append("it holds a path separator")
+    if _CONTROL.search(name):
+        found.append("it holds a control character")
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        found.append("it is not valid Unicode text")
+        return found
+    if size > limit:
+        found.append(f"it has {size} bytes, more than {limit}")
+    return found
+
+
+def _split(text: str) -> tuple[TableName, str | None]:
+    """The name, and what follows an unquoted `@`."""
+    first, at = _part(text, 0, ".@")
+    if text[at : at + 1] == ".":
+        table, at = _part(text, at + 1, "@")
+        name = TableName(first, table)
+    else:
+        name = TableName(DEFAULT_DATABASE, first)
+    if at == len(text):
+        return name, None
+    if text[at] != "@":
+        raise _bad_text(text, f"{text[at:]!r} follows a closed backtick")
+    return name, text[at + 1 :]
+
+
+def _part(text: str, start: int, stops: str) -> tuple[str, int]:
+    """One part from `start`, and where it ended: at a stop, at the end, or after the closing backtick."""
+    if not text.startswith("`", start):
+        end = next((i for i in range(start, len(text)) if text[i] in stops), len(text))
+        if "`" in text[start:end]:
+            raise _bad_text(text, "a backtick stands inside a part that is not quoted")
+        return text[start:end], end
+    match = re.compile(r"`((?:[^`]|``)*)`").match(text, start)
+    if match is None:
+        raise _bad_text(text, "a backtick is not closed")
+    return match[1].replace("``", "`"), match.end()
+
+
+def _bad_text(text: str, problem: str) -> UsageError:
+    return UsageError(
+        Diagnostic(
+            BAD_TABLE_TEXT,
+            f"{text!r} is not the name of a table: {problem}",
+            expected="db.table, each part in backticks where it holds a dot, a backtick or an @",
+            found=text,
+            remedy="Quote the whole part: `my.db`.`my@table`; a backtick inside is doubled.",
+        )
+    )
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[0-9]{1,18}", text) is not None

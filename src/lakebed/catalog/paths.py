@@ -1,0 +1,159 @@
+"""`PathFactory`: where everything of a warehouse lies, in both layouts.
+
+`paimon`: `<warehouse>/<db>.db/<table>/schema/schema-0`; `mini`: `<warehouse>/<db>/<table>/schema/schema-0`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from enum import StrEnum
+
+from lakebed.catalog.names import DATABASE_SUFFIX, AnyTableName, as_table_name, database_problems
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.errors import UsageError, ValidationError
+from lakebed.store import Store, open_store
+
+BAD_LAYOUT = "LB3106"
+BAD_BRANCH_NAME = "LB3107"
+
+MAIN = "main"
+SCHEMA = "schema"
+_VERSION = re.compile(r"schema-(0|[1-9][0-9]*)")
+
+
+class Layout(StrEnum):
+    """How a warehouse lays out its databases."""
+
+    PAIMON = "paimon"
+    MINI = "mini"
+
+    @classmethod
+    def of(cls, text: str) -> Layout:
+        """The layout of this name.
+
+        Raises:
+            UsageError: there is none.
+        """
+        try:
+            return cls(text)
+        except ValueError:
+            raise UsageError(
+                Diagnostic(
+                    BAD_LAYOUT,
+                    f"there is no layout {text!r}",
+                    expected="paimon or mini",
+                    found=text,
+                    suggestions=near_names(text, list(cls)),
+                )
+            ) from None
+
+
+def branch_root(table_path: str, branch: str | None = None) -> str:
+    """The directory that holds `schema/`, `snapshot/` and `tag/` of a branch; of `main`, None or blank: the table's.
+
+    Raises:
+        ValidationError: no branch can have such a name.
+    """
+    if branch is None or not branch.strip() or branch == MAIN:
+        return table_path
+    if "/" in branch or "\\" in branch or branch in (".", "..") or any(ord(c) < 32 for c in branch):
+        raise ValidationError(Diagnostic(BAD_BRANCH_NAME, f"{branch!r} cannot be the name of a branch", found=branch))
+    return f"{table_path}/branch/branch-{branch}"
+
+
+def schema_id_of(file_name: str) -> int | None:
+    """The id in `schema-<id>`; None for every other name: padded numbers, temporary files, junk."""
+    match = _VERSION.fullmatch(file_name)
+    return int(match[1]) if match else None
+
+
+class PathFactory:
+    """Paths of one warehouse, as text without a trailing slash.
+
+    Args:
+        path: the warehouse, a path or a URL; a relative path is made absolute.
+        layout: `paimon` or `mini`.
+        store: the store that `path` lies in, where it is not the one that the path says.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], layout: str = "paimon", *, store: Store | None = None) -> None:
+        if store is None:
+            self.store, root = open_store(path)
+        else:
+            self.store, root = store, os.fspath(path)
+        self.warehouse: str = root.rstrip("/")
+        self.layout: Layout = Layout.of(layout)
+
+    def __repr__(self) -> str:
+        return f"PathFactory({self.warehouse!r}, {str(self.layout)!r})"
+
+    def database(self, database: str) -> str:
+        """The directory of a database."""
+        problems = database_problems(database)
+        if problems:
+            raise ValidationError(*problems)
+        return f"{self.warehouse}/{self.database_directory_name(database)}"
+
+    def database_directory_name(self, database: str) -> str:
+        """The name of that directory: `<db>.db`, in the mini layout `<db>`."""
+        return database + DATABASE_SUFFIX if self.layout is Layout.PAIMON else database
+
+    def database_of(self, directory_name: str) -> str | None:
+        """The database that a child directory of the warehouse is, or None."""
+        name = directory_name
+        if self.layout is Layout.PAIMON:
+            if not name.endswith(DATABASE_SUFFIX):
+                return None
+            name = name.removesuffix(DATABASE_SUFFIX)
+        elif name.endswith(DATABASE_SUFFIX):
+            return None
+        return None if database_problems(name) else name
+
+    def table(self, name: AnyTableName) -> str:
+        """The directory of a table."""
+        table = as_table_name(name)
+        return f"{self.database(table.database)}/{table.table}"
+
+    def schema_directory(self, name: AnyTableName, branch: str | None = None) -> str:
+        """The directory of the schema files of a branch."""
+        return self._inside(name, branch, SCHEMA)
+
+    def schema(self, name: AnyTableName, schema_id: int, branch: str | None = None) -> str:
+        """The file of one schema version."""
+        return f"{self.schema_directory(name, branch)}/schema-{schema_id}"
+
+    def metadata(self, name: AnyTableName) -> str:
+        """The `metadata` record of a table."""
+        return self._inside(name, None, "metadata")
+
+    def snapshot_directory(self, name: AnyTableName, branch: str | None = None) -> str:
+        """The directory of the snapshot files of a branch."""
+        return self._inside(name, branch, "snapshot")
+
+    def snapshot(self, name: AnyTableName, snapshot_id: int, branch: str | None = None) -> str:
+        """The file of one snapshot."""
+        return f"{self.snapshot_directory(name, branch)}/snapshot-{snapshot_id}"
+
+    def manifest_directory(self, name: AnyTableName) -> str:
+        """The directory of the manifests, which all branches share."""
+        return self._inside(name, None, "manifest")
+
+    def index_directory(self, name: AnyTableName) -> str:
+        """The directory of the index files, which all branches share."""
+        return self._inside(name, None, "index")
+
+    def tag_directory(self, name: AnyTableName, branch: str | None = None) -> str:
+        """The directory of the tags of a branch."""
+        return self._inside(name, branch, "tag")
+
+    def tag(self, name: AnyTableName, tag: str, branch: str | None = None) -> str:
+        """The file of one tag."""
+        return f"{self.tag_directory(name, branch)}/tag-{tag}"
+
+    def branch_directory(self, name: AnyTableName) -> str:
+        """The directory of the branches other than `main`."""
+        return self._inside(name, None, "branch")
+
+    def _inside(self, name: AnyTableName, branch: str | None, directory: str) -> str:
+        return f"{branch_root(self.table(name), branch)}/{directory}"

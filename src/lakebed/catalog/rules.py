@@ -1,0 +1,97 @@
+"""What the validation rules share: the schema as they see it, and how they say what is wrong."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.physical.types import (
+    Array,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    Unknown,
+    Vector,
+    with_nullability,
+)
+
+WRONG_OPTION_FORM = "LB3332"
+UNKNOWN_OPTION_COLUMN = "LB3322"
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A schema under validation.
+
+    `base` is the version before it, None when the table is being made. `branch_exists` is None where branches cannot be
+    looked up.
+    """
+
+    schema: TableSchema
+    base: TableSchema | None = None
+    branch_exists: Callable[[str], bool] | None = None
+
+    @property
+    def options(self) -> Mapping[str, str]:
+        return self.schema.options
+
+    @property
+    def has_primary_key(self) -> bool:
+        return bool(self.schema.primary_keys)
+
+    def is_on(self, key: str) -> bool:
+        """A boolean option, false where absent."""
+        return self.options.get(key, "").strip().lower() == "true"
+
+    def word(self, key: str, default: str) -> str:
+        """An option whose values are words, in lower case."""
+        return self.options.get(key, default).strip().lower()
+
+    def number(self, key: str) -> int | None:
+        """A whole number, None where absent or where it is none (which `forms` reports)."""
+        return whole(self.options.get(key, ""))
+
+    def columns(self, key: str) -> tuple[str, ...]:
+        """A list of names, split at commas and, as the reference does, not trimmed."""
+        text = self.options.get(key)
+        return tuple(text.split(",")) if text is not None else ()
+
+    def field(self, name: str) -> DataField | None:
+        return self.schema.field(name)
+
+
+Rule: TypeAlias = Callable[[Subject], Iterator[Diagnostic]]
+
+
+def whole(text: str) -> int | None:
+    """A whole number of at most 18 digits, or None."""
+    return int(text) if re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text, re.ASCII) else None
+
+
+def shown(type_: DataType) -> str:
+    """A type as messages show it: the text of an atomic one, the keyword of a nested one."""
+    nested = isinstance(type_, Array | Map | Multiset | Row | Vector | Unknown)
+    return type_.root if nested else str(with_nullability(type_, True))
+
+
+def option_path(key: str) -> str:
+    return f"options.{key}"
+
+
+def unknown_column(subject: Subject, key: str, name: str, code: str = UNKNOWN_OPTION_COLUMN) -> Diagnostic:
+    """An option names a column that the table has not."""
+    remedy = "Write the names without spaces around the commas." if name != name.strip() else "Name a column."
+    return Diagnostic(
+        code,
+        f"the option {key!r} names {name!r}, which is no column",
+        path=option_path(key),
+        found=name,
+        suggestions=near_names(name.strip(), subject.schema.field_names),
+        remedy=remedy,
+    )

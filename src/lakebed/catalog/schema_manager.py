@@ -1,0 +1,361 @@
+"""`SchemaManager`: the versions of one table's schema, in one branch.
+
+Versions are files that are made once and never changed. They are published with create-if-absent, so that of two
+writers of the same version exactly one wins (specification, "Atomic creation").
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from lakebed import model
+from lakebed.catalog.annotations import OPTION, annotate, refuse_newer
+from lakebed.catalog.building import with_required
+from lakebed.catalog.columns import AnyFields, Columns, to_columns
+from lakebed.catalog.dialects import PAIMON, Dialect
+from lakebed.catalog.names import TableName
+from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
+from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError
+from lakebed.physical.types import UNASSIGNED, DataField, with_nullability
+from lakebed.store import Store
+
+NO_SUCH_VERSION = "LB3201"
+NO_SCHEMA = "LB3202"
+CONFLICT = "LB3203"
+KEYS_CHANGE = "LB3204"
+NEWER_VERSION = "LB3507"
+
+#: Milliseconds since 1970.
+Clock: TypeAlias = Callable[[], int]
+
+
+def system_clock() -> int:
+    """The machine's clock, in milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    data: bytes
+    previous: TableSchema | None
+    schema: TableSchema
+
+
+class SchemaManager:
+    """Reads and makes schema versions of one branch of a table. May be shared by threads.
+
+    Args:
+        store: where the files are.
+        table_path: the directory of the table (not of the branch).
+        branch: the branch, whose schema files are its own.
+        name: what messages call the table; its path where None.
+        dialect: how a schema file is written.
+        clock: milliseconds since 1970, for `timeMillis`.
+        evolver: makes the next version from the wanted columns; `reshape` where None, which refuses changes of types.
+        on_new_version: called after a version has been published.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        table_path: str,
+        *,
+        branch: str = MAIN,
+        name: TableName | None = None,
+        dialect: Dialect = PAIMON,
+        clock: Clock = system_clock,
+        evolver: Evolver | None = None,
+        on_new_version: Callable[[TableSchema], None] | None = None,
+    ) -> None:
+        self.store = store
+        self.branch = branch
+        self.name = name
+        self._directory = f"{branch_root(table_path, branch)}/{SCHEMA}"
+        self._table = str(name) if name is not None else table_path
+        self._dialect = dialect
+        self._clock = clock
+        self._evolver = evolver or reshape
+        self._on_new_version = on_new_version
+        self._lock = threading.Lock()
+        self._parsed: dict[int, _Parsed] = {}
+
+    def path(self, schema_id: int) -> str:
+        """The file of a version."""
+        return f"{self._directory}/schema-{schema_id}"
+
+    def ids(self) -> list[int]:
+        """The ids of all versions, ascending; gaps are legal, other files in the directory are no versions."""
+        entries = self.store.list(self._directory)
+        found = (schema_id_of(entry.name) for entry in entries if not entry.is_directory)
+        return sorted(number for number in found if number is not None)
+
+    def exists(self) -> bool:
+        """Whether there is any version: version 0 is looked for first, the directory listed only without it."""
+        return self.store.exists(self.path(0)) or bool(self.ids())
+
+    def load_schema(self, schema_id: int) -> TableSchema:
+        """The version of this id, read from its file; only its parsed form is cached.
+
+        Raises:
+            NotFoundError: there is no such version.
+            CorruptMetadataError: the file cannot be understood.
+        """
+        if self._dialect.is_cumulative:
+            return self._replay(schema_id, self.ids())
+        return self._load(schema_id, None)
+
+    def get_current_schema(self) -> TableSchema:
+        """The newest version; it is parsed again only if its file holds other bytes than before.
+
+        The directory is listed each time, so that versions of other writers are seen, and so is a table that was
+        dropped and made again.
+
+        Raises:
+            NotFoundError: the table has no schema.
+            CorruptMetadataError: the file cannot be understood.
+        """
+        known = self.ids()
+        if not known:
+            raise self._no_schema()
+        if self._dialect.is_cumulative:
+            return self._replay(known[-1], known)
+        return self._load(known[-1], None)
+
+    def load_latest_schema(self) -> TableSchema:
+        """The newest version, from its file and not from the cache. Raises as `get_current_schema`."""
+        with self._lock:
+            self._parsed.clear()
+        return self.get_current_schema()
+
+    def versions(self) -> list[TableSchema]:
+        """All versions, oldest first."""
+        known = self.ids()
+        if not self._dialect.is_cumulative:
+            return [self._load(number, None) for number in known]
+        found: list[TableSchema] = []
+        for number in known:
+            found.append(self._load(number, found[-1] if found else None))
+        return found
+
+    def publish(self, schema: TableSchema) -> bool:
+        """Make the file of a version; False when somebody else has made this version, or a later one, before.
+
+        Raises:
+            ConflictError: the version before it is gone, as after a drop of the table.
+            UnsupportedError: the dialect cannot hold the schema, or its version is newer than this Lakebed.
+        """
+        if schema.version > CURRENT_VERSION:
+            raise self._newer(schema)
+        data = self._dialect.dumps(schema)
+        newest = max(self.ids(), default=-1)
+        if newest >= schema.id:
+            return False
+        if newest < schema.id - 1:
+            raise ConflictError(
+                Diagnostic(
+                    CONFLICT,
+                    f"version {schema.id} of {self._table} follows on no version {schema.id - 1}: "
+                    "the table was dropped or its versions were removed meanwhile",
+                    remedy="Load the table's present schema and make the change again.",
+                )
+            )
+        if not self.store.create_if_absent(self.path(schema.id), data):
+            return False
+        if self._on_new_version is not None:
+            self._on_new_version(schema)
+        return True
+
+    def create_new_schema_version(
+        self,
+        fields: AnyFields,
+        primary_keys: Iterable[str] = (),
+        partition_keys: Iterable[str] = (),
+        *,
+        base_id: int | None = None,
+    ) -> TableSchema:
+        """The next version, with exactly these columns; the present one, and nothing written, where nothing changes.
+
+        Columns are those of the present version by id where one is given, else by name: what is missing is dropped,
+        what is new is added. With `base_id` the call is refused unless that is still the newest version.
+
+        Raises:
+            NotFoundError: the table has no schema.
+            RefusedError: the keys are others than the table's, or a change is not allowed.
+            ConflictError: somebody else changed the columns meanwhile; nothing was written.
+            ValidationError: columns that cannot be understood, or that the table format does not allow.
+        """
+        columns, keys = to_columns(fields), (tuple(primary_keys), tuple(partition_keys))
+        base = self.load_latest_schema()
+        if base_id is not None and base.id != base_id:
+            raise self._conflict(base.id)
+        while True:
+            new = self._next(base, columns, *keys)
+            if new is base or self.publish(new):
+                return new
+            latest = self.load_latest_schema()
+            if latest.fields != base.fields and self._next(latest, columns, *keys) is not latest:
+                raise self._conflict(latest.id)
+            base = latest
+
+    def refuse_newer(self, schema: TableSchema) -> None:
+        """Raise `UnsupportedError` for a version that a later Lakebed or Paimon has written."""
+        if schema.version > CURRENT_VERSION:
+            raise self._newer(schema)
+        refuse_newer(schema)
+
+    # -- reading -----------------------------------------------------------------------------------------------------
+
+    def _replay(self, schema_id: int, known: list[int]) -> TableSchema:
+        found: TableSchema | None = None
+        for number in known:
+            if number <= schema_id:
+                found = self._load(number, found)
+        if found is None or found.id != schema_id:
+            raise self._no_such_version(schema_id, known)
+        return found
+
+    def _load(self, schema_id: int, previous: TableSchema | None) -> TableSchema:
+        path = self.path(schema_id)
+        try:
+            data = self.store.read(path)
+        except NotFoundError as error:
+            raise self._no_such_version(schema_id, self.ids()) from error
+        with self._lock:
+            cached = self._parsed.get(schema_id)
+        if cached is not None and cached.data == data and cached.previous is previous:
+            return cached.schema
+        schema = self._dialect.loads(data, source=path, expected_id=schema_id, previous=previous)
+        with self._lock:
+            self._parsed[schema_id] = _Parsed(data, previous, schema)
+        return schema
+
+    # -- evolving ----------------------------------------------------------------------------------------------------
+
+    def _next(
+        self, base: TableSchema, columns: Columns, primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]
+    ) -> TableSchema:
+        """The version after `base`, or `base` itself where nothing changes."""
+        self.refuse_newer(base)
+        paired = pair(base.fields, columns.fields)
+        self._check_keys(base, paired, primary_keys, partition_keys)
+        wanted = tuple(_required(f) if _is_required_key(base, f, primary_keys) else f for f in paired)
+        if wanted != base.fields:
+            new = replace(self._evolver(base, wanted), time_millis=self._clock())
+        else:
+            new = replace(base, id=base.id + 1, version=CURRENT_VERSION, time_millis=self._clock())
+        if columns.logical is not None:
+            note = annotate(new.fields, _declared(base, new, columns.logical))
+            rest = {key: value for key, value in new.options.items() if key != OPTION}
+            new = new.with_options(rest if note is None else {**rest, OPTION: note})
+            new = replace(new, comment=columns.logical.extra.description or new.comment)
+        return base if says_the_same(base, new) else new
+
+    def _check_keys(
+        self, base: TableSchema, fields: tuple[DataField, ...], primary: tuple[str, ...], partition: tuple[str, ...]
+    ) -> None:
+        problems = []
+        for kind, has, given in (
+            ("primary", base.primary_keys, primary),
+            ("partition", base.partition_keys, partition),
+        ):
+            if given not in (has, renamed_keys(base, fields, has)):
+                problems.append(
+                    Diagnostic(
+                        KEYS_CHANGE,
+                        f"the {kind} key of {self._table} cannot change",
+                        expected=", ".join(has) or "no key",
+                        found=", ".join(given) or "no key",
+                        remedy="Give the table's own keys; for other keys make a new table and copy the rows.",
+                    )
+                )
+        if problems:
+            raise RefusedError(*problems)
+
+    # -- errors ------------------------------------------------------------------------------------------------------
+
+    def _no_schema(self) -> NotFoundError:
+        return NotFoundError(
+            Diagnostic(NO_SCHEMA, f"{self._table} has no schema: there is no such table", path=self._directory)
+        )
+
+    def _no_such_version(self, schema_id: int, known: list[int]) -> NotFoundError:
+        if not known:
+            return self._no_schema()
+        return NotFoundError(
+            Diagnostic(
+                NO_SUCH_VERSION,
+                f"{self._table} has no schema version {schema_id}",
+                path=self.path(schema_id),
+                expected=f"one of {_ranges(known)}",
+                found=str(schema_id),
+            )
+        )
+
+    def _conflict(self, newest: int) -> ConflictError:
+        return ConflictError(
+            Diagnostic(
+                CONFLICT,
+                f"somebody else changed {self._table} first; its newest version is now {newest}",
+                remedy="Load the present schema and make the change again.",
+            )
+        )
+
+    def _newer(self, schema: TableSchema) -> UnsupportedError:
+        return UnsupportedError(
+            Diagnostic(
+                NEWER_VERSION,
+                f"the schema of {self._table} has format version {schema.version}, which is newer than this Lakebed",
+                expected=f"at most {CURRENT_VERSION}",
+                found=str(schema.version),
+                remedy="Use a newer Lakebed to change this table.",
+            )
+        )
+
+
+def says_the_same(base: TableSchema, new: TableSchema) -> bool:
+    """Whether a next version differs from its base in nothing but its number and its time."""
+    return replace(new, id=base.id, time_millis=base.time_millis, version=base.version) == base
+
+
+def _is_required_key(base: TableSchema, field: DataField, primary_keys: tuple[str, ...]) -> bool:
+    """A column of the primary key is NOT NULL, however it is given, where it is so in the table."""
+    if field.name not in primary_keys or field.id == UNASSIGNED:
+        return False
+    return any(old.id == field.id and not old.type.nullable for old in base.fields)
+
+
+def _required(field: DataField) -> DataField:
+    return replace(field, type=with_nullability(field.type, False))
+
+
+def _declared(base: TableSchema, new: TableSchema, given: model.Schema) -> model.Schema:
+    """The logical schema of the new version: columns as given; those not given logically as they were."""
+    before = base.logical
+    by_id = {f.id: before.field(f.name) for f in base.fields}
+    fields = []
+    for column in new.fields:
+        declared = given.field(column.name)
+        known = by_id.get(column.id)
+        if declared is None and known is not None:
+            declared = replace(known, name=column.name)
+        if declared is not None:
+            fields.append(declared)
+    return with_required(model.Schema(tuple(fields), given.extra or before.extra), new.primary_keys)
+
+
+def _ranges(numbers: list[int]) -> str:
+    """`0-3, 5` for 0, 1, 2, 3, 5."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ", ".join(str(run[0]) if len(run) == 1 else f"{run[0]}-{run[-1]}" for run in runs)

@@ -1,0 +1,128 @@
+"""`TableSchema`: one version of a table's schema, physical and identified (ids, Paimon types, options)."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+from lakebed.model.extra import canonical_json
+from lakebed.physical.types import (
+    FIRST_SYSTEM_ID,
+    Array,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    Vector,
+)
+
+if TYPE_CHECKING:
+    from lakebed.model.schema import Schema
+
+#: The schema file version that Lakebed writes; a higher one is never written over.
+CURRENT_VERSION = 3
+
+
+@dataclass(frozen=True, slots=True)
+class TableSchema:
+    """One schema file's content (Paimon specification, "Schema").
+
+    `options` is a read-only mapping of text to text. `time_millis` is the writer's clock in milliseconds since 1970.
+    """
+
+    id: int
+    fields: tuple[DataField, ...]
+    highest_field_id: int
+    partition_keys: tuple[str, ...] = ()
+    primary_keys: tuple[str, ...] = ()
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    comment: str | None = None
+    time_millis: int = 0
+    version: int = CURRENT_VERSION
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+
+    def __hash__(self) -> int:
+        return hash((self.id, self.fields, self.time_millis))
+
+    def field(self, name: str) -> DataField | None:
+        """The top-level field of exactly this name, or None."""
+        return next((f for f in self.fields if f.name == name), None)
+
+    @property
+    def field_names(self) -> tuple[str, ...]:
+        return tuple(f.name for f in self.fields)
+
+    @property
+    def trimmed_primary_keys(self) -> tuple[str, ...]:
+        """The primary keys less the partition keys, in the order of the primary keys."""
+        return tuple(k for k in self.primary_keys if k not in self.partition_keys)
+
+    @property
+    def bucket(self) -> int:
+        """Option `bucket`, -1 where absent."""
+        return int(self.options.get("bucket", "-1"))
+
+    @property
+    def fingerprint(self) -> str:
+        """`sha256:` and the hex digest of everything but `timeMillis`: what a plan is bound to."""
+        content = self.to_json()
+        del content["timeMillis"]
+        return "sha256:" + hashlib.sha256(canonical_json(content).encode()).hexdigest()
+
+    @property
+    def logical(self) -> Schema:
+        """The annotated ODF schema that this version stands for."""
+        from lakebed.catalog.annotations import logical_schema
+
+        return logical_schema(self)
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of the schema file, keys in Java's order, options sorted by key."""
+        out: dict[str, Any] = {
+            "version": self.version,
+            "id": self.id,
+            "fields": [f.to_json() for f in self.fields],
+            "highestFieldId": self.highest_field_id,
+            "partitionKeys": list(self.partition_keys),
+            "primaryKeys": list(self.primary_keys),
+            "options": dict(sorted(self.options.items())),
+        }
+        if self.comment is not None:
+            out["comment"] = self.comment
+        out["timeMillis"] = self.time_millis
+        return out
+
+    def with_options(self, options: Mapping[str, str]) -> TableSchema:
+        """The same schema with other options."""
+        return replace(self, options=options)
+
+
+def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
+    """Every field of every level, parents before children, in order."""
+    for f in fields:
+        yield f
+        yield from walk_fields(_fields_inside(f.type))
+
+
+def _fields_inside(type_: DataType) -> Iterator[DataField]:
+    match type_:
+        case Row():
+            yield from type_.fields
+        case Array() | Multiset() | Vector():
+            yield from _fields_inside(type_.element)
+        case Map():
+            yield from _fields_inside(type_.key)
+            yield from _fields_inside(type_.value)
+        case _:
+            return
+
+
+def highest_id(fields: Iterable[DataField]) -> int:
+    """The largest field id of all levels, system ids left out; -1 for no fields."""
+    return max((f.id for f in walk_fields(fields) if f.id < FIRST_SYSTEM_ID), default=-1)

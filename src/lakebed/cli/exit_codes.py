@@ -1,0 +1,18 @@
+"""What the process says when it ends."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """Exit codes of `lakebed`. Over several tables the most severe one wins."""
+
+    OK = 0
+    FAILURE = 1
+    USAGE = 2
+    CHANGES_PENDING = 10
+    REFUSED = 11
+    STALE = 12
+    DRIFT = 13
+    QUARANTINED = 14

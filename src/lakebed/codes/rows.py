@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from lakebed.codes import Code
+
+CODES: tuple[Code, ...] = ()

@@ -1,0 +1,244 @@
+"""Codes of the table format: snapshots, manifests, data files, what is read and written of it, commits."""
+
+from __future__ import annotations
+
+from lakebed.codes import Code
+
+_OTHER_ENGINE = "Use an engine that supports it for this table, or copy the rows into a table without the feature."
+_DAMAGED = (
+    "Restore the file from a copy of the warehouse, or read an older snapshot (`TABLE@snap:N`) that does not need it. "
+    "A file that is still being copied is damaged until the copy is complete."
+)
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "LB5001",
+        "A snapshot file cannot be understood",
+        "A snapshot names everything that belongs to a state of the table. If it lacks a part, there is no telling "
+        "which rows the table has.",
+        "`snapshot/snapshot-7` is cut off in the middle of its JSON, or has no `baseManifestList`.",
+        _DAMAGED,
+    ),
+    Code(
+        "LB5002",
+        "A snapshot of a newer version",
+        "A later version of the format may mean something else by the same keys.",
+        '`"version" : 4` in a snapshot file; versions 1 to 3 are known.',
+        "Read the table with a newer Lakebed.",
+    ),
+    Code(
+        "LB5003",
+        "No such snapshot",
+        "Snapshots are removed when they expire, and numbers beyond the newest do not exist yet.",
+        "`lakebed read nyc.flights@snap:3` where the snapshots 5 to 9 are left.",
+        "`lakebed history TABLE` lists the snapshots. To keep one, make a tag of it before it expires.",
+    ),
+    Code(
+        "LB5004",
+        "No such tag",
+        "Each branch has tags of its own.",
+        "`lakebed read nyc.flights@tag:releese` where the tag is called `release`.",
+        "Check the name; the message suggests near ones.",
+    ),
+    Code(
+        "LB5010",
+        "A manifest cannot be understood",
+        "Manifests say which data files are live. One that is damaged or shorter than promised would hide rows or "
+        "bring deleted ones back.",
+        "A manifest list promises 12 entries, its manifest holds 11.",
+        _DAMAGED,
+    ),
+    Code(
+        "LB5011",
+        "Manifests in another format than Avro",
+        "The option `manifest.format` lets an engine write manifests as ORC or Parquet. Lakebed reads and writes Avro, "
+        "the default.",
+        "A table with `manifest.format` = `orc`.",
+        "Set `manifest.format` to `avro` and let the engine that wrote the table rewrite it, by a compaction.",
+    ),
+    Code(
+        "LB5012",
+        "A codec is not installed",
+        "Manifests are compressed; some codecs need a library of their own.",
+        "Manifests with `manifest.compression` = `snappy` where `cramjam` is not installed.",
+        "Install the library that the message names.",
+    ),
+    Code(
+        "LB5013",
+        "A manifest of a newer version",
+        "A later version of the format may mean something else by the same fields.",
+        "`_VERSION` is 3 in a manifest; 2 is known.",
+        "Read the table with a newer Lakebed.",
+    ),
+    Code(
+        "LB5015",
+        "A partition key is not a column",
+        "Every partition key of a schema names one of its columns, whose type says how partitions are stored.",
+        "`partitionKeys` holds `dt`, and no field is called `dt`.",
+        "Repair the schema file; another engine wrote it without checking.",
+    ),
+    Code(
+        "LB5020",
+        "A binary row cannot be decoded",
+        "Partitions and statistics are stored as rows of bytes whose types come from the schema. Bytes of another "
+        "shape mean a damaged manifest or the wrong schema.",
+        "A partition row has two fields where the table has one partition key.",
+        _DAMAGED,
+    ),
+    Code(
+        "LB5021",
+        "A nested value inside a binary row",
+        "Partitions and statistics hold plain values only.",
+        "Statistics with bounds for an ARRAY column.",
+        "None is needed for tables that engines write today; the table uses a feature that Lakebed does not know.",
+    ),
+    Code(
+        "LB5030",
+        "A partition value has no text",
+        "The directory of a partition is spelled from its values. For bytes and nested types there is no spelling that "
+        "all engines share.",
+        "A table partitioned by a BINARY column under `partition.legacy-name` = `true`.",
+        "Partition by a STRING or INT column, or set `partition.legacy-name` to `false` when the table is made.",
+    ),
+    Code(
+        "LB5040",
+        "Not a complete Parquet file",
+        "The statistics of a data file come from its footer, the last thing that is written. Without it the file was "
+        "not finished or is something else.",
+        "A Parquet file that was cut off while it was copied.",
+        "Write the file again.",
+    ),
+    Code(
+        "LB5041",
+        "An encrypted Parquet file",
+        "The footer of the file is encrypted; neither its rows nor its statistics can be read without a key.",
+        "A data file that ends in `PARE`.",
+        "Write the data without encryption, or encrypt the storage instead.",
+    ),
+    Code(
+        "LB5050",
+        "A table with a primary key",
+        "The files of such a table hold several versions of a row, which must be merged when it is read and sorted "
+        "when it is written. Reading the files plainly would return rows that were replaced or deleted.",
+        "A table made with `PRIMARY KEY (id)`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5051",
+        "A table of another kind",
+        "The option `type` makes a table something else than rows in data files with snapshots.",
+        "`type` = `format-table` or `object-table`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5052",
+        "Data files with a part of the columns",
+        "With `data-evolution.enabled` a row is spread over several files that have to be put together by row number. "
+        "Each file alone would show the other columns as NULL.",
+        "A table with `data-evolution.enabled` = `true`, or a file with `_WRITE_COLS` in its manifest.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5053",
+        "A table that reads from another branch too",
+        "With `scan.fallback-branch` or `scan.primary-branch`, partitions that one branch lacks come from the other. "
+        "Reading one of them alone would lose rows.",
+        "`scan.fallback-branch` = `rt`.",
+        "Read the branches one by one (`TABLE@branch:rt`), or use another engine.",
+    ),
+    Code(
+        "LB5054",
+        "A column of a type that is not supported",
+        "There is no form for the column's values in Spark, or none that keeps them.",
+        "A BLOB, VECTOR or GEOMETRY column, or a type that this version does not know; TIMESTAMP(9) when writing.",
+        "Leave the column out when reading. For writing use another engine, or a table without such a column.",
+    ),
+    Code(
+        "LB5055",
+        "Deletion vectors",
+        "Deletion vectors say which rows of a data file are gone. Without them deleted rows would come back.",
+        "A snapshot whose index manifest lists `DELETION_VECTORS`, after a DELETE by another engine.",
+        "Compact the table fully with the engine that made them, then read the new snapshot.",
+    ),
+    Code(
+        "LB5056",
+        "Data files in another format than Parquet",
+        "Only Parquet data files are read and written. One table may mix formats, so that each file is looked at.",
+        "`data-3f2c-0.orc` in a table whose `file.format` was once `orc`.",
+        "Set `file.format` to `parquet` and let the engine that wrote the table rewrite the files, then read again.",
+    ),
+    Code(
+        "LB5057",
+        "Timestamps of 64-bit nanoseconds",
+        "A TIMESTAMP(7) to (9) column has two physical forms. The one with 64-bit nanoseconds is not read by Spark.",
+        "A file that pypaimon wrote for a TIMESTAMP(9) column.",
+        "Declare TIMESTAMP(6), or let Java Paimon rewrite the files.",
+    ),
+    Code(
+        "LB5060",
+        "Row tracking",
+        "With `row-tracking.enabled` every commit hands out row ids, which Lakebed does not do. Rows without ids would "
+        "break the readers that need them.",
+        "A table with `row-tracking.enabled` = `true`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5061",
+        "A changelog",
+        "With a `changelog-producer` every commit writes what changed. Consumers would miss the changes of a commit "
+        "without it.",
+        "`changelog-producer` = `input`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5062",
+        "Data outside of the table",
+        "With `data-file.external-paths` new files belong elsewhere. Such files are read, but not written.",
+        "`data-file.external-paths` = `s3://other/place`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5063",
+        "A table with buckets",
+        "Rows of a table with `bucket` above 0 must lie in the bucket that their key's hash says, in the order of "
+        "their sequence. Such tables are read, but not written yet.",
+        "An append table with `bucket` = `4` and `bucket-key` = `id`.",
+        _OTHER_ENGINE,
+    ),
+    Code(
+        "LB5064",
+        "A schema of a newer version",
+        "Rows written without knowing what a later version demands could break the table for its other users.",
+        '`"version" : 4` in the newest schema file; up to 3 is known.',
+        "Write the table with a newer Lakebed.",
+    ),
+    Code(
+        "LB5070",
+        "The commit lost every race",
+        "Each snapshot has one number, and somebody else took it each time. Nothing was made visible; the data files "
+        "are still there, so that the commit can be repeated.",
+        "Many writers commit to one table at the same moment.",
+        "Repeat the commit with the same commit user or run id, or raise the table option `commit.max-retries`.",
+    ),
+    Code(
+        "LB5071",
+        "The outcome of the commit is unknown",
+        "The storage failed while the snapshot was published: it may be visible or not. Nothing was removed.",
+        "The network broke after the request was sent.",
+        "Repeat it with the same commit user or run id. If it was made, it is found and not made again.",
+    ),
+    Code(
+        "LB5072",
+        "A new file does not fit the table",
+        "A manifest entry with a wrong partition, bucket or schema id makes rows unreadable or misplaces them.",
+        "A file is committed with two partition values to a table with one partition key.",
+        "Describe the file by the schema that it was written under and the partition keys of the table.",
+    ),
+    Code(
+        "LB5073",
+        "An option's value cannot be read",
+        "The option holds a number or a size, and its text is neither.",
+        "`manifest.target-file-size` = `eight`.",
+        "Set the option to a value of the expected form, or remove it.",
+    ),
+)

@@ -1,0 +1,382 @@
+"""Paimon types and logical schemas <-> PySpark types. This module imports PySpark; no session is needed.
+
+A Spark type says less than a Paimon type and much less than a logical one. What it does not say stands in the metadata
+of the `StructField`: the description under `comment`, where Spark itself looks for it, the rest under `lakebed`:
+
+    {"type": <long form, its Structs left empty>, "extra": {...}, "json": {...}, "schema": {...}}
+
+each part only where there is something to say. Spark cannot hold every JSON value as metadata (no lists of lists or of
+mixed values); an attribute that it cannot hold stands under `json` as text. `schema` is the text of the whole schema's
+attributes, on the first column.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from pyspark.sql import types as spark_types
+
+from lakebed.convert.fit import bare, bare_logical, without_nullability
+from lakebed.convert.odf_json import type_from_json
+from lakebed.convert.paimon import carrier, to_paimon
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
+from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, type_json
+from lakebed.model import types as logical
+from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
+from lakebed.physical import DataField, DataType, parse, path_text
+from lakebed.physical import types as physical
+
+METADATA_KEY = "lakebed"
+COMMENT_KEY = "comment"
+_MAX_MICROS = 6
+
+_Path = tuple[str, ...]
+_FLAT: dict[type[DataType], Callable[[], spark_types.DataType]] = {
+    physical.Boolean: spark_types.BooleanType,
+    physical.TinyInt: spark_types.ByteType,
+    physical.SmallInt: spark_types.ShortType,
+    physical.Int: spark_types.IntegerType,
+    physical.BigInt: spark_types.LongType,
+    physical.Float: spark_types.FloatType,
+    physical.Double: spark_types.DoubleType,
+    physical.Char: spark_types.StringType,
+    physical.VarChar: spark_types.StringType,
+    physical.Binary: spark_types.BinaryType,
+    physical.VarBinary: spark_types.BinaryType,
+    physical.Date: spark_types.DateType,
+    physical.Time: spark_types.IntegerType,
+    physical.Variant: spark_types.VariantType,
+}
+_LOGICAL: dict[type[spark_types.DataType], LogicalType] = {
+    spark_types.BooleanType: logical.Bool(),
+    spark_types.ByteType: logical.Int8(),
+    spark_types.ShortType: logical.Int16(),
+    spark_types.IntegerType: logical.Int32(),
+    spark_types.LongType: logical.Int64(),
+    spark_types.FloatType: logical.Float32(),
+    spark_types.DoubleType: logical.Float64(),
+    spark_types.BinaryType: logical.Binary(),
+    spark_types.DateType: logical.Date(),
+    spark_types.TimestampType: logical.Timestamp(TimeUnit.MICROSECOND),
+    spark_types.TimestampNTZType: logical.Timestamp(TimeUnit.MICROSECOND),
+    spark_types.VariantType: logical.String(),
+    spark_types.NullType: logical.Null(),
+}
+
+
+def scan_type(type_: DataType, *, nanos_as_long: bool = False) -> spark_types.DataType:
+    """What a Parquet scan is asked for: TIME is `int` (milliseconds of the day), TIMESTAMP is `timestamp_ntz`.
+
+    Everything inside is nullable. `nanos_as_long` asks for TIMESTAMP(7..9) of both kinds as `bigint`, which is how
+    Spark reads INT64 nanoseconds. Raises `UnsupportedError` for a type that Spark's reader has no type for.
+    """
+    scans = _Scans(nanos_as_long)
+    found = scans.type(type_, ())
+    if scans.problems:
+        raise UnsupportedError(*scans.problems)
+    return found
+
+
+def scan_schema(fields: Iterable[DataField], *, nanos_as_long: bool = False) -> spark_types.StructType:
+    """The scan types of columns, by name. Raises `UnsupportedError` with all columns that Spark cannot scan."""
+    scans = _Scans(nanos_as_long)
+    found = scans.struct(fields, ())
+    if scans.problems:
+        raise UnsupportedError(*scans.problems)
+    return found
+
+
+class _Scans:
+    """Builds scan types and collects what Spark cannot scan."""
+
+    def __init__(self, nanos_as_long: bool) -> None:
+        self.problems: list[Diagnostic] = []
+        self._nanos_as_long = nanos_as_long
+
+    def type(self, type_: DataType, path: _Path) -> spark_types.DataType:
+        if type(type_) in _FLAT:
+            return _FLAT[type(type_)]()
+        match type_:
+            case physical.Decimal():
+                return spark_types.DecimalType(type_.precision, type_.scale)
+            case physical.Timestamp() | physical.LocalZonedTimestamp():
+                return self._timestamp(type_)
+            case physical.Array():
+                return spark_types.ArrayType(self.type(type_.element, (*path, "element")))
+            case physical.Map():
+                key = self.type(type_.key, (*path, "key"))
+                return spark_types.MapType(key, self.type(type_.value, (*path, "value")))
+            case physical.Multiset():
+                return spark_types.MapType(self.type(type_.element, (*path, "element")), spark_types.IntegerType())
+            case physical.Row():
+                return self.struct(type_.fields, path)
+            case _:
+                message = f"Spark cannot scan a column of the type {type_}"
+                remedy = "read the other columns"
+                where = path_text(path) or None
+                self.problems.append(Diagnostic("LB2109", message, path=where, found=str(type_), remedy=remedy))
+                return spark_types.NullType()
+
+    def _timestamp(self, type_: physical.Timestamp | physical.LocalZonedTimestamp) -> spark_types.DataType:
+        if self._nanos_as_long and type_.precision > _MAX_MICROS:
+            return spark_types.LongType()
+        return (
+            spark_types.TimestampType()
+            if isinstance(type_, physical.LocalZonedTimestamp)
+            else spark_types.TimestampNTZType()
+        )
+
+    def struct(self, fields: Iterable[DataField], path: _Path) -> spark_types.StructType:
+        return spark_types.StructType(
+            [spark_types.StructField(f.name, self.type(f.type, (*path, f.name))) for f in fields]
+        )
+
+
+def to_struct_type(schema: Schema) -> spark_types.StructType:
+    """The Spark schema of the rows of a declared schema, annotated by metadata at every level.
+
+    `from_struct_type` leads back to exactly this schema. Raises `ConversionError` for a type that Paimon cannot store,
+    `UnsupportedError` for one that Spark cannot hold.
+    """
+    columns = to_paimon(schema)
+    bare_struct = scan_schema(columns)
+    fields = _annotated_fields(bare_struct, schema.fields)
+    if schema.extra and fields:
+        fields[0].metadata = column_metadata(schema.fields[0], schema_extra=schema.extra)
+    return spark_types.StructType(fields)
+
+
+def _annotated_fields(struct: spark_types.StructType, members: tuple[Field, ...]) -> list[spark_types.StructField]:
+    return [
+        spark_types.StructField(m.name, _annotated(f.dataType, m.type), m.nullable, column_metadata(m))
+        for f, m in zip(struct.fields, members, strict=True)
+    ]
+
+
+def _annotated(type_: spark_types.DataType, declared: LogicalType) -> spark_types.DataType:
+    """The Spark type with the nullability and the metadata that the declared type has inside."""
+    own = required(declared)
+    if isinstance(type_, spark_types.ArrayType) and isinstance(own, logical.List):
+        return spark_types.ArrayType(
+            _annotated(type_.elementType, own.item_type), isinstance(own.item_type, logical.Option)
+        )
+    if isinstance(type_, spark_types.MapType) and isinstance(own, logical.Map):
+        key, value = _annotated(type_.keyType, own.key_type), _annotated(type_.valueType, own.value_type)
+        return spark_types.MapType(key, value, isinstance(own.value_type, logical.Option))
+    if isinstance(type_, spark_types.StructType) and isinstance(own, logical.Struct):
+        return spark_types.StructType(_annotated_fields(type_, own.fields))
+    return type_
+
+
+def column_metadata(field: Field, *, schema_extra: Extra | None = None) -> dict[str, Any]:
+    """The metadata of a `StructField` (or of `Column.alias`) that says what its Spark type does not; often empty.
+
+    Attributes of members of a Struct are not in it: nested fields have metadata of their own.
+    """
+    found: dict[str, Any] = {}
+    declared = bare_logical(field.type)
+    extra = field.extra
+    (column,) = to_paimon(Schema((Field("c", declared, Extra(_hint_only(extra))),)))
+    if _nearest(_annotated(scan_type(column.type), declared), field.nullable) != declared:
+        found["type"] = type_json(declared, normalize=True)
+    if extra.description is not None:
+        extra = extra.without(DESCRIPTION)
+    for key, value in sorted(extra.items()):
+        if _is_metadata(value):
+            found.setdefault("extra", {})[key] = value
+        else:
+            found.setdefault("json", {})[key] = canonical_json(value)
+    if schema_extra:
+        found["schema"] = schema_extra.text
+    out: dict[str, Any] = {} if field.description is None else {COMMENT_KEY: field.description}
+    return out | ({METADATA_KEY: found} if found else {})
+
+
+def _hint_only(extra: Extra) -> dict[str, Any]:
+    return {PAIMON_TYPE: extra[PAIMON_TYPE]} if PAIMON_TYPE in extra else {}
+
+
+def _is_metadata(value: Any) -> bool:
+    """Whether Spark keeps the JSON value as it is: no null, no number beyond 64 bits, lists of one kind of scalar."""
+    match value:
+        case bool() | str():
+            return True
+        case int():
+            return -(2**63) <= value < 2**63
+        case float():
+            return math.isfinite(value) and not value.is_integer()
+        case dict():
+            return all(_is_metadata(part) for part in value.values())
+        case list():
+            kinds = {type(part) for part in value}
+            return len(kinds) <= 1 and list not in kinds and all(_is_metadata(part) for part in value)
+        case _:
+            return False
+
+
+def from_struct_type(struct: spark_types.StructType) -> Schema:
+    """The logical schema of a Spark schema, with the annotations that its metadata holds.
+
+    Without metadata a column gets the nearest logical type, and where that is not enough the hint
+    `paimon.apache.org/type` (`timestamp_ntz` is TIMESTAMP(6)). Raises `ConversionError` with all columns whose type has
+    no logical type, or whose metadata belongs to another type.
+    """
+    problems: list[Diagnostic] = []
+    fields = tuple(_field(f, (f.name,), problems) for f in struct.fields)
+    if problems:
+        raise ConversionError(*problems)
+    extras = (_of_schema(f) for f in struct.fields)
+    return Schema(fields, next((extra for extra in extras if extra), Extra()))
+
+
+def _notes(field: spark_types.StructField) -> Mapping[str, Any]:
+    """What the metadata of a column says under our key."""
+    found = (field.metadata or {}).get(METADATA_KEY)
+    return found if isinstance(found, dict) else {}
+
+
+def _of_schema(field: spark_types.StructField) -> Extra:
+    """The attributes of the whole schema, where the column carries them."""
+    text = _notes(field).get("schema")
+    if text is None:
+        return Extra()
+    return Extra(_attributes({"json": {"schema": text}}, (field.name,))["schema"])
+
+
+def _field(field: spark_types.StructField, path: _Path, problems: list[Diagnostic]) -> Field:
+    notes, comment = _notes(field), (field.metadata or {}).get(COMMENT_KEY)
+    extra: dict[str, Any] = dict(_hint_of(field.dataType))
+    type_: LogicalType = logical.String()
+    try:
+        extra |= _attributes(notes, path)
+        if isinstance(comment, str):
+            extra[DESCRIPTION] = comment
+        declared = type_from_json(notes["type"]) if "type" in notes else None
+        _check_stored(declared, extra.get(PAIMON_TYPE), field, path)
+        type_ = _logical(field.dataType, field.nullable, declared, path, problems)
+    except (ConversionError, TypeTextError, UnsupportedError) as error:
+        problems += error.diagnostics
+    return Field(field.name, type_, Extra(extra))
+
+
+def _attributes(notes: Mapping[str, Any], path: _Path) -> dict[str, Any]:
+    """The attributes of a column, those that Spark holds as they are and those that it holds as text."""
+    try:
+        return dict(notes.get("extra", {})) | {key: json.loads(text) for key, text in notes.get("json", {}).items()}
+    except (AttributeError, TypeError, ValueError) as error:
+        message = f"the metadata under {METADATA_KEY!r} cannot be read: {error}"
+        remedy = f"drop {METADATA_KEY!r} from the column's metadata"
+        raise ConversionError(Diagnostic("LB2111", message, path=path_text(path), remedy=remedy)) from error
+
+
+def _check_stored(declared: LogicalType | None, hint: Any, field: spark_types.StructField, path: _Path) -> None:
+    """Refuse metadata that says a type which is not stored as the type that the column has."""
+    if hint is not None:
+        said, stored = str(hint), parse(hint, unknown="keep", allow_missing_ids=True)
+    elif declared is not None:
+        said, stored = type_json(declared)["kind"], carrier(bare_logical(declared))
+    else:
+        return
+    expected = scan_type(without_nullability(bare(stored)))
+    if expected != _shape(field.dataType):
+        found = field.dataType.simpleString()
+        raise ConversionError(
+            Diagnostic(
+                "LB2111",
+                f"the metadata of the column {field.name!r} says {said}, which is not stored as {found}",
+                path=path_text(path),
+                expected=expected.simpleString(),
+                found=found,
+                remedy=f"drop {METADATA_KEY!r} from the column's metadata, or cast the column back",
+            )
+        )
+
+
+def _shape(type_: spark_types.DataType) -> spark_types.DataType:
+    """The type with everything inside nullable and every struct emptied, as `scan_type` gives a bare type."""
+    match type_:
+        case spark_types.ArrayType():
+            return spark_types.ArrayType(_shape(type_.elementType))
+        case spark_types.MapType():
+            return spark_types.MapType(_shape(type_.keyType), _shape(type_.valueType))
+        case spark_types.StructType():
+            return spark_types.StructType([])
+        case spark_types.CharType() | spark_types.VarcharType():
+            return spark_types.StringType()
+        case _:
+            return type_
+
+
+def _nearest(type_: spark_types.DataType, nullable: bool) -> LogicalType:
+    """The logical type that is read without metadata."""
+    problems: list[Diagnostic] = []
+    found = _logical(type_, nullable, None, (), problems)
+    return bare_logical(found)
+
+
+def _logical(
+    type_: spark_types.DataType, nullable: bool, declared: LogicalType | None, path: _Path, problems: list[Diagnostic]
+) -> LogicalType:
+    """The logical type, read as `declared` where given; nullability is Spark's, which says none for map keys."""
+    own = None if declared is None else required(declared)
+    found: LogicalType
+    match type_:
+        case spark_types.ArrayType():
+            item, length = (own.item_type, own.fixed_length) if isinstance(own, logical.List) else (None, None)
+            inner = _logical(type_.elementType, type_.containsNull, item, (*path, "element"), problems)
+            found = logical.List(inner, length)
+        case spark_types.MapType():
+            key, value = (own.key_type, own.value_type) if isinstance(own, logical.Map) else (None, None)
+            sorted_ = own.keys_sorted if isinstance(own, logical.Map) else None
+            key = _logical(type_.keyType, isinstance(key, logical.Option), key, (*path, "key"), problems)
+            value = _logical(type_.valueType, type_.valueContainsNull, value, (*path, "value"), problems)
+            found = logical.Map(key, value, sorted_)
+        case spark_types.StructType():
+            found = logical.Struct(tuple(_field(f, (*path, f.name), problems) for f in type_.fields))
+        case _:
+            found = own if own is not None else _atomic(type_, path)
+    return logical.Option(found) if nullable else found
+
+
+def _atomic(type_: spark_types.DataType, path: _Path) -> LogicalType:
+    if type(type_) in _LOGICAL:
+        return _LOGICAL[type(type_)]
+    match type_:
+        case spark_types.DecimalType():
+            return logical.Decimal(type_.precision, type_.scale)
+        case spark_types.CharType() | spark_types.VarcharType():
+            return logical.String()
+        case spark_types.StringType() if getattr(type_, "collation", "UTF8_BINARY") == "UTF8_BINARY":
+            return logical.String()
+        case _ if type_.typeName() == "time":
+            digits = getattr(type_, "precision", _MAX_MICROS)
+            return logical.Time(next(u for u in TimeUnit if u.digits >= digits))
+    name = type_.simpleString()
+    raise ConversionError(
+        Diagnostic(
+            "LB2110",
+            f"the Spark type {name} has no logical type",
+            path=path_text(path) or None,
+            found=name,
+            remedy="cast the column to another type first",
+        )
+    )
+
+
+def _hint_of(type_: spark_types.DataType) -> dict[str, str]:
+    """The hint for a column whose Spark type is that of a Paimon type which no logical type stands for."""
+    match type_:
+        case spark_types.TimestampNTZType():
+            return {PAIMON_TYPE: str(physical.Timestamp(_MAX_MICROS))}
+        case spark_types.CharType():
+            return {PAIMON_TYPE: str(physical.Char(type_.length))}
+        case spark_types.VarcharType():
+            return {PAIMON_TYPE: str(physical.VarChar(type_.length))}
+        case spark_types.VariantType():
+            return {PAIMON_TYPE: str(physical.Variant())}
+        case _:
+            return {}

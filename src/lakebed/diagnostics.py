@@ -1,0 +1,83 @@
+"""What Lakebed says about an input: one `Diagnostic` per problem, as data, never as printed text.
+
+A diagnostic carries a stable code (see `lakebed.codes`), the message, where the problem is (file, line and column, or a
+column path), what was expected, what was found, and how to mend it. Rendering is the business of `lakebed.render`.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+
+class Severity(StrEnum):
+    """How much a diagnostic matters. Only an error stops a command."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    NOTE = "note"
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A place in a text: `line` and `column` count from 1; `file` is None for text that did not come from a file."""
+
+    file: str | None
+    line: int
+    column: int
+
+    def __str__(self) -> str:
+        return f"{self.file or '<text>'}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One problem of one input."""
+
+    code: str
+    message: str
+    severity: Severity = Severity.ERROR
+    position: Position | None = None
+    path: str | None = None
+    expected: str | None = None
+    found: str | None = None
+    remedy: str | None = None
+    suggestions: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        where = f"{self.position}: " if self.position else ""
+        text = f"{where}{self.severity}[{self.code}]: {self.message}"
+        if self.suggestions:
+            text += f" (did you mean {' or '.join(repr(s) for s in self.suggestions)}?)"
+        if self.remedy:
+            text += f"\n    remedy: {self.remedy}"
+        return text
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object of the `diagnostics` list of every `--json` output; absent parts are left out."""
+        out: dict[str, Any] = {"code": self.code, "severity": str(self.severity), "message": self.message}
+        if self.position is not None:
+            out["position"] = {
+                "file": self.position.file,
+                "line": self.position.line,
+                "column": self.position.column,
+            }
+        for key in ("path", "expected", "found", "remedy"):
+            value = getattr(self, key)
+            if value is not None:
+                out[key] = value
+        if self.suggestions:
+            out["suggestions"] = list(self.suggestions)
+        return out
+
+
+def near_names(name: str, known: Iterable[str], limit: int = 2) -> tuple[str, ...]:
+    """The names in `known` that `name` was probably meant to be, best first; case is ignored when comparing."""
+    by_folded: dict[str, str] = {}
+    for candidate in known:
+        by_folded.setdefault(candidate.casefold(), candidate)
+    close = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)
+    return tuple(by_folded[folded] for folded in close)

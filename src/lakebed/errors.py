@@ -1,0 +1,101 @@
+"""The tree of errors. Every error carries `Diagnostic`s; `str(error)` reads like a compiler's message.
+
+Catch `LakebedError` for all of them. The exit code of the command line is a property of the class.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from lakebed.diagnostics import Diagnostic
+
+
+class LakebedError(Exception):
+    """Base of all errors that Lakebed raises on purpose.
+
+    `diagnostics` holds one entry per problem, errors first reported first; it is never empty.
+    """
+
+    exit_code: ClassVar[int] = 1
+
+    def __init__(self, *diagnostics: Diagnostic) -> None:
+        if not diagnostics:
+            raise ValueError("an error needs at least one diagnostic")
+        self.diagnostics: tuple[Diagnostic, ...] = diagnostics
+        super().__init__("\n".join(str(d) for d in diagnostics))
+
+    @classmethod
+    def of(cls, code: str, message: str, **parts: Any) -> LakebedError:
+        """An error of this class with a single diagnostic; `parts` are the other fields of `Diagnostic`."""
+        return cls(Diagnostic(code, message, **parts))
+
+    @property
+    def code(self) -> str:
+        """The code of the first diagnostic."""
+        return self.diagnostics[0].code
+
+
+class UsageError(LakebedError):
+    """The caller's arguments do not make sense together."""
+
+    exit_code = 2
+
+
+class ManifestError(LakebedError):
+    """A manifest cannot be read or does not describe a valid table."""
+
+
+class TypeTextError(LakebedError):
+    """The text or JSON of a Paimon data type cannot be parsed."""
+
+
+class ConversionError(LakebedError):
+    """A schema cannot be said in another type system, or only with a loss that was not allowed."""
+
+
+class ValidationError(LakebedError):
+    """A table definition breaks a rule of the table format."""
+
+
+class NotFoundError(LakebedError):
+    """A warehouse, database, table, schema version, snapshot, tag, branch or file does not exist."""
+
+
+class AlreadyExistsError(LakebedError):
+    """Something that should be made new exists already."""
+
+
+class CorruptMetadataError(LakebedError):
+    """A file of the warehouse cannot be understood: a schema file, snapshot, manifest or data file."""
+
+
+class UnsupportedError(LakebedError):
+    """A feature of the table format that Lakebed does not read or write; never read wrongly or partly instead."""
+
+
+class StoreError(LakebedError):
+    """A store could not do what it was asked to do, or would do it unsafely."""
+
+
+class IngestError(LakebedError):
+    """Rows cannot be ingested under the declared schema."""
+
+
+class CastError(LakebedError):
+    """A stored value cannot be read as the type that the wanted schema says."""
+
+
+class RefusedError(LakebedError):
+    """A change is forbidden, or breaking without leave."""
+
+    exit_code = 11
+
+
+class ConflictError(LakebedError):
+    """Somebody else changed the table first and the changes do not mean the same any more."""
+
+    exit_code = 12
+
+
+class StalePlanError(ConflictError):
+    """The table is not what it was when the plan was made."""

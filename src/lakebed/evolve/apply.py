@@ -1,0 +1,213 @@
+"""Carry out a plan exactly as it was reviewed: one schema version a table, or a refusal that writes nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.codes import register
+from lakebed.diagnostics import Diagnostic, Severity, near_names
+from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError, UsageError
+from lakebed.evolve.evaluate import evaluate
+from lakebed.evolve.plan import Plan, TablePlan, leave_missing
+from lakebed.store.base import Store
+
+if TYPE_CHECKING:
+    from lakebed.catalog.table_manager import TableManager
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedTable:
+    """What became of one table: its newest schema id, and whether the table or a version of it was made."""
+
+    name: str
+    schema_id: int
+    created: bool
+    changed: bool
+
+
+@dataclass(frozen=True, slots=True)
+class AppliedPlan:
+    """What became of each table, in the order of the plan."""
+
+    tables: tuple[AppliedTable, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed apply --json`."""
+        return {
+            "tables": [
+                {"name": t.name, "schemaId": t.schema_id, "created": t.created, "changed": t.changed}
+                for t in self.tables
+            ]
+        }
+
+
+def apply(
+    plan: Plan,
+    tables: TableManager,
+    *,
+    allow: frozenset[str] = frozenset(),
+    clock: Callable[[], int],
+    has_snapshots: Callable[[TableName], bool] | None = None,
+) -> AppliedPlan:
+    """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
+
+    `allow` names breaking changes that may happen, as `CODE` or `CODE:column`; `clock` gives milliseconds since 1970.
+    Nothing is written when a change is forbidden or lacks leave (`RefusedError`, all of them at once), when a table is
+    not what it was (`StalePlanError`), or when a code in `allow` is unknown (`UsageError`). Raises `StalePlanError` for
+    a lost race.
+    """
+    _check_allow(allow)
+    _check_leave(plan, allow)
+    stale = [d for table in plan.tables for d in _staleness(table, tables)]
+    if stale:
+        raise StalePlanError(*stale)
+    ask = has_snapshots or (lambda name: _holds_snapshots(tables, name))
+    done: list[AppliedTable] = []
+    for number, table in enumerate(plan.tables):
+        try:
+            done.append(_apply_table(table, tables, clock, ask))
+        except LakebedError as error:
+            if not done:
+                raise
+            left = [t.name for t in plan.tables[number:]]
+            raise type(error)(*error.diagnostics, _progress(done, left)) from error
+    return AppliedPlan(tuple(done))
+
+
+def _check_allow(allow: frozenset[str]) -> None:
+    known = register()
+    problems = [
+        Diagnostic(
+            "LB4307",
+            f"{text!r} allows nothing: {text.partition(':')[0]!r} is no code",
+            expected="CODE or CODE:column, such as LB4203:old_name",
+            found=text,
+            suggestions=near_names(text.partition(":")[0], known),
+        )
+        for text in sorted(allow)
+        if text.partition(":")[0] not in known
+    ]
+    if problems:
+        raise UsageError(*problems)
+
+
+def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
+    """Everything that stands against the plan, at once."""
+    problems = [
+        Diagnostic(
+            change.code,
+            f"{table.name}: cannot {change.summary}: {change.reason}",
+            position=change.position,
+            path=change.column or None,
+            remedy=change.remedy,
+        )
+        for table in plan.tables
+        for change in table.forbidden
+    ]
+    for table, change, code in leave_missing(plan.tables, allow):
+        leave = f"{code}:{change.column}" if change.column else code
+        why = change.reason if code == change.code else "ODF's rule for changing a schema refuses it"
+        problems.append(
+            Diagnostic(
+                code,
+                f"{table.name}: {change.summary} needs leave: {why}",
+                position=change.position,
+                path=change.column or None,
+                remedy=f"--allow {leave}",
+            )
+        )
+    if problems:
+        raise RefusedError(*problems)
+
+
+def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:
+    name = TableName.parse(table.name)
+    exists = tables.exists(name)
+    if table.create:
+        return [_stale(table, "has been made in the meantime")] if exists else []
+    if not exists:
+        return [_stale(table, "is gone")]
+    newest = tables.get_schema_manager(name.database, name.table).load_latest_schema()
+    if newest.fingerprint == table.base_fingerprint:
+        return []
+    if table.target is not None and newest.fingerprint == table.target.fingerprint:
+        return [_stale(table, f"is at version {newest.id} already, which this plan makes")]
+    return [_stale(table, f"was at version {table.base_id} when the plan was made and is at {newest.id} now")]
+
+
+def _stale(table: TablePlan, what: str) -> Diagnostic:
+    return Diagnostic("LB4303", f"the plan is stale: table {table.name} {what}", remedy="make the plan again")
+
+
+def _apply_table(
+    table: TablePlan, tables: TableManager, clock: Callable[[], int], has_snapshots: Callable[[TableName], bool]
+) -> AppliedTable:
+    name = TableName.parse(table.name)
+    if table.create:
+        return _create(table, name, tables, clock)
+    manager = tables.get_schema_manager(name.database, name.table)
+    base = manager.load_latest_schema()
+    if base.fingerprint != table.base_fingerprint:
+        raise StalePlanError(*_staleness(table, tables))
+    if not table.steps:
+        return AppliedTable(table.name, base.id, created=False, changed=False)
+    schema = evaluate(
+        base,
+        table.steps,
+        has_snapshots=lambda: has_snapshots(name),
+        now=clock(),
+        history=lambda: [manager.load_schema(i) for i in manager.ids()],
+    )
+    _check_result(table, schema)
+    if not manager.publish(schema):
+        raise StalePlanError(
+            Diagnostic(
+                "LB4306",
+                f"version {schema.id} of table {table.name} was made by somebody else at the same time",
+                remedy="make the plan again",
+            )
+        )
+    tables.after_new_version(name, schema)
+    return AppliedTable(table.name, schema.id, created=False, changed=True)
+
+
+def _create(table: TablePlan, name: TableName, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
+    if table.target is None:
+        raise _altered(table)
+    schema = replace(table.target, time_millis=clock())
+    try:
+        tables.create(name, schema)
+    except AlreadyExistsError as error:
+        raise StalePlanError(_stale(table, "has been made in the meantime")) from error
+    return AppliedTable(table.name, schema.id, created=True, changed=True)
+
+
+def _check_result(table: TablePlan, schema: TableSchema) -> None:
+    if table.target is None or table.target.fingerprint != schema.fingerprint:
+        raise _altered(table)
+
+
+def _altered(table: TablePlan) -> RefusedError:
+    message = f"the changes planned for table {table.name} do not lead to the version that was reviewed"
+    return RefusedError(Diagnostic("LB4302", message, remedy="make the plan again"))
+
+
+def _holds_snapshots(tables: TableManager, name: TableName) -> bool:
+    from lakebed.table.snapshot import SnapshotManager
+
+    store: Store = tables.store
+    return SnapshotManager(store, tables.table_path(name)).latest_id() is not None
+
+
+def _progress(done: list[AppliedTable], left: list[str]) -> Diagnostic:
+    made = ", ".join(f"{t.name} (schema {t.schema_id})" for t in done)
+    return Diagnostic(
+        "LB4308",
+        f"done before that: {made}; not done: {', '.join(left)}",
+        Severity.NOTE,
+        remedy="make the plan again for the tables that are left",
+    )

@@ -1,0 +1,128 @@
+"""Evaluate a batch of changes: the next version of a table's schema, or every reason why there is none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from lakebed.catalog.annotations import OPTION
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.catalog.validate import validate
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.errors import UnsupportedError, ValidationError
+from lakebed.evolve import option_guards as guards
+from lakebed.evolve.annotation_option import follow
+from lakebed.evolve.changes import Change, RemoveOption, SetOption
+from lakebed.evolve.earlier_versions import unreadable
+from lakebed.evolve.working_copy import WorkingCopy
+from lakebed.physical.types import with_nullability
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """The change at `index` of a batch broke a rule and was left out."""
+
+    index: int
+    diagnostic: Diagnostic
+
+
+def evaluate(
+    base: TableSchema,
+    changes: Iterable[Change],
+    *,
+    has_snapshots: Callable[[], bool],
+    now: int,
+    history: Callable[[], Iterable[TableSchema]] | None = None,
+) -> TableSchema:
+    """The version after `base` with all `changes` made, in order, over one working copy.
+
+    `now` is in milliseconds since 1970. `has_snapshots` and `history` (the versions that data files may have been
+    written under) are called only where a rule asks. Raises `ValidationError` with all refused changes, else with all
+    rules that the result breaks; `UnsupportedError` for a schema file of a newer version.
+    """
+    target, refusals = evaluate_all(base, tuple(changes), has_snapshots=has_snapshots, now=now)
+    if refusals:
+        raise ValidationError(*(r.diagnostic for r in refusals))
+    check(base, target, has_snapshots=has_snapshots, history=history)
+    return target
+
+
+def evaluate_all(
+    base: TableSchema, changes: Sequence[Change], *, has_snapshots: Callable[[], bool], now: int
+) -> tuple[TableSchema, tuple[Refusal, ...]]:
+    """As `evaluate`, but refused changes are left out and reported, and the result is not validated."""
+    if base.version > CURRENT_VERSION:
+        message = f"schema files of version {base.version} are not written"
+        raise UnsupportedError(Diagnostic("LB4022", message, expected=f"at most {CURRENT_VERSION}"))
+    asked = _once(has_snapshots)
+    copy = WorkingCopy.of(base, asked)
+    refusals: list[Refusal] = []
+    for index, change in enumerate(changes):
+        try:
+            copy.apply(change)
+        except ValidationError as error:
+            refusals += [Refusal(index, d) for d in error.diagnostics]
+    if OPTION in copy.options and not any(isinstance(c, SetOption | RemoveOption) and c.key == OPTION for c in changes):
+        copy.options[OPTION] = follow(copy.options[OPTION], base.fields, copy.fields)
+    _fold_keys(copy)
+    return _finished(copy, base, now), tuple(refusals)
+
+
+def check(
+    base: TableSchema,
+    target: TableSchema,
+    *,
+    has_snapshots: Callable[[], bool],
+    history: Callable[[], Iterable[TableSchema]] | None = None,
+) -> None:
+    """Raise `ValidationError` with all rules of the table format that `target` breaks as the successor of `base`."""
+    found = [d for d in validate(target, base=base) if d.severity is Severity.ERROR]
+    if history is not None and has_snapshots():
+        found += unreadable(base, target, history)
+    if found:
+        raise ValidationError(*found)
+
+
+def _once(ask: Callable[[], bool]) -> Callable[[], bool]:
+    answers: list[bool] = []
+
+    def asked() -> bool:
+        if not answers:
+            answers.append(ask())
+        return answers[0]
+
+    return asked
+
+
+def _fold_keys(copy: WorkingCopy) -> None:
+    """Take `primary-key` and `partition` out of the options, where an engine left them, into the keys they mean."""
+    for key in (guards.PRIMARY_KEY, guards.PARTITION):
+        text = copy.options.get(key)
+        if text is None:
+            continue
+        names = tuple(part.strip() for part in text.split(",") if part.strip())
+        present = copy.primary_keys if key == guards.PRIMARY_KEY else copy.partition_keys
+        if names == present or not (present or copy.has_snapshots()):
+            del copy.options[key]
+            if key == guards.PRIMARY_KEY:
+                copy.primary_keys = names
+            else:
+                copy.partition_keys = names
+
+
+def _finished(copy: WorkingCopy, base: TableSchema, now: int) -> TableSchema:
+    nullable = guards.flag(copy.options, guards.PRIMARY_KEY_NULLABLE)
+    fields = tuple(
+        replace(f, type=with_nullability(f.type, nullable)) if f.name in copy.primary_keys else f for f in copy.fields
+    )
+    return TableSchema(
+        id=base.id + 1,
+        fields=fields,
+        highest_field_id=copy.highest,
+        partition_keys=copy.partition_keys,
+        primary_keys=copy.primary_keys,
+        options=copy.options,
+        comment=copy.comment,
+        time_millis=now,
+        version=CURRENT_VERSION,
+    )

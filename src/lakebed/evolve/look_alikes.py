@@ -1,0 +1,73 @@
+"""A column that goes while one of the same type comes at its place or with a similar name may be a rename: ask."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from difflib import SequenceMatcher
+
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.evolve.changes import ELEMENT, VALUE, Path
+from lakebed.evolve.identity import PositionOf
+from lakebed.evolve.nested import Fields, without_ids
+from lakebed.model.extra import RENAMED_FROM
+from lakebed.physical import path_text
+from lakebed.physical.types import UNASSIGNED, Array, DataField, DataType, Map, Row, equal_ignoring_nullability
+
+#: How alike two names must be, from 0 to 1.
+_SIMILAR = 0.6
+
+
+def look_alikes(before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
+    """A warning for each new field that looks like one that went; each field counts for one warning at most."""
+    yield from _level((), before, after, position_of)
+
+
+def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
+    kept = {f.id for f in after if f.id != UNASSIGNED}
+    gone = {i: f for i, f in enumerate(before) if f.id not in kept}
+    for place, new in enumerate(after):
+        if new.id != UNASSIGNED:
+            continue
+        found = max(
+            ((i, _likeness(i, old, place, new)) for i, old in gone.items()), key=lambda pair: pair[1], default=(0, 0.0)
+        )
+        if found[1] > 0:
+            old = gone.pop(found[0])
+            yield _question((*parent, new.name), old.name, position_of)
+    by_id = {f.id: f for f in before}
+    for new in after:
+        if new.id in by_id:
+            yield from _inside((*parent, new.name), by_id[new.id].type, new.type, position_of)
+
+
+def _inside(path: Path, old: DataType, new: DataType, position_of: PositionOf) -> Iterator[Diagnostic]:
+    match old, new:
+        case Row(), Row():
+            yield from _level(path, old.fields, new.fields, position_of)
+        case Array(), Array():
+            yield from _inside((*path, ELEMENT), old.element, new.element, position_of)
+        case Map(), Map():
+            yield from _inside((*path, VALUE), old.value, new.value, position_of)
+        case _:
+            return
+
+
+def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) -> float:
+    """0 for no resemblance."""
+    if not equal_ignoring_nullability(without_ids(old.type), without_ids(new.type)):
+        return 0.0
+    names = SequenceMatcher(None, old.name.casefold(), new.name.casefold()).ratio()
+    if names >= _SIMILAR:
+        return names + 1
+    return 0.5 if old_place == new_place else 0.0
+
+
+def _question(path: Path, old: str, position_of: PositionOf) -> Diagnostic:
+    return Diagnostic(
+        "LB4104",
+        f"{old} goes and {path_text(path)} of the same type comes: is it a rename?",
+        Severity.WARNING,
+        position=position_of(path),
+        path=path_text(path),
+        remedy=f"if it is, add `{RENAMED_FROM}: {old}` to {path[-1]}, and its values stay; else nothing need be done",
+    )

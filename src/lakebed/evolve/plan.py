@@ -1,0 +1,154 @@
+"""A plan: what would be done to each table, why that is or is not safe, and exactly which changes will run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic, Position
+from lakebed.evolve.changes import Change, Path
+from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.verdicts import ODF_CODE, Verdict, worst
+from lakebed.physical import path_text
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """One thing that a person asked for, with the verdict on it.
+
+    `changes` are the schema changes that do it, in order; an annotation shares the one change of the annotations.
+    `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
+    changing a dataset's schema allows it.
+    """
+
+    kind: EditKind
+    path: Path
+    summary: str
+    verdict: Verdict
+    code: str
+    reason: str
+    remedy: str | None = None
+    position: Position | None = None
+    name: str | None = None
+    before: str | None = None
+    after: str | None = None
+    odf_allowed: bool = True
+    changes: tuple[Change, ...] = ()
+
+    @property
+    def column(self) -> str:
+        """The path as text, or the option's name: what `CODE:column` gives leave for."""
+        return self.name if self.kind is EditKind.OPTION and self.name else path_text(self.path)
+
+
+@dataclass(frozen=True, slots=True)
+class TablePlan:
+    """The plan of one table, bound to its newest version: id and fingerprint, or both None for a table to be made.
+
+    `steps` is what runs, in order. `target` is the version that results, its time 0; None when a change is forbidden.
+    `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan.
+    """
+
+    name: str
+    create: bool
+    base_id: int | None
+    base_fingerprint: str | None
+    steps: tuple[Change, ...]
+    changes: tuple[PlannedChange, ...]
+    target: TableSchema | None
+    compatibility: str | None = None
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def is_noop(self) -> bool:
+        """Whether the table is as declared already."""
+        return not self.create and not self.changes
+
+    @property
+    def worst(self) -> Verdict:
+        """The most severe verdict; a change that a gating ODF rule refuses is at least breaking."""
+        gated = [Verdict.BREAKING for _ in self.refused_by_odf] if self.compatibility else []
+        return worst([*(c.verdict for c in self.changes), *gated])
+
+    @property
+    def refused_by_odf(self) -> tuple[PlannedChange, ...]:
+        """The changes that ODF's rule for `SetDataSchema` refuses: all but additions of optional fields and texts."""
+        return tuple(c for c in self.changes if not c.odf_allowed)
+
+    @property
+    def forbidden(self) -> tuple[PlannedChange, ...]:
+        """The changes that cannot be made."""
+        return tuple(c for c in self.changes if c.verdict is Verdict.FORBIDDEN)
+
+    def leave_needed(self) -> tuple[tuple[PlannedChange, str], ...]:
+        """Each change that needs leave, with the code that gives it."""
+        own = [(c, c.code) for c in self.changes if c.verdict is Verdict.BREAKING]
+        odf = [(c, ODF_CODE) for c in self.refused_by_odf] if self.compatibility else []
+        return (*own, *odf)
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The plans of several tables, in the order of their declaration, and what was said about the manifests."""
+
+    tables: tuple[TablePlan, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def is_noop(self) -> bool:
+        """Whether nothing would change."""
+        return all(table.is_noop for table in self.tables)
+
+    @property
+    def worst(self) -> Verdict:
+        """The most severe verdict of all tables."""
+        return worst([table.worst for table in self.tables])
+
+    @property
+    def is_breaking(self) -> bool:
+        """Whether something needs leave or is forbidden."""
+        return self.worst.rank >= Verdict.BREAKING.rank
+
+    @property
+    def is_forbidden(self) -> bool:
+        """Whether a change cannot be made at all."""
+        return self.worst is Verdict.FORBIDDEN
+
+    @property
+    def all_diagnostics(self) -> tuple[Diagnostic, ...]:
+        """Those of the manifests, then those of each table."""
+        return (*self.diagnostics, *(d for table in self.tables for d in table.diagnostics))
+
+    def table(self, name: str) -> TablePlan | None:
+        """The plan of the table of this name, or None."""
+        return next((t for t in self.tables if t.name == name), None)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan file's object, format version 1, with a digest over its content."""
+        from lakebed.evolve.plan_file import plan_json
+
+        return plan_json(self)
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Plan:
+        """The plan of a plan file's object: exactly the one that was written.
+
+        Raises `RefusedError` for another format version (LB4301) and for one that was changed or is damaged (LB4302).
+        """
+        from lakebed.evolve.plan_file import plan_from_json
+
+        return plan_from_json(value)
+
+
+def leave_missing(
+    tables: Iterable[TablePlan], allow: frozenset[str]
+) -> tuple[tuple[TablePlan, PlannedChange, str], ...]:
+    """The changes that need leave and have none; leave is `CODE` for all of a kind, or `CODE:column` for one."""
+    return tuple(
+        (table, change, code)
+        for table in tables
+        for change, code in table.leave_needed()
+        if code not in allow and f"{code}:{change.column}" not in allow
+    )

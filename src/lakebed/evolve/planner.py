@@ -1,0 +1,349 @@
+"""Plan one table: declared schema and stored version in, judged changes and the resulting version out. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from lakebed.catalog.annotations import OPTION, annotate, drift, refuse_newer
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.validate import validate
+from lakebed.diagnostics import Diagnostic, Position, Severity
+from lakebed.errors import LakebedError, ManifestError, ValidationError
+from lakebed.evolve import option_guards as guards
+from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
+from lakebed.evolve.diff import column_steps, table_steps
+from lakebed.evolve.diff_columns import Edit, EditKind, Step
+from lakebed.evolve.earlier_versions import unreadable
+from lakebed.evolve.evaluate import Refusal, check, evaluate_all
+from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.look_alikes import look_alikes
+from lakebed.evolve.meaning import Meanings, compare
+from lakebed.evolve.nested import Fields, locate
+from lakebed.evolve.plan import PlannedChange, TablePlan
+from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
+from lakebed.evolve.wording import before_and_after, summary
+from lakebed.physical import path_text
+from lakebed.physical.types import DataField, Map, with_nullability
+
+if TYPE_CHECKING:
+    from lakebed.manifest.table_manifest import TableManifest
+
+#: Options with this prefix are Lakebed's: a manifest neither declares nor removes them.
+OWN_OPTIONS = "lakebed."
+#: Refusals that may only follow from an earlier one: the column was not there because its addition was refused.
+_CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4015"})
+_KINDS_ODF_ALLOWS = frozenset(
+    {
+        EditKind.CREATE,
+        EditKind.ADD,
+        EditKind.POSITION,
+        EditKind.DESCRIPTION,
+        EditKind.DEFAULT,
+        EditKind.ANNOTATION,
+        EditKind.OPTION,
+        EditKind.TABLE_COMMENT,
+    }
+)
+
+
+def plan_table(
+    declared: TableManifest,
+    base: TableSchema | None,
+    has_snapshots: Callable[[], bool],
+    *,
+    history: Callable[[], Iterable[TableSchema]] | None = None,
+) -> TablePlan:
+    """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
+
+    The manifest's options are all the options that a user gives: one that the table has and the manifest has not is
+    removed, those under `lakebed.` excepted. `history`, the versions that data files may have been written under, lets
+    type changes be refused that old files could not be read under. Raises `ManifestError` for pins and renames that
+    cannot be followed, `ConversionError` for columns that cannot be stored, and `ValidationError` for a table that the
+    format does not allow; each with the places in the manifest.
+    """
+    try:
+        if base is None:
+            return _creation(declared)
+        return _Planning(declared, base, has_snapshots, history).plan()
+    except LakebedError as error:
+        raise _placed(error, declared) from error
+
+
+def _placed(error: LakebedError, declared: TableManifest) -> LakebedError:
+    """The same error with the places in the manifest that its paths mean."""
+    places = {path_text(path): position for path, position in declared.positions.items()}
+
+    def place(d: Diagnostic) -> Diagnostic:
+        if d.position is not None:
+            return d
+        path = d.path or ""
+        option = path.removeprefix("options.")
+        if path != option or option in declared.options:
+            return replace(d, position=declared.property_position("options", option))
+        return replace(d, position=places.get(path, declared.position))
+
+    return type(error)(*(place(d) for d in error.diagnostics))
+
+
+def _table_name(declared: TableManifest) -> str:
+    return str(TableName.parse(declared.name))
+
+
+# A table that is not there yet
+
+
+def _creation(declared: TableManifest) -> TablePlan:
+    primary, partition, options = _declared_table(declared, {})
+    fields, highest = identify_new(declared.schema, position_of=declared.position_of)
+    fields = _key_columns(fields, primary, options)
+    target = TableSchema(0, fields, highest, partition, primary, options, declared.description)
+    text = annotate(fields, declared.schema)
+    if text is not None:
+        target = target.with_options({**options, OPTION: text})
+    problems = [d for d in validate(target) if d.severity is Severity.ERROR]
+    if problems:
+        raise ValidationError(*problems)
+    name = _table_name(declared)
+    meanings = compare((), replace(declared.schema, fields=()), fields, declared.schema)
+    edits = [Edit(EditKind.CREATE, (), after_text=f"{name} ({len(fields)} columns)")]
+    edits += [Edit(EditKind.ADD, (f.name,), after=f.type) for f in fields]
+    new = Judgement(Verdict.SAFE, "LB4222", "there is no table yet")
+    planned = tuple(_planned(e, new, meanings, declared, (), odf_allowed=True) for e in edits)
+    notes = _notes_on_keys(declared, primary, options)
+    return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
+
+
+def _compatibility(declared: TableManifest) -> str | None:
+    return None if declared.compatibility is None else str(declared.compatibility)
+
+
+def _declared_table(
+    declared: TableManifest, stored: Mapping[str, str]
+) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
+    """Primary keys, partition keys and options of the manifest; keys that were given as options are made keys."""
+    options = dict(declared.options)
+    problems = []
+    for key in list(options):
+        if key.startswith(OWN_OPTIONS) and options[key] != stored.get(key):
+            message = f"option {key} is Lakebed's own and cannot be declared"
+            problems.append(
+                Diagnostic("LB4108", message, position=declared.property_position("options", key), path=key)
+            )
+    keys = {guards.PRIMARY_KEY: declared.primary_keys, guards.PARTITION: declared.partition_keys}
+    for key, given in keys.items():
+        text = options.pop(key, None)
+        if text is None:
+            continue
+        names = tuple(part.strip() for part in text.split(",") if part.strip())
+        if given and given != names:
+            message = f"the keys are given twice, as {', '.join(given)} and by option {key} as {', '.join(names)}"
+            where = declared.property_position("options", key)
+            problems.append(Diagnostic("LB4109", message, position=where, path=key, remedy=f"leave option {key} out"))
+        keys[key] = names
+    if problems:
+        raise ManifestError(*problems)
+    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS)}
+    return keys[guards.PRIMARY_KEY], keys[guards.PARTITION], options
+
+
+def _key_columns(fields: Fields, keys: Sequence[str], options: Mapping[str, str]) -> Fields:
+    """The fields with those of the primary key as the format has them: NOT NULL unless an option says otherwise."""
+    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
+    return tuple(replace(f, type=with_nullability(f.type, nullable)) if f.name in keys else f for f in fields)
+
+
+def _notes_on_keys(declared: TableManifest, keys: Sequence[str], options: Mapping[str, str]) -> tuple[Diagnostic, ...]:
+    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
+    return tuple(
+        Diagnostic(
+            "LB4107",
+            f"primary key column {f.name} is declared as an Option and is stored as required",
+            Severity.WARNING,
+            position=declared.position_of((f.name,)),
+            path=path_text((f.name,)),
+            remedy="declare it without Option",
+        )
+        for f in declared.schema.fields
+        if f.name in keys and f.nullable and not nullable
+    )
+
+
+# A table that is there
+
+
+@dataclass(slots=True)
+class _Planning:
+    declared: TableManifest
+    base: TableSchema
+    has_snapshots: Callable[[], bool]
+    history: Callable[[], Iterable[TableSchema]] | None
+
+    def plan(self) -> TablePlan:
+        declared, base = self.declared, self.base
+        primary, partition, options = _declared_table(declared, base.options)
+        fields = identify(declared.schema, base, position_of=declared.position_of)
+        fields = _key_columns(fields, primary, options)
+        meanings = compare(base.fields, base.logical, fields, declared.schema)
+        steps = column_steps(base, fields, options)
+        reached, _ = evaluate_all(base, [s.change for s in steps], has_snapshots=lambda: False, now=0)
+        if OPTION in reached.options:
+            options[OPTION] = reached.options[OPTION]
+        steps += table_steps(reached, options, declared.description)
+        edits = [*self._key_edits(fields, primary, partition), *_unique(s.edit for s in steps), *meanings.edits]
+        changes = [s.change for s in steps]
+        target, refusals = evaluate_all(base, changes, has_snapshots=self.has_snapshots, now=0)
+        refused = self._refused(steps, refusals, target, fields)
+        annotation = self._annotation(edits, refusals, target)
+        if not steps and not annotation:
+            edits = [e for e in edits if e.kind not in (EditKind.ANNOTATION, EditKind.MEANING)]
+        circumstances = Circumstances(meanings, self._not_null_allowed(options))
+        planned = tuple(
+            _planned(
+                edit,
+                refused.get(edit) or judge(edit, circumstances),
+                meanings,
+                declared,
+                _changes_of(edit, steps, annotation),
+                odf_allowed=_odf_allows(edit, fields),
+            )
+            for edit in edits
+        )
+        forbidden = any(c.verdict is Verdict.FORBIDDEN for c in planned)
+        changes += annotation
+        return TablePlan(
+            name=_table_name(declared),
+            create=False,
+            base_id=base.id,
+            base_fingerprint=base.fingerprint,
+            steps=tuple(changes),
+            changes=planned,
+            target=None if forbidden else self._target(changes),
+            compatibility=_compatibility(declared),
+            diagnostics=(
+                *drift(base),
+                *_notes_on_keys(declared, primary, options),
+                *look_alikes(base.fields, fields, declared.position_of),
+            ),
+        )
+
+    def _key_edits(self, fields: Fields, primary: tuple[str, ...], partition: tuple[str, ...]) -> list[Edit]:
+        """Keys that are declared otherwise. The stored keys are compared under the names that they are to have."""
+        names = {f.id: f.name for f in fields}
+        renamed = {f.name: names.get(f.id, f.name) for f in self.base.fields}
+        edits = []
+        for kind, stored, wanted in (
+            (EditKind.PRIMARY_KEYS, self.base.primary_keys, primary),
+            (EditKind.PARTITION_KEYS, self.base.partition_keys, partition),
+        ):
+            present = tuple(renamed.get(k, k) for k in stored)
+            if present != wanted:
+                old, new = ", ".join(present) or "none", ", ".join(wanted) or "none"
+                edits.append(Edit(kind, (), before_text=old, after_text=new))
+        return edits
+
+    def _not_null_allowed(self, options: Mapping[str, str]) -> bool:
+        return not all(
+            guards.flag(o, guards.NULL_TO_NOT_NULL_DISABLED, default=True) for o in (self.base.options, options)
+        )
+
+    def _refused(
+        self, steps: Sequence[Step], refusals: Sequence[Refusal], target: TableSchema, fields: Fields
+    ) -> dict[Edit, Judgement]:
+        """What the format refuses, by edit; for the mere consequence of another refusal there is none."""
+        found: dict[Edit, Judgement] = {}
+        for number, refusal in enumerate(refusals):
+            d = refusal.diagnostic
+            if number == 0 or d.code not in _CONSEQUENCES:
+                found.setdefault(steps[refusal.index].edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
+        if self.history is not None and self.has_snapshots():
+            by_path = {path_text(s.edit.path): s.edit for s in steps if s.edit.kind is EditKind.TYPE}
+            for d in unreadable(self.base, target, self.history):
+                edit = by_path.get(d.path or "")
+                if edit is not None:
+                    found.setdefault(edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
+        return found
+
+    def _annotation(self, edits: Sequence[Edit], refusals: Sequence[Refusal], target: TableSchema) -> list[Change]:
+        """The change that writes the annotations of the identified columns; none where nothing else changes."""
+        if not edits or refusals:
+            return []
+        text = annotate(target.fields, self.declared.schema)
+        if text == target.options.get(OPTION):
+            return []
+        return [RemoveOption(OPTION) if text is None else SetOption(OPTION, text)]
+
+    def _target(self, changes: Sequence[Change]) -> TableSchema:
+        if not changes:
+            return self.base
+        refuse_newer(self.base)
+        target, refusals = evaluate_all(self.base, changes, has_snapshots=self.has_snapshots, now=0)
+        if refusals:
+            raise ValidationError(*(r.diagnostic for r in refusals))
+        check(self.base, target, has_snapshots=self.has_snapshots, history=self.history)
+        return target
+
+
+def _unique(edits: Iterable[Edit]) -> list[Edit]:
+    return list(dict.fromkeys(edits))
+
+
+def _changes_of(edit: Edit, steps: Sequence[Step], annotation: Sequence[Change]) -> tuple[Change, ...]:
+    own = tuple(s.change for s in steps if s.edit == edit)
+    return own or (tuple(annotation) if edit.kind in (EditKind.ANNOTATION, EditKind.MEANING) else ())
+
+
+def _planned(
+    edit: Edit,
+    judgement: Judgement,
+    meanings: Meanings,
+    declared: TableManifest,
+    changes: tuple[Change, ...],
+    *,
+    odf_allowed: bool,
+) -> PlannedChange:
+    before, after = before_and_after(edit, meanings)
+    return PlannedChange(
+        kind=edit.kind,
+        path=edit.path,
+        summary=summary(edit, meanings),
+        verdict=judgement.verdict,
+        code=judgement.code,
+        reason=judgement.reason,
+        remedy=judgement.remedy,
+        position=_position(edit, declared),
+        name=edit.name,
+        before=before,
+        after=after,
+        odf_allowed=odf_allowed,
+        changes=changes,
+    )
+
+
+def _position(edit: Edit, declared: TableManifest) -> Position | None:
+    match edit.kind:
+        case EditKind.OPTION:
+            return declared.property_position("options", edit.name or "")
+        case EditKind.PRIMARY_KEYS:
+            return declared.property_position("primaryKeys")
+        case EditKind.PARTITION_KEYS:
+            return declared.property_position("partitionKeys")
+        case EditKind.DROP:
+            return declared.position_of(edit.path[:-1])
+        case _:
+            return declared.position_of(edit.path)
+
+
+def _odf_allows(edit: Edit, fields: Fields) -> bool:
+    """ODF's rule for `SetDataSchema`: attributes, order, and additions of optional fields, but nothing inside a Map."""
+    if edit.kind not in _KINDS_ODF_ALLOWS:
+        return False
+    if edit.kind is EditKind.ADD:
+        return edit.after is not None and edit.after.nullable and not _inside_map(edit.path, fields)
+    return True
+
+
+def _inside_map(path: Path, fields: tuple[DataField, ...]) -> bool:
+    return any(isinstance(locate(fields, path[:end]), Map) for end in range(1, len(path)))

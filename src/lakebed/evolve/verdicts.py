@@ -1,0 +1,145 @@
+"""How safe an edit is for the rows that are stored and for those who read them, with the reason and the way out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lakebed.evolve import option_guards as guards
+from lakebed.evolve.changes import Path
+from lakebed.evolve.diff_columns import Edit, EditKind
+from lakebed.evolve.lossless import Effect, declared_effect, stored_effect
+from lakebed.evolve.meaning import Meanings
+from lakebed.model import LogicalType, required
+
+
+class Verdict(StrEnum):
+    """From harmless to impossible."""
+
+    SAFE = "safe"
+    CAUTION = "caution"
+    BREAKING = "breaking"
+    FORBIDDEN = "forbidden"
+
+    @property
+    def rank(self) -> int:
+        """0 for safe up to 3 for forbidden."""
+        return list(Verdict).index(self)
+
+
+def worst(verdicts: list[Verdict]) -> Verdict:
+    """The most severe of several verdicts; safe for none."""
+    return max(verdicts, key=lambda v: v.rank, default=Verdict.SAFE)
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """A verdict with its stable code, the reason, and what to do instead or to get leave."""
+
+    verdict: Verdict
+    code: str
+    reason: str
+    remedy: str | None = None
+
+
+ODF_CODE = "LB4220"
+_SAFE, _CAUTION, _BREAKING, _FORBIDDEN = Verdict
+
+#: Edits that are judged the same whatever they lead to.
+_FIXED: dict[EditKind, Judgement] = {
+    EditKind.CREATE: Judgement(_SAFE, "LB4222", "there is no table yet"),
+    EditKind.DROP: Judgement(
+        _BREAKING,
+        "LB4203",
+        "its values are no longer read, and a later column of the same name does not bring them back",
+        "give leave to drop it, or keep it declared",
+    ),
+    EditKind.RENAME: Judgement(_CAUTION, "LB4204", "its values stay, but queries that use the old name fail"),
+    EditKind.POSITION: Judgement(_SAFE, "LB4211", "columns are found by id, not by place"),
+    EditKind.DESCRIPTION: Judgement(_SAFE, "LB4212", "no row is touched"),
+    EditKind.TABLE_COMMENT: Judgement(_SAFE, "LB4212", "no row is touched"),
+    EditKind.ANNOTATION: Judgement(_SAFE, "LB4214", "no stored row is touched"),
+    EditKind.DEFAULT: Judgement(_SAFE, "LB4213", "it counts for rows that are written from now on"),
+    EditKind.PRIMARY_KEYS: Judgement(
+        _FORBIDDEN, "LB4217", "stored files are sorted, merged and placed by the primary key", guards.NEW_TABLE
+    ),
+    EditKind.PARTITION_KEYS: Judgement(
+        _FORBIDDEN, "LB4218", "stored files lie in directories by the partition keys", guards.NEW_TABLE
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What a verdict depends on beside the edit. `not_null_allowed`: an option lets columns become NOT NULL."""
+
+    meanings: Meanings
+    not_null_allowed: bool = False
+
+
+def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
+    """The verdict on an edit that the table format allows; what it refuses is forbidden before this is asked."""
+    match edit.kind:
+        case EditKind.ADD:
+            return _addition(edit)
+        case EditKind.TYPE | EditKind.MEANING:
+            return _type_change(edit, circumstances.meanings)
+        case EditKind.NULLABILITY:
+            return _nullability(edit, circumstances.not_null_allowed)
+        case EditKind.OPTION:
+            return _option(edit)
+        case _:
+            return _FIXED[edit.kind]
+
+
+def _addition(edit: Edit) -> Judgement:
+    if edit.after is not None and not edit.after.nullable:
+        remedy = "declare it as an Option; later rows can still be checked with an attribute"
+        return Judgement(_FORBIDDEN, "LB4202", "rows that are stored have no value for it", remedy)
+    return Judgement(_SAFE, "LB4201", "rows that are stored read as null there")
+
+
+def _nullability(edit: Edit, not_null_allowed: bool) -> Judgement:
+    if edit.after is not None and edit.after.nullable:
+        return Judgement(_CAUTION, "LB4209", "those who read it must expect nulls from now on")
+    reason = "rows that are stored may hold nulls"
+    if not_null_allowed:
+        return Judgement(_BREAKING, "LB4210", reason, "make sure that no stored row is null there, then give leave")
+    remedy = f"keep it an Option, or set option {guards.NULL_TO_NOT_NULL_DISABLED} to false"
+    return Judgement(_FORBIDDEN, "LB4210", reason, remedy)
+
+
+def _option(edit: Edit) -> Judgement:
+    if edit.name in (guards.PRIMARY_KEY, guards.PARTITION, guards.PRIMARY_KEY_NULLABLE):
+        return Judgement(_FORBIDDEN, "LB4216", "it is a part of the table's keys", guards.NEW_TABLE)
+    return Judgement(_CAUTION, "LB4215", "every engine that writes or reads the table follows it")
+
+
+def _type_change(edit: Edit, meanings: Meanings) -> Judgement:
+    assert edit.before is not None
+    assert edit.after is not None
+    stored = stored_effect(edit.before, edit.after)
+    declared = _declared_effect(edit.path, meanings)
+    if declared is Effect.REREADS:
+        reason = "stored numbers would be taken in another unit than they were written in"
+        return Judgement(_FORBIDDEN, "LB4221", reason, "add a new column of the wanted type")
+    if Effect.LOSES in (stored, declared):
+        reason = (
+            "stored values may not fit: they are cut, wrapped, nulled or fail when they are read"
+            if stored is Effect.LOSES
+            else "stored values may lie outside of what the new type allows, and are not checked when they are read"
+        )
+        return Judgement(
+            _BREAKING, "LB4206", reason, "add a new column, or make sure that all values fit and give leave"
+        )
+    if Effect.PADS in (stored, declared):
+        return Judgement(_CAUTION, "LB4208", "stored values are filled up to the new length when they are read")
+    return Judgement(_SAFE, "LB4205", "the new type holds every value of the old one")
+
+
+def _declared_effect(path: Path, meanings: Meanings) -> Effect:
+    old: LogicalType | None = meanings.before.get(path)
+    new: LogicalType | None = meanings.after.get(path)
+    if old is None or new is None:
+        return Effect.KEEPS
+    return declared_effect(required(old), required(new))

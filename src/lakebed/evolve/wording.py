@@ -1,0 +1,123 @@
+"""Edits in a few words, for plans and histories. Types are said as they are declared, where that is known."""
+
+from __future__ import annotations
+
+from lakebed.evolve.changes import Path
+from lakebed.evolve.diff_columns import Edit, EditKind
+from lakebed.evolve.meaning import Meanings
+from lakebed.model import LogicalType, required
+from lakebed.model import types as logical
+from lakebed.physical import path_text
+from lakebed.physical import types as p
+from lakebed.physical.types import DataType
+
+
+def before_and_after(edit: Edit, meanings: Meanings) -> tuple[str | None, str | None]:
+    """What the edit leads from and to, as text."""
+    match edit.kind:
+        case EditKind.ADD:
+            return None, _type(edit.path, meanings.after, edit.after)
+        case EditKind.DROP:
+            return _type(edit.path, meanings.dropped, edit.before), None
+        case EditKind.TYPE | EditKind.MEANING:
+            return _types(edit, meanings)
+        case EditKind.NULLABILITY:
+            nullable = edit.after is not None and edit.after.nullable
+            return ("required", "optional") if nullable else ("optional", "required")
+        case _:
+            return edit.before_text, edit.after_text
+
+
+def summary(edit: Edit, meanings: Meanings) -> str:
+    """One line, such as `rename column dep_delay to departure_delay`."""
+    where = path_text(edit.path)
+    before, after = before_and_after(edit, meanings)
+    match edit.kind:
+        case EditKind.CREATE:
+            return f"create table {after}"
+        case EditKind.ADD:
+            return f"add column {where}: {after}"
+        case EditKind.DROP:
+            return f"drop column {where} ({before})"
+        case EditKind.RENAME:
+            return f"rename column {path_text((*edit.path[:-1], before or ''))} to {after}"
+        case EditKind.TYPE | EditKind.MEANING:
+            return f"change type of {where} from {before} to {after}"
+        case EditKind.NULLABILITY:
+            return f"make {where} {after}"
+        case EditKind.POSITION:
+            return f"move column {where} to the front" if after is None else f"move column {where} after {after}"
+        case EditKind.DEFAULT | EditKind.DESCRIPTION:
+            return _attribute(edit.kind.value, where, before, after)
+        case EditKind.ANNOTATION:
+            return _attribute(edit.name or "", where or "the table", before, after)
+        case EditKind.OPTION:
+            return _attribute(f"option {edit.name}", None, before, after)
+        case EditKind.TABLE_COMMENT:
+            return _attribute("description", "the table", before, after)
+        case EditKind.PRIMARY_KEYS | EditKind.PARTITION_KEYS:
+            return f"change {edit.kind.value} from {before} to {after}"
+
+
+def _attribute(what: str, where: str | None, before: str | None, after: str | None) -> str:
+    of = f" of {where}" if where else ""
+    if before is None:
+        return f"set {what}{of} to {after}"
+    if after is None:
+        return f"remove {what}{of} (was {before})"
+    return f"change {what}{of} from {before} to {after}"
+
+
+def _type(path: Path, known: dict[Path, LogicalType], stored: DataType | None) -> str:
+    found = known.get(path)
+    return type_name(found) if found is not None else stored_name(stored) if stored is not None else ""
+
+
+def _types(edit: Edit, meanings: Meanings) -> tuple[str, str]:
+    """The declared names, or the stored ones where the declared ones do not tell the two types apart."""
+    before, after = (required(known.get(edit.path, logical.Null())) for known in (meanings.before, meanings.after))
+    if logical.Null() not in (before, after) and type_name(before) != type_name(after):
+        return type_name(before), type_name(after)
+    old, new = (stored_name(p.with_nullability(t, True)) if t is not None else "" for t in (edit.before, edit.after))
+    return old, new
+
+
+def type_name(type_: LogicalType) -> str:
+    """A logical type on one line: `Option<Int32>`, `List<Struct<a: Int32>>`."""
+    match type_:
+        case logical.Option():
+            return f"Option<{type_name(type_.inner)}>"
+        case logical.Decimal():
+            return f"Decimal({type_.precision}, {type_.scale})"
+        case logical.Binary(fixed_length=int() as length):
+            return f"Binary({length})"
+        case logical.Time() | logical.Duration():
+            return f"{type_.kind}({type_.effective_unit})"
+        case logical.Timestamp():
+            return f"Timestamp({type_.effective_unit}, {type_.effective_timezone})"
+        case logical.List():
+            length_text = f", {type_.fixed_length}" if type_.fixed_length is not None else ""
+            return f"List<{type_name(type_.item_type)}{length_text}>"
+        case logical.Map():
+            sorted_text = ", sorted" if type_.keys_sorted else ""
+            return f"Map<{type_name(type_.key_type)}, {type_name(type_.value_type)}{sorted_text}>"
+        case logical.Struct():
+            return f"Struct<{', '.join(f'{f.name}: {type_name(f.type)}' for f in type_.fields)}>"
+        case _:
+            return type_.kind
+
+
+def stored_name(type_: DataType) -> str:
+    """A Paimon type on one line: `ARRAY<ROW<a INT>>`, without ids."""
+    null = "" if type_.nullable else " NOT NULL"
+    match type_:
+        case p.Array() | p.Multiset():
+            return f"{type_.root}<{stored_name(type_.element)}>{null}"
+        case p.Vector():
+            return f"VECTOR<{stored_name(type_.element)}, {type_.length}>{null}"
+        case p.Map():
+            return f"MAP<{stored_name(type_.key)}, {stored_name(type_.value)}>{null}"
+        case p.Row():
+            return f"ROW<{', '.join(f'{f.name} {stored_name(f.type)}' for f in type_.fields)}>{null}"
+        case _:
+            return str(type_)

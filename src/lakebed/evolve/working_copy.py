@@ -1,0 +1,324 @@
+"""The working copy that a batch of changes runs over: every guard looks at it, never at the state before the batch."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import assert_never
+
+from lakebed.catalog.defaults import is_default_for
+from lakebed.catalog.ids import assign
+from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
+from lakebed.diagnostics import near_names
+from lakebed.errors import ValidationError
+from lakebed.evolve import option_guards as guards
+from lakebed.evolve.casts import castable
+from lakebed.evolve.changes import (
+    AddColumn,
+    Change,
+    DropColumn,
+    DropPrimaryKey,
+    Move,
+    MoveKind,
+    Path,
+    RemoveOption,
+    RenameColumn,
+    SetOption,
+    UpdateColumnComment,
+    UpdateColumnDefaultValue,
+    UpdateColumnNullability,
+    UpdateColumnPosition,
+    UpdateColumnType,
+    UpdateComment,
+    problem,
+)
+from lakebed.evolve.directives import directed, is_directive
+from lakebed.evolve.nested import (
+    Fields,
+    edit_field,
+    edit_siblings,
+    edit_type,
+    index_of,
+    no_such_column,
+    without_ids,
+)
+from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
+from lakebed.physical import path_text
+from lakebed.physical.types import UNASSIGNED, DataField, DataType, with_nullability
+
+
+@dataclass(slots=True)
+class WorkingCopy:
+    """What changes work on. `has_snapshots` is asked at most when a guard needs it."""
+
+    fields: Fields
+    options: dict[str, str]
+    comment: str | None
+    highest: int
+    primary_keys: tuple[str, ...]
+    partition_keys: tuple[str, ...]
+    has_snapshots: Callable[[], bool]
+
+    @classmethod
+    def of(cls, base: TableSchema, has_snapshots: Callable[[], bool]) -> WorkingCopy:
+        highest = max(base.highest_field_id, highest_id(base.fields))
+        keys = base.primary_keys, base.partition_keys
+        return cls(base.fields, dict(base.options), base.comment, highest, *keys, has_snapshots)
+
+    def apply(self, change: Change) -> None:
+        """Do one change. Raises `ValidationError` and leaves the copy as it was when a rule forbids it."""
+        match change:
+            case SetOption(key, value):
+                self._set_option(key, value)
+            case RemoveOption(key):
+                self._remove_option(key)
+            case UpdateComment(comment):
+                self.comment = comment
+            case AddColumn():
+                self._add(change)
+            case RenameColumn(path, new_name):
+                self._rename(path, new_name)
+            case DropColumn(path):
+                self._drop(path)
+            case UpdateColumnType(path, type_, keep):
+                self._retype(path, type_, keep)
+            case UpdateColumnNullability(path, nullable):
+                self._set_nullability(path, nullable)
+            case UpdateColumnComment(path, comment):
+                self._describe(path, comment)
+            case UpdateColumnDefaultValue(path, default):
+                self._set_default(path, default)
+            case UpdateColumnPosition(move, parent):
+                self.fields = edit_siblings(self.fields, parent, lambda f: _moved(f, move, parent))
+            case DropPrimaryKey():
+                self._drop_primary_key()
+            case _:
+                assert_never(change)
+
+    # Options and keys
+
+    def _set_option(self, key: str, value: str) -> None:
+        if key in (guards.PRIMARY_KEY, guards.PARTITION):
+            self._define_keys(key, value)
+            return
+        if self.options.get(key) != value:
+            guards.check_change(self.options, key, value, self.has_snapshots)
+            self.options[key] = value
+
+    def _remove_option(self, key: str) -> None:
+        if key in self.options:
+            guards.check_change(self.options, key, None, self.has_snapshots)
+            del self.options[key]
+
+    def _define_keys(self, key: str, value: str) -> None:
+        names = tuple(part.strip() for part in value.split(",") if part.strip())
+        present = self.primary_keys if key == guards.PRIMARY_KEY else self.partition_keys
+        if names == present:
+            return
+        if present or self.has_snapshots():
+            why = "the table has keys already" if present else "the table holds data"
+            raise problem("LB4019", f"{key} cannot be defined: {why}", path=key, found=value, remedy=guards.NEW_TABLE)
+        if key == guards.PRIMARY_KEY:
+            self.primary_keys = names
+        else:
+            self.partition_keys = names
+
+    def _drop_primary_key(self) -> None:
+        if self.primary_keys and self.has_snapshots():
+            message = "the primary key of a table that holds data cannot be dropped"
+            raise problem("LB4020", message, found=", ".join(self.primary_keys), remedy=guards.NEW_TABLE)
+        self.primary_keys = ()
+
+    # Columns
+
+    def _guard(self, path: Path, what: str, *, partition: bool, primary: bool) -> None:
+        """Refuse `what` on a column that keys or an index rest on. Only top-level columns can be such."""
+        if len(path) != 1:
+            return
+        name = path[0]
+        if partition and name in self.partition_keys:
+            raise self._key_refusal("LB4005", f"partition column {name} cannot {what}", path)
+        if primary and name in self.primary_keys:
+            raise self._key_refusal("LB4006", f"primary key column {name} cannot {what}", path)
+        if name in primary_key_index_columns(self.options):
+            remedy = "take the column out of the index option first"
+            raise problem("LB4007", f"column {name} of a primary-key index cannot {what}", path=name, remedy=remedy)
+
+    @staticmethod
+    def _key_refusal(code: str, message: str, path: Path) -> ValidationError:
+        return problem(code, message, path=path_text(path), remedy=guards.NEW_TABLE)
+
+    def _add(self, change: AddColumn) -> None:
+        path, comment, type_ = change.path, change.comment, change.type
+        options = self.options
+        if not path[-1].strip():
+            raise problem("LB4004", "a column needs a name with a character that is not blank", path=path_text(path))
+        if comment is not None and is_directive(comment):
+            if len(path) > 1:
+                raise problem("LB4014", "a nested column cannot have a directive as its comment", path=path_text(path))
+            outcome = directed(path[0], type_, comment, options)
+            type_, comment, options = outcome.type, outcome.comment, options | outcome.options
+        if not type_.nullable:
+            remedy = "add it nullable; only later rows can be required to have a value"
+            message = f"new column {path_text(path)} must be nullable: rows that are stored have no value for it"
+            raise problem("LB4010", message, path=path_text(path), found=str(type_), remedy=remedy)
+        new = DataField(UNASSIGNED, path[-1], without_ids(type_), comment)
+        (field,), highest = assign((new,), self.highest)
+        self.fields = edit_siblings(self.fields, path[:-1], lambda f: self._inserted(f, field, change))
+        self.highest, self.options = highest, options
+
+    def _inserted(self, siblings: Fields, field: DataField, change: AddColumn) -> Fields:
+        path, move = change.path, change.move
+        if index_of(siblings, field.name) is not None:
+            raise problem("LB4002", f"there is a column {path_text(path)} already", path=path_text(path))
+        if move is not None:
+            if move.field != field.name:
+                raise problem("LB4015", "the move of a new column names another one", path=path_text(path))
+            return _placed(siblings, field, move, path[:-1])
+        at = len(siblings)
+        if len(path) == 1 and guards.flag(self.options, guards.ADD_BEFORE_PARTITION):
+            at = next((i for i, f in enumerate(siblings) if f.name in self.partition_keys), at)
+        return (*siblings[:at], field, *siblings[at:])
+
+    def _rename(self, path: Path, new_name: str) -> None:
+        self._guard(path, "be renamed", partition=True, primary=False)
+        where = path_text(path)
+        if not new_name.strip():
+            raise problem("LB4004", "a column needs a name with a character that is not blank", path=where)
+        columns = tuple(f.name for f in self.fields)
+
+        def rename(siblings: Fields) -> Fields:
+            at = index_of(siblings, path[-1])
+            if at is None:
+                raise no_such_column(path, (f.name for f in siblings))
+            if len(path) == 1 and is_blob(siblings[at].type):
+                raise problem("LB4008", f"BLOB column {where} cannot be renamed", path=where)
+            if index_of(siblings, new_name) is not None:
+                taken = path_text((*path[:-1], new_name))
+                raise problem("LB4002", f"there is a column {taken} already", path=where)
+            return (*siblings[:at], replace(siblings[at], name=new_name), *siblings[at + 1 :])
+
+        self.fields = edit_siblings(self.fields, path[:-1], rename)
+        self.options = follow_rename(self.options, path, new_name, columns)
+        if len(path) == 1:
+            self.primary_keys = tuple(new_name if k == path[0] else k for k in self.primary_keys)
+
+    def _drop(self, path: Path) -> None:
+        self._guard(path, "be dropped", partition=True, primary=True)
+        dropped: list[DataField] = []
+
+        def drop(siblings: Fields) -> Fields:
+            at = index_of(siblings, path[-1])
+            if at is None:
+                raise no_such_column(path, (f.name for f in siblings))
+            if len(siblings) == 1:
+                whole = path_text(path[:-1]) or "the table"
+                remedy = "add another column first, or drop the whole struct" if len(path) > 1 else None
+                message = f"{path_text(path)} is the last column of {whole} and cannot be dropped"
+                raise problem("LB4009", message, path=path_text(path), remedy=remedy)
+            dropped.append(siblings[at])
+            return siblings[:at] + siblings[at + 1 :]
+
+        self.fields = edit_siblings(self.fields, path[:-1], drop)
+        if len(path) == 1:
+            self.options = follow_drop(self.options, dropped[0])
+
+    def _retype(self, path: Path, type_: DataType, keep_nullability: bool) -> None:
+        self._guard(path, "change its type", partition=True, primary=True)
+        explicit = not guards.flag(self.options, guards.EXPLICIT_CASTING_DISABLED)
+
+        def retype(old: DataType) -> DataType:
+            new = with_nullability(type_, old.nullable) if keep_nullability else type_
+            if is_blob(old) or is_blob(new):
+                raise problem("LB4008", f"BLOB column {path_text(path)} cannot change its type", path=path_text(path))
+            self._check_nullability(path, old, new.nullable, forbidden=not explicit)
+            if not castable(old, new, explicit=explicit):
+                raise problem(
+                    "LB4012",
+                    f"{path_text(path)} cannot change from {old} to {new}",
+                    path=path_text(path),
+                    expected=f"a type that stored {old} values can be read as",
+                    found=str(new),
+                    remedy="add a new column of the wanted type",
+                )
+            return new
+
+        fields = edit_type(self.fields, path, retype)
+        _check_kept_defaults(self.fields, fields, path)
+        self.fields = fields
+
+    def _set_nullability(self, path: Path, nullable: bool) -> None:
+        if nullable and len(path) == 1 and path[0] in self.primary_keys:
+            raise self._key_refusal("LB4006", f"primary key column {path[0]} cannot be nullable", path)
+
+        def change(old: DataType) -> DataType:
+            self._check_nullability(path, old, nullable, forbidden=False)
+            return with_nullability(old, nullable)
+
+        self.fields = edit_type(self.fields, path, change)
+
+    def _check_nullability(self, path: Path, old: DataType, nullable: bool, *, forbidden: bool) -> None:
+        tightens = old.nullable and not nullable
+        if tightens and (forbidden or guards.flag(self.options, guards.NULL_TO_NOT_NULL_DISABLED, default=True)):
+            message = f"{path_text(path)} is nullable and cannot become NOT NULL: stored rows may hold nulls"
+            remedy = f"keep it nullable, or set option {guards.NULL_TO_NOT_NULL_DISABLED} to false if no row is null"
+            raise problem("LB4011", message, path=path_text(path), remedy=remedy)
+
+    def _describe(self, path: Path, comment: str | None) -> None:
+        if is_directive(comment):
+            message = "the comment of a column that is there cannot be a directive"
+            raise problem("LB4014", message, path=path_text(path), found=comment)
+        self.fields = edit_field(self.fields, path, lambda f: replace(f, description=comment))
+
+    def _set_default(self, path: Path, default: str | None) -> None:
+        def change(field: DataField) -> DataField:
+            if default is not None and not is_default_for(default, field.type):
+                raise _default_refusal(path, field.type, default)
+            return replace(field, default_value=default)
+
+        self.fields = edit_field(self.fields, path, change)
+
+
+def _moved(siblings: Fields, move: Move, parent: Path) -> Fields:
+    at = index_of(siblings, move.field)
+    if at is None:
+        raise no_such_column((*parent, move.field), (f.name for f in siblings))
+    edge = {MoveKind.FIRST: 0, MoveKind.LAST: len(siblings) - 1}.get(move.kind)
+    if move.reference == move.field or at == edge:
+        where = path_text((*parent, move.field))
+        raise problem("LB4015", f"{where} is there already", path=where, found=move.kind.value)
+    return _placed(siblings[:at] + siblings[at + 1 :], siblings[at], move, parent)
+
+
+def _placed(siblings: Fields, field: DataField, move: Move, parent: Path) -> Fields:
+    match move.kind:
+        case MoveKind.FIRST:
+            at: int | None = 0
+        case MoveKind.LAST:
+            at = len(siblings)
+        case MoveKind.AFTER | MoveKind.BEFORE:
+            at = index_of(siblings, move.reference or "")
+            if at is None:
+                raise problem(
+                    "LB4001",
+                    f"there is no column {path_text((*parent, move.reference or ''))} to put {field.name} next to",
+                    path=path_text((*parent, move.field)),
+                    suggestions=near_names(move.reference or "", (f.name for f in siblings)),
+                )
+            at += move.kind is MoveKind.AFTER
+        case _:
+            assert_never(move.kind)
+    return (*siblings[:at], field, *siblings[at:])
+
+
+def _check_kept_defaults(before: Fields, after: Fields, path: Path) -> None:
+    types = {f.id: f.type for f in walk_fields(before)}
+    for field in walk_fields(after):
+        default = field.default_value
+        if default is not None and field.type != types.get(field.id) and not is_default_for(default, field.type):
+            raise _default_refusal(path, field.type, default)
+
+
+def _default_refusal(path: Path, type_: DataType, default: str) -> ValidationError:
+    message = f"default {default!r} of {path_text(path)} is no {type_}"
+    return problem("LB4013", message, path=path_text(path), expected=str(type_), found=default)

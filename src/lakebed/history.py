@@ -1,0 +1,67 @@
+"""The story of a table: its schema versions, what each changed, and the snapshots that were written under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+from lakebed.catalog import SchemaManager, TableName, TableSchema
+from lakebed.store.base import Store
+from lakebed.table.snapshot import Snapshot, SnapshotManager
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One schema version and, in words, what it changed against the version before it (nothing for the first)."""
+
+    schema: TableSchema
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """Versions and snapshots, each in ascending order of their numbers."""
+
+    name: TableName
+    versions: tuple[Version, ...]
+    snapshots: tuple[Snapshot, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed history --json`. Times are milliseconds since 1970."""
+        return {
+            "table": str(self.name),
+            "versions": [
+                {
+                    "schemaId": v.schema.id,
+                    "timeMillis": v.schema.time_millis,
+                    "columns": len(v.schema.fields),
+                    "changes": list(v.changes),
+                }
+                for v in self.versions
+            ],
+            "snapshots": [
+                {
+                    "id": s.id,
+                    "schemaId": s.schema_id,
+                    "timeMillis": s.time_millis,
+                    "kind": s.commit_kind,
+                    "user": s.commit_user,
+                    "deltaRecordCount": s.delta_record_count,
+                    "totalRecordCount": s.total_record_count,
+                    "properties": dict(s.properties or {}),
+                }
+                for s in self.snapshots
+            ],
+        }
+
+
+def history_of(name: TableName, schemas: SchemaManager, store: Store, table_path: str, branch: str) -> History:
+    """Load every version and snapshot that is still there. Raises `NotFoundError` for a table that does not exist."""
+    from lakebed.evolve import describe_changes
+
+    loaded = [schemas.load_schema(i) for i in schemas.ids()] or [schemas.load_latest_schema()]
+    versions = [Version(loaded[0], ())]
+    versions += [Version(new, describe_changes(old, new)) for old, new in pairwise(loaded)]
+    manager = SnapshotManager(store, table_path, branch=branch)
+    return History(name, tuple(versions), tuple(manager.load(i) for i in manager.ids()))

@@ -1,0 +1,275 @@
+"""The attributes of a field or schema: the key rule, any JSON value, and what known attributes have to look like.
+
+Attributes that nobody here knows are kept as they are. Those under `lakebed.dev/` are ours: each is checked, and one
+that does not exist is an error, because a misspelt one would otherwise do nothing without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from lakebed.diagnostics import near_names
+from lakebed.manifest.json_values import json_value
+from lakebed.manifest.literals import literal_for
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
+from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.properties import wrong_shape
+from lakebed.model import Extra, JsonValue, LogicalType, String, canonical_json, required
+from lakebed.model.extra import (
+    DEFAULT,
+    DESCRIPTION,
+    ENUM,
+    EXTENDED_TYPE,
+    FIELD_ID,
+    KEY_PATTERN,
+    ON_BAD_ROW,
+    PAIMON_TYPE,
+    PATTERN,
+    RENAMED_FROM,
+)
+
+DOMAIN = "lakebed.dev"
+PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"
+PARTITION_KEYS = f"{DOMAIN}/partitionKeys"
+OPTIONS = f"{DOMAIN}/options"
+BAD_ROW_ACTIONS = ("quarantine", "fail")
+MAX_FIELD_ID = 1073741822
+#: Paimon reads instructions from a description that starts so.
+_INSTRUCTIONS = ("__BLOB", "__VECTOR")
+_KNOWN_FOREIGN = (
+    DESCRIPTION,
+    EXTENDED_TYPE,
+    "opendatafabric.org/linkedObjects",
+    PAIMON_TYPE,
+    "arrow.apache.org/bufferEncoding",
+    "arrow.apache.org/dateEncoding",
+    "arrow.apache.org/decimalEncoding",
+)
+
+
+class Place(StrEnum):
+    """Where attributes stand, in words for messages."""
+
+    FIELD = "a field"
+    TABLE = "the schema of a Table"
+    ODF = "the schema of an ODF manifest"
+
+
+_PLACES: dict[str, tuple[Place, ...]] = {
+    RENAMED_FROM: (Place.FIELD,),
+    FIELD_ID: (Place.FIELD,),
+    DEFAULT: (Place.FIELD,),
+    ENUM: (Place.FIELD,),
+    PATTERN: (Place.FIELD,),
+    ON_BAD_ROW: (Place.FIELD, Place.TABLE, Place.ODF),
+    PRIMARY_KEYS: (Place.ODF,),
+    PARTITION_KEYS: (Place.ODF,),
+    OPTIONS: (Place.ODF,),
+}
+#: These say something about the table, not about the schema: they are taken out of its attributes.
+TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS})
+
+
+@dataclass(frozen=True, slots=True)
+class Attributes:
+    """Decoded attributes, and the node of each key, for checks that need more than one field."""
+
+    extra: Extra
+    nodes: dict[str, Node]
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """What an attribute belongs to. `type` is None for a schema, or where the type is faulty."""
+
+    place: Place
+    path: str | None
+    type: LogicalType | None
+
+
+class AttributeDecoder:
+    """Decodes the `extra` of one field or schema after the other."""
+
+    def __init__(self, problems: Problems) -> None:
+        self._problems = problems
+        self._known: dict[str, Callable[[Node, _Subject], JsonValue]] = {
+            DESCRIPTION: self._description,
+            EXTENDED_TYPE: self._extended_type,
+            PAIMON_TYPE: self._text,
+            RENAMED_FROM: self._name,
+            FIELD_ID: self._field_id,
+            DEFAULT: self._default,
+            ENUM: self._enum,
+            PATTERN: self._pattern,
+            ON_BAD_ROW: self._on_bad_row,
+        }
+
+    def decode(self, node: Node | None, place: Place, path: FieldPath, type_: LogicalType | None) -> Attributes:
+        """The attributes at `node`; faulty ones are noted and left out. An empty or absent `extra` gives none."""
+        if node is None or is_null(node):
+            return Attributes(Extra(), {})
+        subject = _Subject(place, path_text(path), type_)
+        if not isinstance(node, MappingNode):
+            wrong_shape(self._problems, node, f"`extra` of {place}", "a mapping of attributes", path=subject.path)
+            return Attributes(Extra(), {})
+        values: dict[str, JsonValue] = {}
+        nodes: dict[str, Node] = {}
+        for key, value in node.entries:
+            if not self._key_is_good(key, subject):
+                continue
+            nodes[key.text] = value
+            if key.text not in TABLE_ATTRIBUTES:
+                decode = self._known.get(key.text)
+                values[key.text] = decode(value, subject) if decode else json_value(value, self._problems)
+        return Attributes(Extra(values), nodes)
+
+    def _key_is_good(self, key: ScalarNode, subject: _Subject) -> bool:
+        if KEY_PATTERN.fullmatch(key.text) is None:
+            self._problems.error(
+                "LB1070",
+                f"{clipped(key.text)} is no attribute name",
+                key,
+                path=subject.path,
+                expected="domain/name: [a-zA-Z0-9.-]+, one slash, [a-zA-Z0-9_-]+",
+                found=key.text,
+                suggestions=_named_alike(key.text, (*_PLACES, *_KNOWN_FOREIGN)),
+            )
+            return False
+        if key.text.split("/")[0].lower() != DOMAIN:
+            self._lint(key, subject)
+            return True
+        if key.text not in _PLACES:
+            self._problems.error(
+                "LB1071",
+                f"Lakebed has no attribute {clipped(key.text)}",
+                key,
+                path=subject.path,
+                expected=", ".join(_PLACES),
+                found=key.text,
+                suggestions=_named_alike(key.text, _PLACES),
+                remedy="Put attributes of your own under a domain of your own.",
+            )
+            return False
+        places = _PLACES[key.text]
+        if subject.place not in places:
+            remedy = None
+            if key.text in TABLE_ATTRIBUTES and subject.place is Place.TABLE:
+                remedy = f"Write `{key.text.split('/')[1]}` directly under `content`."
+            message = f"{key.text} does not belong on {subject.place}, but on {' or '.join(places)}"
+            self._problems.error("LB1072", message, key, path=subject.path, remedy=remedy)
+        return subject.place in places
+
+    def _lint(self, key: ScalarNode, subject: _Subject) -> None:
+        """A name that is nearly a known one in the known one's domain is probably meant to be it."""
+        domain = key.text.split("/")[0]
+        same_domain = [known for known in _KNOWN_FOREIGN if known.split("/")[0] == domain]
+        near = _named_alike(key.text, same_domain)
+        if near and key.text not in same_domain:
+            message = f"the attribute {key.text} is unknown and looks like a known one"
+            self._problems.warn("LB1079", message, key, path=subject.path, suggestions=near)
+
+    def _bad(self, node: Node, key: str, subject: _Subject, expected: str, remedy: str | None = None) -> None:
+        self._problems.error(
+            "LB1073",
+            f"{key} is {describe(node)}, not {expected}",
+            node,
+            path=subject.path,
+            expected=expected,
+            found=describe(node),
+            remedy=remedy,
+        )
+
+    def _description(self, node: Node, subject: _Subject) -> JsonValue:
+        text = self._scalar_text(node, DESCRIPTION, subject)
+        if text is not None:
+            check_description(text, node, self._problems, subject.path)
+        return text
+
+    def _text(self, node: Node, subject: _Subject) -> JsonValue:
+        return self._scalar_text(node, PAIMON_TYPE, subject)
+
+    def _scalar_text(self, node: Node, key: str, subject: _Subject) -> str | None:
+        if isinstance(node, ScalarNode) and not is_null(node):
+            return node.text
+        self._bad(node, key, subject, "text")
+        return None
+
+    def _name(self, node: Node, subject: _Subject) -> JsonValue:
+        if isinstance(node, ScalarNode) and not is_empty(node) and node.text.strip():
+            return node.text
+        self._bad(node, RENAMED_FROM, subject, "the former name of the column")
+        return None
+
+    def _extended_type(self, node: Node, _: _Subject) -> JsonValue:
+        """Long form only is written; the short form `Did` is read as `{kind: Did}`."""
+        value = json_value(node, self._problems)
+        if isinstance(value, str):
+            return {"kind": value}
+        if isinstance(value, dict) and isinstance(link := value.get("linkType"), str):
+            return {**value, "linkType": {"kind": link}}
+        return value
+
+    def _field_id(self, node: Node, subject: _Subject) -> JsonValue:
+        value = json_value(node, self._problems)
+        if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_FIELD_ID:
+            return value
+        self._bad(node, FIELD_ID, subject, f"an integer from 0 to {MAX_FIELD_ID}")
+        return None
+
+    def _default(self, node: Node, subject: _Subject) -> JsonValue:
+        return self._literal(node, DEFAULT, subject, "Leave it out to have null as default." if is_null(node) else None)
+
+    def _literal(self, node: Node, key: str, subject: _Subject, remedy: str | None = None) -> JsonValue:
+        if subject.type is None:
+            return json_value(node, self._problems)
+        literal = literal_for(subject.type, node)
+        if literal.value is None:
+            kind = required(subject.type).kind
+            self._bad(node, key, subject, f"{literal.expected}, as the column is {kind}", remedy)
+        return literal.value
+
+    def _enum(self, node: Node, subject: _Subject) -> JsonValue:
+        if not isinstance(node, SequenceNode) or not node.items:
+            self._bad(node, ENUM, subject, "a list of the allowed values, with at least one")
+            return None
+        values: list[JsonValue] = []
+        seen: set[str] = set()
+        for item in node.items:
+            value = self._literal(item, ENUM, subject)
+            if value is not None and canonical_json(value) in seen:
+                self._bad(item, ENUM, subject, "a value that is not in the list yet")
+            seen.add(canonical_json(value))
+            values.append(value)
+        return values
+
+    def _pattern(self, node: Node, subject: _Subject) -> JsonValue:
+        text = self._scalar_text(node, PATTERN, subject)
+        if text == "":
+            self._bad(node, PATTERN, subject, "a regular expression")
+        if subject.type is not None and not isinstance(required(subject.type), String):
+            kind = required(subject.type).kind
+            message = f"{PATTERN} is for String columns; this one is {kind}"
+            self._problems.error("LB1073", message, node, path=subject.path, expected="a String column", found=kind)
+        return text
+
+    def _on_bad_row(self, node: Node, subject: _Subject) -> JsonValue:
+        if isinstance(node, ScalarNode) and node.text in BAD_ROW_ACTIONS:
+            return node.text
+        self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
+        return None
+
+
+def check_description(text: str, node: Node, problems: Problems, path: str | None = None) -> None:
+    """Note a description that Paimon would take as an instruction."""
+    start = next((word for word in _INSTRUCTIONS if text.startswith(word)), None)
+    if start is not None:
+        message = f"a description may not start with {start}, which Paimon takes as an instruction"
+        problems.error("LB1078", message, node, path=path, remedy="Start it with another word.")
+
+
+def _named_alike(key: str, known: Iterable[str]) -> tuple[str, ...]:
+    """The known attribute that was probably meant; domains are left out of the comparison."""
+    names = {attribute.split("/")[1]: attribute for attribute in known}
+    return tuple(names[near] for near in near_names(key.split("/")[-1], names, limit=1))

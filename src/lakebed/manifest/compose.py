@@ -1,0 +1,264 @@
+"""YAML text to node trees, safely (YAML 1.2; JSON is a subset).
+
+Nothing is ever constructed from a tag. Size, nesting and the number of nodes, aliases counted as often as they are
+used, are bounded. A syntax error ends the reading of a text; the documents before it are still returned.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.events import (
+    AliasEvent,
+    DocumentStartEvent,
+    Event,
+    MappingEndEvent,
+    MappingStartEvent,
+    ScalarEvent,
+    SequenceEndEvent,
+    SequenceStartEvent,
+)
+
+from lakebed.diagnostics import Position
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
+from lakebed.manifest.problems import Problems
+
+MAX_BYTES = 4 * 1024 * 1024
+MAX_NODES = 500_000
+MAX_DEPTH = 350
+
+_UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_CORE = "tag:yaml.org,2002:"
+_TEXT_TAGS = frozenset({"!", _CORE + "str"})
+_PLAIN_TAGS = frozenset(_CORE + name for name in ("int", "float", "bool", "null"))
+_COLLECTION_TAGS = frozenset({"!", _CORE + "map", _CORE + "seq"})
+
+
+class _StopError(Exception):
+    """The rest of the text cannot be read; the problem has been noted."""
+
+
+def decode_utf8(data: bytes, source: str | None, problems: Problems) -> str | None:
+    """The text of a file; None, with the problem noted, where it is too large or not UTF-8."""
+    if len(data) > MAX_BYTES:
+        message = f"the manifest has {len(data)} bytes, more than {MAX_BYTES}"
+        problems.error("LB1004", message, Position(source, 1, 1), remedy="Split it into several files.")
+        return None
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig", errors="replace")
+        wide = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        problems.error(
+            "LB1002",
+            "the manifest is UTF-16, not UTF-8" if wide else f"byte 0x{data[error.start]:02x} is not UTF-8",
+            _place_after(before, source),
+            remedy="Save the file as UTF-8.",
+        )
+        return None
+
+
+def compose(text: str, source: str | None, problems: Problems) -> list[Node]:
+    """The root nodes of all documents in `text`; documents that hold nothing are left out."""
+    text = text.removeprefix("\ufeff")
+    if len(text) > MAX_BYTES:
+        message = f"the manifest has {len(text)} characters, more than {MAX_BYTES}"
+        problems.error("LB1004", message, Position(source, 1, 1), remedy="Split it into several files.")
+        return []
+    bad = _UNPRINTABLE.search(text)
+    if bad is not None:
+        problems.error(
+            "LB1003",
+            f"the character U+{ord(bad[0]):04X} may not stand in YAML",
+            _place_after(text[: bad.start()], source),
+            remedy="Remove it, or write it as an escape inside double quotes.",
+        )
+        return []
+    composer = _Composer(source, problems)
+    try:
+        for event in _events(text, source, problems):
+            composer.take(event)
+    except _StopError:
+        pass
+    return composer.documents
+
+
+def _events(text: str, source: str | None, problems: Problems) -> Iterator[Event]:
+    try:
+        yield from YAML(typ="safe", pure=True).parse(text)
+    except MarkedYAMLError as error:
+        _syntax_error(error, source, problems)
+        raise _StopError from error
+    except (YAMLError, ValueError, OverflowError) as error:
+        # An escape beyond Unicode (`\UFFFFFFFF`) leaves the scanner as a ValueError.
+        problems.error("LB1003", f"this is not YAML: {error}", Position(source, 1, 1))
+        raise _StopError from error
+
+
+def _syntax_error(error: MarkedYAMLError, source: str | None, problems: Problems) -> None:
+    mark = error.problem_mark or error.context_mark
+    what = str(error.problem or error.context or "it cannot be read")
+    context = f" ({error.context})" if error.problem and error.context else ""
+    remedy = None
+    if r"\t" in what:
+        remedy = "Indent with spaces; YAML allows no tabs there."
+    elif "cannot start any token" in what:
+        remedy = "Put the text in quotes."
+    elif "mapping values are not allowed" in what:
+        remedy = "Check the indentation, or put a text that holds ': ' in quotes."
+    position = Position(source, mark.line + 1, mark.column + 1) if mark else Position(source, 1, 1)
+    problems.error("LB1003", f"this is not YAML: {what}{context}", position, remedy=remedy)
+
+
+def _place_after(text: str, source: str | None) -> Position:
+    line_start = max(text.rfind("\n"), text.rfind("\r")) + 1
+    return Position(source, len(re.findall("\r\n|\r|\n", text)) + 1, len(text) - line_start + 1)
+
+
+@dataclass(slots=True)
+class _Open:
+    """A collection whose end has not come yet. `weight` counts nodes with aliases expanded."""
+
+    is_mapping: bool
+    position: Position
+    anchor: str | None
+    children: list[Node] = field(default_factory=list)
+    weight: int = 1
+    height: int = 0
+
+
+class _Composer:
+    def __init__(self, source: str | None, problems: Problems) -> None:
+        self.documents: list[Node] = []
+        self._source = source
+        self._problems = problems
+        self._open: list[_Open] = []
+        self._anchors: dict[str, tuple[Node, int, int]] = {}
+        self._spent = 0
+
+    def take(self, event: Event) -> None:
+        match event:
+            case DocumentStartEvent():
+                self._anchors = {}
+            case ScalarEvent():
+                node = ScalarNode(self._text(event), self._position(event), self._is_plain(event))
+                self._close(node, event.anchor, 1, 1)
+            case SequenceStartEvent() | MappingStartEvent():
+                self._start(event)
+            case SequenceEndEvent() | MappingEndEvent():
+                self._end()
+            case AliasEvent():
+                self._alias(event)
+            case _:
+                pass
+
+    def _start(self, event: SequenceStartEvent | MappingStartEvent) -> None:
+        position = self._position(event)
+        self._check_depth(1, position)
+        if event.tag is not None and str(event.tag) not in _COLLECTION_TAGS:
+            self._refuse_tag(str(event.tag), position)
+        self._open.append(_Open(isinstance(event, MappingStartEvent), position, event.anchor))
+
+    def _end(self) -> None:
+        done = self._open.pop()
+        children = tuple(done.children)
+        node: Node
+        if done.is_mapping:
+            node = MappingNode(self._entries(children), done.position)
+        else:
+            node = SequenceNode(children, done.position)
+        self._close(node, done.anchor, done.weight, done.height + 1)
+
+    def _alias(self, event: AliasEvent) -> None:
+        position, name = self._position(event), str(event.anchor)
+        if any(open_.anchor == name for open_ in self._open):
+            self._problems.error("LB1009", f"the alias *{name} stands inside what it names", position)
+            raise _StopError
+        if name not in self._anchors:
+            self._problems.error("LB1009", f"the alias *{name} names no anchor", position)
+            raise _StopError
+        node, weight, height = self._anchors[name]
+        self._check_depth(height, position)
+        self._close(node, None, weight, height, at=position)
+
+    def _close(self, node: Node, anchor: Any, weight: int, height: int, *, at: Position | None = None) -> None:
+        """A node is complete: it goes into the collection that is open, or is a document."""
+        if anchor is not None:
+            self._anchors[str(anchor)] = (node, weight, height)
+        if not self._open:
+            self._spent += weight
+            if not (isinstance(node, ScalarNode) and node.plain and node.text == ""):
+                self.documents.append(node)
+            return
+        parent = self._open[-1]
+        parent.children.append(node)
+        parent.weight += weight
+        parent.height = max(parent.height, height)
+        if self._spent + parent.weight > MAX_NODES:
+            message = f"the manifest has more than {MAX_NODES} values, those of aliases counted at each use"
+            self._problems.error("LB1004", message, at or node.position, remedy="Use fewer aliases, or split the file.")
+            raise _StopError
+
+    def _entries(self, children: tuple[Node, ...]) -> tuple[tuple[ScalarNode, Node], ...]:
+        """Keys with their values; a key that is no text or stands there twice is noted and left out."""
+        seen: dict[str, tuple[ScalarNode, Node]] = {}
+        for key, value in zip(children[::2], children[1::2], strict=True):
+            if not isinstance(key, ScalarNode):
+                self._problems.error("LB1007", f"{describe(key)} cannot be a key; keys are text", key)
+            elif key.plain and key.text == "":
+                self._problems.error(
+                    "LB1007", "a key is missing before the colon", key, remedy='Write "" for an empty key.'
+                )
+            elif key.text in seen:
+                first = seen[key.text][0].position
+                self._problems.error(
+                    "LB1006",
+                    f"the key {clipped(key.text)} stands here twice; the first is in line {first.line}, "
+                    f"column {first.column}",
+                    key,
+                    remedy="Keep one of the two.",
+                )
+            else:
+                seen[key.text] = (key, value)
+        return tuple(seen.values())
+
+    def _check_depth(self, more: int, position: Position) -> None:
+        if len(self._open) + more > MAX_DEPTH:
+            self._problems.error("LB1005", f"values are nested more than {MAX_DEPTH} deep", position)
+            raise _StopError
+
+    def _text(self, event: ScalarEvent) -> str:
+        """The scalar's text; the two halves that JSON escapes a character in become that character."""
+        text = str(event.value)
+        if not _SURROGATE.search(text):
+            return text
+        try:
+            return text.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            message = "the text holds half of a surrogate pair, which is no character"
+            self._problems.error("LB1010", message, self._position(event))
+            return text.encode("utf-8", "replace").decode()
+
+    def _is_plain(self, event: ScalarEvent) -> bool:
+        if event.tag is None:
+            return bool(event.implicit[0])
+        tag = str(event.tag)
+        if tag not in _TEXT_TAGS | _PLAIN_TAGS:
+            self._refuse_tag(tag, self._position(event))
+        return tag in _PLAIN_TAGS
+
+    def _refuse_tag(self, tag: str, position: Position) -> None:
+        shown = tag.replace(_CORE, "!!")
+        self._problems.error(
+            "LB1008", f"the tag {clipped(shown, quoted=False)} means nothing here", position, remedy="Leave it out."
+        )
+
+    def _position(self, event: Event) -> Position:
+        mark = event.start_mark
+        return Position(self._source, mark.line + 1, mark.column + 1)

@@ -1,0 +1,260 @@
+"""One YAML document to one table: which envelope it is, and the Lakebed envelope `kind: Table`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+from lakebed.diagnostics import Position, near_names
+from lakebed.manifest.attributes import Place, check_description
+from lakebed.manifest.field_decoder import Declared, SchemaDecoder
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
+from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
+from lakebed.manifest.problems import FieldPath, Problems
+from lakebed.manifest.properties import Properties, open_envelope, spellings, wrong_shape
+from lakebed.manifest.system_columns import system_column_problem, with_system_columns
+from lakebed.manifest.table_manifest import (
+    Compatibility,
+    ReadOptions,
+    SourceKind,
+    SystemColumns,
+    TableManifest,
+)
+from lakebed.manifest.table_names import DEFAULT_DATABASE, join_table_name, split_table_name
+from lakebed.manifest.table_properties import (
+    check_keys,
+    decode_keys,
+    decode_options,
+    decode_text_map,
+    option_positions,
+)
+
+_ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
+_KINDS = spellings(_ENVELOPES)
+_EVENTS = spellings(EVENT_KINDS)
+_NO_DECLARATION = {
+    "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
+    "Manifest": "Write `kind: Table`.",
+}
+
+
+class DocumentDecoder:
+    """Decodes documents, one after the other. `name` is for those that carry none."""
+
+    def __init__(self, problems: Problems, name: str | None) -> None:
+        self._problems = problems
+        self._name = name
+        self._tables: dict[tuple[str, str], Position] = {}
+
+    def decode(self, node: Node) -> TableManifest | None:
+        """The table that the document declares; None where it declares none, which has been noted."""
+        odf = OdfDecoder(self._problems)
+        match node:
+            case SequenceNode():
+                return self._odf(odf.events(node))
+            case MappingNode():
+                return self._mapping(node, odf)
+            case _:
+                message = f"a manifest is a mapping or a list of events; this is {describe(node)}"
+                self._problems.error("LB1021", message, node, found=describe(node))
+                return None
+
+    def _mapping(self, node: MappingNode, odf: OdfDecoder) -> TableManifest | None:
+        values = {key.text: value for key, value in node.entries}
+        if "$schema" in values:
+            return self._odf(odf.resource(node))
+        kind_node = values.get("kind")
+        if not isinstance(kind_node, ScalarNode):
+            looks_bare = "fields" in values or "schema" in values
+            remedy = (
+                "Put the schema under `content: {name: ..., schema: ...}` of a `kind: Table`." if looks_bare else None
+            )
+            self._problems.error(
+                "LB1021",
+                "the document does not say which `kind` of manifest it is",
+                node,
+                expected="kind: Table",
+                remedy=remedy or "Write `kind: Table`, `version: 1` and `content: ...`.",
+            )
+            return None
+        if kind_node.text in _EVENTS:
+            return self._odf(odf.events(SequenceNode((node,), node.position)))
+        match _KINDS.get(kind_node.text):
+            case SourceKind.TABLE:
+                return self._table(node)
+            case SourceKind.DATASET_SNAPSHOT:
+                return self._odf(odf.snapshot(node))
+            case SourceKind.METADATA_EVENT:
+                return self._odf(odf.metadata_event(node))
+            case _:
+                self._unknown_kind(kind_node)
+                return None
+
+    def _unknown_kind(self, node: ScalarNode) -> None:
+        self._problems.error(
+            "LB1022",
+            f"unknown manifest kind {clipped(node.text)}",
+            node,
+            expected=", ".join(kind.value for kind in _ENVELOPES),
+            found=node.text,
+            suggestions=near_names(node.text, [*(kind.value for kind in _ENVELOPES), *EVENT_KINDS]),
+            remedy=_NO_DECLARATION.get(node.text),
+        )
+
+    def _table(self, node: MappingNode) -> TableManifest | None:
+        content = open_envelope(node, "the manifest", self._problems)
+        if content is None:
+            return None
+        table = Properties(content, "`content`", self._problems)
+        name = self._table_name(table)
+        nodes = {p: table.optional(p) for p in ("description", "primaryKeys", "partitionKeys", "options", "read")}
+        description = table.text("description")
+        system = table.choice("systemColumns", [c.value for c in SystemColumns], "LB1056")
+        compatibility = table.choice("compatibility", [c.value for c in Compatibility], "LB1056")
+        schema_node = table.need("schema", "schema: {fields: [{name: id, type: Int64}]}")
+        table.close()
+        if description is not None and nodes["description"] is not None:
+            check_description(description, nodes["description"], self._problems)
+        read = self._read(nodes["read"])
+        decoder = SchemaDecoder(self._problems)
+        mapping = table.mapping(schema_node, "`schema`") if schema_node is not None else None
+        declared = decoder.decode(mapping, Place.TABLE) if mapping is not None else None
+        manifest = self._manifest(name, content, nodes, declared, decoder, prefix="")
+        if manifest is None or declared is None:
+            return None
+        manifest = replace(manifest, compatibility=Compatibility(compatibility) if compatibility else None, read=read)
+        manifest = self._described(manifest, description, nodes["description"])
+        return self._with_system_columns(manifest, system, declared, table.optional("systemColumns"))
+
+    def _odf(self, parts: OdfParts | None) -> TableManifest | None:
+        if parts is None:
+            return None
+        name = self._odf_name(parts)
+        decoder = SchemaDecoder(self._problems)
+        declared = decoder.decode(parts.schema, Place.ODF) if parts.schema is not None else None
+        attributes: Mapping[str, Node] = declared.attributes if declared is not None else {}
+        nodes = {p: attributes.get(f"lakebed.dev/{p}") for p in ("primaryKeys", "partitionKeys", "options")}
+        manifest = self._manifest(name, parts.node, nodes, declared, decoder, prefix="lakebed.dev/")
+        return replace(manifest, source_kind=parts.source_kind, odf=parts.document) if manifest is not None else None
+
+    def _manifest(
+        self,
+        name: tuple[str, Position] | None,
+        node: Node,
+        nodes: Mapping[str, Node | None],
+        declared: Declared | None,
+        decoder: SchemaDecoder,
+        *,
+        prefix: str,
+    ) -> TableManifest | None:
+        """What all envelopes have in common: keys and options, checked against the declared columns."""
+        primary = decode_keys(nodes["primaryKeys"], f"{prefix}primaryKeys", self._problems)
+        partition = decode_keys(nodes["partitionKeys"], f"{prefix}partitionKeys", self._problems)
+        options = decode_options(nodes["options"], f"{prefix}options", self._problems)
+        if declared is not None:
+            check_keys(primary, partition, declared.names, options, self._problems)
+        if declared is None or name is None:
+            return None
+        places: dict[FieldPath, Position] = {(p,): n.position for p, n in nodes.items() if n is not None}
+        places[("name",)] = name[1]
+        return TableManifest(
+            name[0],
+            declared.schema,
+            tuple(key.name for key in primary),
+            tuple(key.name for key in partition),
+            options,
+            position=name[1],
+            positions=decoder.positions,
+            property_positions=places | option_positions(nodes["options"]),
+        )
+
+    def _described(self, manifest: TableManifest, description: str | None, node: Node | None) -> TableManifest:
+        """The table's description may stand under `content` or on the schema; where it stands twice it is the same."""
+        if description is None or node is None:
+            return manifest
+        said = manifest.description
+        if said is not None and said != description:
+            message = "the table is described twice, here and in the `extra` of its schema, and not in the same words"
+            self._problems.error("LB1083", message, node, remedy="Keep one of the two.")
+            return manifest
+        return replace(manifest, description=description)
+
+    def _with_system_columns(
+        self, manifest: TableManifest, chosen: str | None, declared: Declared, node: Node | None
+    ) -> TableManifest:
+        if chosen is None or node is None:
+            return manifest
+        for name, type_ in declared.names.items():
+            expected = system_column_problem(name, type_) if type_ is not None else None
+            if expected is not None and type_ is not None:
+                message = f"the system column {name} is {type_.kind}, not {expected}"
+                at = manifest.position_of((name,)) or node
+                self._problems.error("LB1090", message, at, path=name, expected=expected, found=type_.kind)
+        who = SystemColumns(chosen)
+        schema = with_system_columns(manifest.schema, who)
+        added: dict[FieldPath, Position] = {
+            (f.name,): node.position for f in schema.fields if f.name not in declared.names
+        }
+        return replace(manifest, schema=schema, system_columns=who, positions=added | dict(manifest.positions))
+
+    def _read(self, node: Node | None) -> ReadOptions | None:
+        if node is None:
+            return None
+        if not isinstance(node, MappingNode):
+            wrong_shape(self._problems, node, "`read`", "a mapping such as {format: csv, options: {header: true}}")
+            return None
+        read = Properties(node, "`read`", self._problems)
+        format_ = read.text("format")
+        options = decode_text_map(read.take("options"), "read.options", self._problems)
+        read.close()
+        return ReadOptions(format_, options)
+
+    def _table_name(self, content: Properties) -> tuple[str, Position] | None:
+        """`name`, with `database` before it where that is given."""
+        node = content.name("name", "name: nyc.flights")
+        database = content.text("database")
+        if node is None:
+            return None
+        if database is None:
+            return self._unique(node.text, node.position)
+        parts = split_table_name(node.text)
+        if parts is not None and parts[0] != DEFAULT_DATABASE:
+            message = f"the database is given twice: as `database` and in `name` ({clipped(node.text)})"
+            remedy = f"Leave `database` out, or put a table name that holds a dot in backticks: `{node.text}`."
+            self._problems.error("LB1025", message, node, found=node.text, remedy=remedy)
+            return None
+        text = join_table_name(database, parts[1]) if parts is not None else node.text
+        return self._unique(text, node.position)
+
+    def _odf_name(self, parts: OdfParts) -> tuple[str, Position] | None:
+        if parts.has_name:
+            return self._unique(parts.name.text, parts.name.position) if parts.name is not None else None
+        if self._name is None:
+            self._problems.error(
+                "LB1024",
+                "events say nothing about which table they declare",
+                parts.node,
+                expected="the name of a table beside the events",
+                remedy="Give it as `name=`, or write `kind: DatasetSnapshot` with a `name` around the events.",
+            )
+            return None
+        return self._unique(self._name, parts.node.position)
+
+    def _unique(self, text: str, position: Position) -> tuple[str, Position] | None:
+        parts = split_table_name(text)
+        if parts is None:
+            self._problems.error(
+                "LB1025",
+                f"{clipped(text)} is no name of a table",
+                position,
+                expected="db.table or table, each a plain directory name; in backticks where it holds a dot or an @",
+                found=text,
+            )
+            return None
+        first = self._tables.setdefault(parts, position)
+        if first is not position:
+            message = (
+                f"the table {clipped(text)} is declared twice; the first is in line {first.line}, column {first.column}"
+            )
+            self._problems.error("LB1026", message, position, found=text, remedy="Keep one of the two documents.")
+        return text, position

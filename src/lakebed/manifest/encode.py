@@ -1,0 +1,83 @@
+"""A declared table to canonical YAML: long form, defaults that the author wrote kept, none invented."""
+
+from __future__ import annotations
+
+from typing import Any, assert_never
+
+from lakebed.manifest.attributes import OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
+from lakebed.manifest.odf import SCHEMA_EVENT
+from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
+from lakebed.manifest.yaml_text import yaml_text
+from lakebed.model import schema_json
+from lakebed.model.extra import DESCRIPTION
+
+
+def dump_table(manifest: TableManifest) -> str:
+    """The YAML document of a table, in the envelope it came from; `parse_manifest` reads back an equal table.
+
+    Events without an envelope carry no name: reading those back needs `name=`.
+    """
+    return yaml_text(_document(manifest))
+
+
+def _document(manifest: TableManifest) -> dict[str, Any] | list[Any]:
+    odf = manifest.odf or OdfDocument()
+    match manifest.source_kind:
+        case SourceKind.TABLE:
+            return {"kind": "Table", "version": 1, "content": _table(manifest)}
+        case SourceKind.DATASET_SNAPSHOT:
+            content = {"name": manifest.name, **_dataset(manifest, odf)}
+            return {"kind": "DatasetSnapshot", "version": 1, "content": content}
+        case SourceKind.DATASET_RESOURCE:
+            headers = {"name": manifest.name, **odf.other_headers()}
+            return {"$schema": odf.schema_id, "headers": headers, "spec": _dataset(manifest, odf)}
+        case SourceKind.METADATA_EVENT:
+            return {"kind": "MetadataEvent", "version": 1, "content": _schema_event(manifest)}
+        case SourceKind.EVENTS:
+            return _events(manifest, odf)
+        case _:
+            assert_never(manifest.source_kind)
+
+
+def _table(manifest: TableManifest) -> dict[str, Any]:
+    content: dict[str, Any] = {"name": manifest.name}
+    if manifest.description is not None:
+        content["description"] = manifest.description
+    content["primaryKeys"] = list(manifest.primary_keys)
+    content["partitionKeys"] = list(manifest.partition_keys)
+    content["options"] = dict(sorted(manifest.options.items()))
+    if manifest.system_columns is not None:
+        content["systemColumns"] = manifest.system_columns.value
+    if manifest.compatibility is not None:
+        content["compatibility"] = manifest.compatibility.value
+    if manifest.read is not None:
+        content["read"] = {"format": manifest.read.format} if manifest.read.format is not None else {}
+        if manifest.read.options:
+            content["read"]["options"] = dict(sorted(manifest.read.options.items()))
+    schema = schema_json(manifest.schema)
+    extra = {key: value for key, value in schema.pop("extra", {}).items() if key != DESCRIPTION}
+    content["schema"] = {**schema, "extra": extra} if extra else schema
+    return content
+
+
+def _dataset(manifest: TableManifest, odf: OdfDocument) -> dict[str, Any]:
+    kind = {"kind": odf.dataset_kind} if odf.dataset_kind is not None else {}
+    return {**kind, "metadata": _events(manifest, odf)}
+
+
+def _events(manifest: TableManifest, odf: OdfDocument) -> list[Any]:
+    others: list[Any] = [event.to_json() for event in odf.events]
+    return [*others[: odf.schema_at], _schema_event(manifest), *others[odf.schema_at :]]
+
+
+def _schema_event(manifest: TableManifest) -> dict[str, Any]:
+    """Keys and options have no place in an ODF event; they stand in the attributes of its schema."""
+    about_table: dict[str, Any] = {
+        PRIMARY_KEYS: list(manifest.primary_keys),
+        PARTITION_KEYS: list(manifest.partition_keys),
+        OPTIONS: dict(sorted(manifest.options.items())),
+    }
+    schema = schema_json(manifest.schema)
+    extra = {**schema.pop("extra", {}), **{key: value for key, value in about_table.items() if value}}
+    schema = {**schema, "extra": dict(sorted(extra.items()))} if extra else schema
+    return {"kind": SCHEMA_EVENT, "schema": schema}

@@ -1,0 +1,103 @@
+"""Files and texts to manifests. Every problem of every file is found before `ManifestError` is raised."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TypeAlias
+
+from lakebed.diagnostics import Diagnostic, Position, near_names
+from lakebed.errors import ManifestError
+from lakebed.manifest.compose import MAX_BYTES, compose, decode_utf8
+from lakebed.manifest.document import DocumentDecoder
+from lakebed.manifest.problems import Problems
+from lakebed.manifest.table_manifest import Manifest, TableManifest
+from lakebed.manifest.table_names import split_table_name
+
+Source: TypeAlias = str | os.PathLike[str] | Manifest
+
+
+def load_manifest(path: str | os.PathLike[str], *, name: str | None = None) -> Manifest:
+    """The manifest in a YAML or JSON file, which may hold several documents.
+
+    `name` is the table of documents that carry no name (events of Open Data Fabric).
+
+    Raises:
+        ManifestError: the file cannot be read, or what it declares is faulty; with all problems.
+    """
+    source = os.fspath(path)
+    try:
+        with Path(source).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ManifestError(_unreadable(source, error)) from error
+    return parse_manifest(data, source=source, name=name)
+
+
+def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | None = None) -> Manifest:
+    """The manifest in a text; bytes are UTF-8. `source` is what positions call the text, usually a file's path.
+
+    Raises:
+        ManifestError: what the text declares is faulty; with all problems.
+    """
+    problems = Problems()
+    decoded = decode_utf8(text, source, problems) if isinstance(text, bytes) else text
+    documents = compose(decoded, source, problems) if decoded is not None else []
+    if not documents and not problems.errors:
+        remedy = "Write `kind: Table`, `version: 1` and `content: ...`."
+        problems.error("LB1020", "the manifest is empty", Position(source, 1, 1), remedy=remedy)
+    decoder = DocumentDecoder(problems, name)
+    tables = [decoder.decode(document) for document in documents]
+    problems.raise_if_any()
+    return Manifest(tuple(table for table in tables if table is not None), problems.warnings)
+
+
+def load_all(sources: Source | Iterable[Source]) -> Manifest:
+    """One manifest of all tables of several files or loaded manifests, in order.
+
+    Raises:
+        ManifestError: with the problems of all of them; also where two declare the same table.
+    """
+    if isinstance(sources, str | os.PathLike | Manifest):
+        sources = [sources]
+    manifests: list[Manifest] = []
+    failures: list[Diagnostic] = []
+    for source in sources:
+        try:
+            manifests.append(source if isinstance(source, Manifest) else load_manifest(source))
+        except ManifestError as error:
+            failures.extend(error.diagnostics)
+    tables = tuple(table for manifest in manifests for table in manifest.tables)
+    failures.extend(_declared_twice(tables))
+    if failures:
+        raise ManifestError(*failures)
+    return Manifest(tables, tuple(d for manifest in manifests for d in manifest.diagnostics))
+
+
+def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:
+    first: dict[tuple[str, str] | None, TableManifest] = {}
+    found: list[Diagnostic] = []
+    for table in tables:
+        other = first.setdefault(split_table_name(table.name), table)
+        if other is not table:
+            where = f" in {other.position}" if other.position else ""
+            message = f"the table {table.name!r} is declared twice; the first is{where or ' another manifest'}"
+            remedy = "Keep one of the two."
+            found.append(Diagnostic("LB1026", message, position=table.position, found=table.name, remedy=remedy))
+    return found
+
+
+def _unreadable(source: str, error: OSError) -> Diagnostic:
+    path = Path(source)
+    try:
+        others = [str(path.with_name(p.name)) for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml", ".json")]
+    except OSError:
+        others = []
+    missing = isinstance(error, FileNotFoundError)
+    return Diagnostic(
+        "LB1001",
+        f"the manifest {source} cannot be read: {error.strerror or error}",
+        found=source,
+        suggestions=near_names(source, others) if missing else (),
+    )

@@ -1,0 +1,283 @@
+"""The 24 logical types of Open Data Fabric (RFC-016) as a closed union of frozen dataclasses.
+
+Nullability exists only as `Option`. Optional parameters that the author left out stay None, so that text round trips;
+equality and hash know the defaults (an absent unit is a millisecond, an absent zone is UTC, absent `keys_sorted` is
+false), as the specification says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, ClassVar, TypeAlias
+
+if TYPE_CHECKING:
+    from lakebed.model.schema import Field
+
+
+class TimeUnit(StrEnum):
+    """The unit of a time, timestamp or duration; the value is its canonical spelling."""
+
+    SECOND = "Second"
+    MILLISECOND = "Millisecond"
+    MICROSECOND = "Microsecond"
+    NANOSECOND = "Nanosecond"
+
+    @property
+    def digits(self) -> int:
+        """Digits of a second's fraction: 0, 3, 6 or 9."""
+        return {"Second": 0, "Millisecond": 3, "Microsecond": 6, "Nanosecond": 9}[self.value]
+
+
+DEFAULT_UNIT = TimeUnit.MILLISECOND
+DEFAULT_ZONE = "UTC"
+
+
+@dataclass(frozen=True, slots=True)
+class Binary:
+    """Bytes; of one length when `fixed_length` is given."""
+
+    kind: ClassVar[str] = "Binary"
+    fixed_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """True or false."""
+
+    kind: ClassVar[str] = "Bool"
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A calendar date."""
+
+    kind: ClassVar[str] = "Date"
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal:
+    """Fixed point; a negative scale means zeros to the right of the digits."""
+
+    kind: ClassVar[str] = "Decimal"
+    precision: int
+    scale: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Duration:
+    """Elapsed time. `unit` None means milliseconds."""
+
+    kind: ClassVar[str] = "Duration"
+    unit: TimeUnit | None = None
+
+    @property
+    def effective_unit(self) -> TimeUnit:
+        return self.unit or DEFAULT_UNIT
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Duration) and self.effective_unit == other.effective_unit
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.effective_unit))
+
+
+@dataclass(frozen=True, slots=True)
+class Float16:
+    kind: ClassVar[str] = "Float16"
+
+
+@dataclass(frozen=True, slots=True)
+class Float32:
+    kind: ClassVar[str] = "Float32"
+
+
+@dataclass(frozen=True, slots=True)
+class Float64:
+    kind: ClassVar[str] = "Float64"
+
+
+@dataclass(frozen=True, slots=True)
+class Int8:
+    kind: ClassVar[str] = "Int8"
+
+
+@dataclass(frozen=True, slots=True)
+class Int16:
+    kind: ClassVar[str] = "Int16"
+
+
+@dataclass(frozen=True, slots=True)
+class Int32:
+    kind: ClassVar[str] = "Int32"
+
+
+@dataclass(frozen=True, slots=True)
+class Int64:
+    kind: ClassVar[str] = "Int64"
+
+
+@dataclass(frozen=True, slots=True)
+class UInt8:
+    kind: ClassVar[str] = "UInt8"
+
+
+@dataclass(frozen=True, slots=True)
+class UInt16:
+    kind: ClassVar[str] = "UInt16"
+
+
+@dataclass(frozen=True, slots=True)
+class UInt32:
+    kind: ClassVar[str] = "UInt32"
+
+
+@dataclass(frozen=True, slots=True)
+class UInt64:
+    kind: ClassVar[str] = "UInt64"
+
+
+@dataclass(frozen=True, slots=True)
+class List:
+    """A list of items of one type; of one length when `fixed_length` is given."""
+
+    kind: ClassVar[str] = "List"
+    item_type: LogicalType
+    fixed_length: int | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Map:
+    """Key and value entries. `keys_sorted` None means false."""
+
+    kind: ClassVar[str] = "Map"
+    key_type: LogicalType
+    value_type: LogicalType
+    keys_sorted: bool | None = None
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Map)
+            and self.key_type == other.key_type
+            and self.value_type == other.value_type
+            and bool(self.keys_sorted) == bool(other.keys_sorted)
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.key_type, self.value_type, bool(self.keys_sorted)))
+
+
+@dataclass(frozen=True, slots=True)
+class Null:
+    """Only null."""
+
+    kind: ClassVar[str] = "Null"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A nullable `inner`. `Option` of `Option` has no meaning and is refused by the manifest decoder."""
+
+    kind: ClassVar[str] = "Option"
+    inner: LogicalType
+
+
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """Ordered named fields."""
+
+    kind: ClassVar[str] = "Struct"
+    fields: tuple[Field, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Time:
+    """Time of day. `unit` None means milliseconds."""
+
+    kind: ClassVar[str] = "Time"
+    unit: TimeUnit | None = None
+
+    @property
+    def effective_unit(self) -> TimeUnit:
+        return self.unit or DEFAULT_UNIT
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Time) and self.effective_unit == other.effective_unit
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.effective_unit))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Timestamp:
+    """An instant. `unit` None means milliseconds, `timezone` None means UTC."""
+
+    kind: ClassVar[str] = "Timestamp"
+    unit: TimeUnit | None = None
+    timezone: str | None = None
+
+    @property
+    def effective_unit(self) -> TimeUnit:
+        return self.unit or DEFAULT_UNIT
+
+    @property
+    def effective_timezone(self) -> str:
+        return self.timezone or DEFAULT_ZONE
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Timestamp)
+            and self.effective_unit == other.effective_unit
+            and self.effective_timezone == other.effective_timezone
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.effective_unit, self.effective_timezone))
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """Unicode text."""
+
+    kind: ClassVar[str] = "String"
+
+
+LogicalType: TypeAlias = (
+    Binary
+    | Bool
+    | Date
+    | Decimal
+    | Duration
+    | Float16
+    | Float32
+    | Float64
+    | Int8
+    | Int16
+    | Int32
+    | Int64
+    | UInt8
+    | UInt16
+    | UInt32
+    | UInt64
+    | List
+    | Map
+    | Null
+    | Option
+    | Struct
+    | Time
+    | Timestamp
+    | String
+)
+
+ALL_TYPES: tuple[type[LogicalType], ...] = LogicalType.__args__  # type: ignore[attr-defined]
+BY_KIND: dict[str, type[LogicalType]] = {t.kind: t for t in ALL_TYPES}
+
+
+def required(type_: LogicalType) -> LogicalType:
+    """The type without its outer `Option`."""
+    return type_.inner if isinstance(type_, Option) else type_
+
+
+def optional(type_: LogicalType) -> LogicalType:
+    """The type with an outer `Option`, put on only where there is none."""
+    return type_ if isinstance(type_, Option) else Option(type_)

@@ -1,0 +1,305 @@
+"""Paimon's data types as a closed union of frozen dataclasses (reference: Paimon schema spec, "DataField").
+
+Every type has `nullable`. `str(t)` is the canonical text of an atomic type and the JSON text of a nested one;
+`t.to_json()` is what a schema file holds. Equality is on the parsed type: INT equals INTEGER, STRING equals
+VARCHAR(2147483647). `Unknown` keeps the text of a type of the future, so that the table's other columns stay readable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias, cast
+
+MAX_LENGTH = 2147483647
+#: Field ids from here on belong to system columns.
+FIRST_SYSTEM_ID = 1073741823
+#: The id of a field that has not been given one yet.
+UNASSIGNED = -1
+
+
+class _Rendered:
+    """`str()` and `to_json()` for every type, by the one renderer in `lakebed.physical.render`."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        from lakebed.physical.render import type_text
+
+        return type_text(cast("DataType", self))
+
+    def to_json(self) -> str | dict[str, Any]:
+        from lakebed.physical.render import type_json
+
+        return type_json(cast("DataType", self))
+
+
+@dataclass(frozen=True, slots=True)
+class Boolean(_Rendered):
+    root: ClassVar[str] = "BOOLEAN"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class TinyInt(_Rendered):
+    root: ClassVar[str] = "TINYINT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class SmallInt(_Rendered):
+    root: ClassVar[str] = "SMALLINT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Int(_Rendered):
+    root: ClassVar[str] = "INT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class BigInt(_Rendered):
+    root: ClassVar[str] = "BIGINT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Float(_Rendered):
+    root: ClassVar[str] = "FLOAT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Double(_Rendered):
+    root: ClassVar[str] = "DOUBLE"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Decimal(_Rendered):
+    root: ClassVar[str] = "DECIMAL"
+    precision: int = 10
+    scale: int = 0
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Char(_Rendered):
+    root: ClassVar[str] = "CHAR"
+    length: int = 1
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class VarChar(_Rendered):
+    """VARCHAR(n); with the maximal length it is STRING."""
+
+    root: ClassVar[str] = "VARCHAR"
+    length: int = MAX_LENGTH
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Binary(_Rendered):
+    root: ClassVar[str] = "BINARY"
+    length: int = 1
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class VarBinary(_Rendered):
+    """VARBINARY(n); with the maximal length it is BYTES."""
+
+    root: ClassVar[str] = "VARBINARY"
+    length: int = MAX_LENGTH
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Date(_Rendered):
+    root: ClassVar[str] = "DATE"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Time(_Rendered):
+    root: ClassVar[str] = "TIME"
+    precision: int = 0
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp(_Rendered):
+    """TIMESTAMP(p): wall clock without a zone."""
+
+    root: ClassVar[str] = "TIMESTAMP"
+    precision: int = 6
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LocalZonedTimestamp(_Rendered):
+    """TIMESTAMP(p) WITH LOCAL TIME ZONE: an instant."""
+
+    root: ClassVar[str] = "TIMESTAMP_LTZ"
+    precision: int = 6
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Variant(_Rendered):
+    root: ClassVar[str] = "VARIANT"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Blob(_Rendered):
+    root: ClassVar[str] = "BLOB"
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geometry(_Rendered):
+    """Shapes in a coordinate reference system, whose name is compared without regard to case."""
+
+    root: ClassVar[str] = "GEOMETRY"
+    crs: str = "OGC:CRS84"
+    nullable: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Geometry) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, str, bool]:
+        return self.root, self.crs.lower(), self.nullable
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Geography(_Rendered):
+    """Shapes on a sphere or spheroid; the name of the reference system is compared without regard to case."""
+
+    root: ClassVar[str] = "GEOGRAPHY"
+    crs: str = "OGC:CRS84"
+    algorithm: str = "spherical"
+    nullable: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Geography) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[str, str, str, bool]:
+        return self.root, self.crs.lower(), self.algorithm, self.nullable
+
+
+@dataclass(frozen=True, slots=True)
+class Array(_Rendered):
+    root: ClassVar[str] = "ARRAY"
+    element: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Map(_Rendered):
+    root: ClassVar[str] = "MAP"
+    key: DataType
+    value: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Multiset(_Rendered):
+    root: ClassVar[str] = "MULTISET"
+    element: DataType
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Row(_Rendered):
+    root: ClassVar[str] = "ROW"
+    fields: tuple[DataField, ...]
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Vector(_Rendered):
+    root: ClassVar[str] = "VECTOR"
+    element: DataType
+    length: int
+    nullable: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown(_Rendered):
+    """A type that this version does not know: `text` is its type text or the JSON text of its object, as found."""
+
+    root: ClassVar[str] = "UNKNOWN"
+    text: str
+    nullable: bool = True
+
+
+DataType: TypeAlias = (
+    Boolean
+    | TinyInt
+    | SmallInt
+    | Int
+    | BigInt
+    | Float
+    | Double
+    | Decimal
+    | Char
+    | VarChar
+    | Binary
+    | VarBinary
+    | Date
+    | Time
+    | Timestamp
+    | LocalZonedTimestamp
+    | Variant
+    | Blob
+    | Geometry
+    | Geography
+    | Array
+    | Map
+    | Multiset
+    | Row
+    | Vector
+    | Unknown
+)
+
+
+@dataclass(frozen=True, slots=True)
+class DataField:
+    """A column or a member of a ROW. `id` is its identity for life; `UNASSIGNED` until one is allocated."""
+
+    id: int
+    name: str
+    type: DataType
+    description: str | None = None
+    default_value: str | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """The field object of a schema file: `id`, `name`, `type`, then `description`, `defaultValue` if not None."""
+        out: dict[str, Any] = {"id": self.id, "name": self.name, "type": self.type.to_json()}
+        if self.description is not None:
+            out["description"] = self.description
+        if self.default_value is not None:
+            out["defaultValue"] = self.default_value
+        return out
+
+
+STRING = VarChar()
+BYTES = VarBinary()
+
+
+def with_nullability(type_: DataType, nullable: bool) -> DataType:
+    """The same type, nullable or not at its outermost level."""
+    return type_ if type_.nullable == nullable else replace(type_, nullable=nullable)
+
+
+def equal_ignoring_nullability(a: DataType, b: DataType) -> bool:
+    """Whether two types differ at most in the nullability of the outermost level."""
+    return with_nullability(a, True) == with_nullability(b, True)

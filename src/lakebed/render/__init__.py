@@ -1,0 +1,1 @@
+"""One value, many looks. Pure: every function returns text."""

@@ -1,0 +1,67 @@
+"""What a conversion gives: the value, and how a value that cannot be converted shows itself.
+
+NULL is a legal result of some conversions (a decimal that does not fit), so "NULL" and "cannot be converted" are kept
+apart until `settle` applies the caller's policy.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lakebed.physical.types import DataType
+
+#: How much of a value an error message shows, in characters.
+SHOWN = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Total:
+    """Every value converts; a NULL in `value` is a result."""
+
+    value: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Partial:
+    """`value` is NULL exactly where the source is NULL or cannot be converted."""
+
+    value: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """`impossible` is true where the source cannot be converted; elsewhere `value` counts, NULL or not."""
+
+    value: Column
+    impossible: Column
+
+
+Conversion: TypeAlias = Total | Partial | Guarded
+
+
+def settle(
+    conversion: Conversion, col: Column, source: DataType, target: DataType, *, on_error: str, column: str
+) -> Column:
+    """The final column: impossible values are NULL for `on_error="null"`, else the query fails where they are read."""
+    match conversion, on_error:
+        case (Total(value), _) | (Partial(value), "null"):
+            return value
+        case Guarded(value, impossible), "null":
+            return F.when(~impossible, value)
+        case Partial(value), _:
+            return F.coalesce(value, F.when(col.isNotNull(), _failure(col, source, target, column)))
+        case Guarded(value, impossible), _:
+            return F.when(impossible, _failure(col, source, target, column)).otherwise(value)
+
+
+def _failure(col: Column, source: DataType, target: DataType, column: str) -> Column:
+    where = f"column {column}: " if column else ""
+    shown = F.substring(col.cast("string"), 1, SHOWN)
+    message = F.concat(
+        F.lit(f"[LB6901] {where}the stored {source} value '"), shown, F.lit(f"' cannot be read as {target}")
+    )
+    return F.raise_error(message)

@@ -1,0 +1,124 @@
+"""From a file's columns to the wanted schema, by field id, at every nesting level.
+
+A data file holds the columns of the schema version that it was written under, by the names of that version. `layout`
+says which of them a query needs; `project` builds the expression that turns them into a wanted column. Both go by field
+ids: a name never decides what a value means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lakebed.convert.spark import scan_type
+from lakebed.errors import CorruptMetadataError
+from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, with_nullability
+from lakebed.spark.casts import cast_column
+
+
+@dataclass(frozen=True, slots=True)
+class CastRules:
+    """How stored values are turned into the wanted type.
+
+    `time_zone` is the zone of casts between wall clocks and instants; `on_error` is "error" or "null".
+    """
+
+    time_zone: str = "UTC"
+    on_error: str = "error"
+
+
+def layout(file_fields: Iterable[DataField], wanted: Iterable[DataField]) -> tuple[DataField, ...]:
+    """The part of a file's columns that answers for `wanted`: by id, in the file's order, with the file's names.
+
+    Nested types are pruned to the ids that are wanted; where a struct is wanted but none of its members is in the file,
+    one member is kept, for whether the struct is NULL. Nullability, descriptions and defaults are dropped, so that
+    versions that differ only there have equal layouts and share a scan.
+    """
+    by_id = {f.id: f for f in wanted}
+    return tuple(DataField(f.id, f.name, _prune(f.type, by_id[f.id].type)) for f in file_fields if f.id in by_id)
+
+
+def _prune(have: DataType, want: DataType) -> DataType:
+    have = with_nullability(have, True)
+    match have, want:
+        case Row(), Row():
+            kept = layout(have.fields, want.fields)
+            return Row(kept or _smallest(have.fields))
+        case Array(), Array():
+            return Array(_prune(have.element, want.element))
+        case Map(), Map():
+            return Map(_bare(have.key), _prune(have.value, want.value))
+        case _:
+            return _bare(have)
+
+
+def _smallest(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
+    flat = [f for f in fields if not isinstance(f.type, (Row, Array, Map, Multiset))]
+    chosen = (flat or list(fields))[:1]
+    return tuple(DataField(f.id, f.name, _bare(f.type)) for f in chosen)
+
+
+def _bare(type_: DataType) -> DataType:
+    """A type without nullability, descriptions and defaults, at every level."""
+    match type_:
+        case Row():
+            return Row(tuple(DataField(f.id, f.name, _bare(f.type)) for f in type_.fields))
+        case Array():
+            return Array(_bare(type_.element))
+        case Map():
+            return Map(_bare(type_.key), _bare(type_.value))
+        case Multiset():
+            return Multiset(_bare(type_.element))
+        case _:
+            return with_nullability(type_, True)
+
+
+def project(wanted: DataField, stored: DataField | None, column: Column | None, rules: CastRules) -> Column:
+    """The value of `wanted` from the stored column of the same id, or NULL where the file has none."""
+    if stored is None or column is None:
+        return F.lit(None).cast(scan_type(wanted.type))
+    return _convert(column, _bare(stored.type), _bare(wanted.type), rules, wanted.name)
+
+
+def _convert(column: Column, have: DataType, want: DataType, rules: CastRules, path: str) -> Column:
+    if have == want:
+        return column
+    match have, want:
+        case Row(), Row():
+            return _convert_row(column, have, want, rules, path)
+        case Array(), Array():
+            element = _lambda(have.element, want.element, rules, f"{path}.element")
+            return F.transform(column, element)
+        case Map(), Map():
+            if have.key != want.key:
+                raise CorruptMetadataError.of(
+                    "LB6802",
+                    f"the key type of map {path!r} differs between schema versions: {have.key} and {want.key}",
+                    path=path,
+                    expected=str(want.key),
+                    found=str(have.key),
+                    remedy="map keys cannot change their type; read the table under the older schema",
+                )
+            value = _lambda(have.value, want.value, rules, f"{path}.value")
+            return F.transform_values(column, lambda _, v: value(v))
+        case _:
+            return cast_column(column, have, want, time_zone=rules.time_zone, on_error=rules.on_error, column=path)
+
+
+def _lambda(have: DataType, want: DataType, rules: CastRules, path: str) -> Callable[[Column], Column]:
+    return lambda inner: _convert(inner, have, want, rules, path)
+
+
+def _convert_row(column: Column, have: Row, want: Row, rules: CastRules, path: str) -> Column:
+    """Rebuild a struct member by member; a NULL struct stays NULL, also when all its wanted members are new."""
+    stored = {f.id: f for f in have.fields}
+    members = []
+    for member in want.fields:
+        old = stored.get(member.id)
+        inner = column.getField(old.name) if old is not None else None
+        value = project(replace(member, name=f"{path}.{member.name}"), old, inner, rules)
+        members.append(value.alias(member.name))
+    return F.when(column.isNotNull(), F.struct(*members))

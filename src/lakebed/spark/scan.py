@@ -1,0 +1,134 @@
+"""One native Parquet scan over an explicit list of files, without listing anything.
+
+The list goes to Spark as the log of a streaming file sink in a scratch directory: Spark then takes paths and sizes from
+it and touches no file before the query runs. Each entry's modification time is ours to choose, so it carries a number
+for its file (the ordinal of its partition). Spark compares filters on that metadata column with the list itself, before
+it opens a file: a filter on a partition column prunes files although the column's values come from the manifests.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import quote
+from uuid import uuid4
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
+
+from lakebed.store import LocalStore
+from lakebed.store.base import Store
+
+_IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+_BLOCK = 128 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class ScanFile:
+    """A file to scan: path or URL, exact size in bytes (a wrong size loses rows), and the number that it carries."""
+
+    path: str
+    size: int
+    ordinal: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Scratch:
+    """Where file lists are written for Spark to read: a store and a directory that Spark's driver sees too."""
+
+    store: Store
+    directory: str
+
+
+def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory: str | None) -> Scratch:
+    """`directory` if given; a temporary directory if Spark runs on this machine; else a place in the warehouse."""
+    if directory is not None:
+        return Scratch(LocalStore() if "://" not in directory else store, directory.rstrip("/"))
+    if (spark.conf.get("spark.master", "") or "").startswith("local"):
+        return Scratch(LocalStore(), tempfile.gettempdir())
+    return Scratch(store, f"{warehouse}/.lakebed-scratch")
+
+
+def scan_parquet(
+    spark: SparkSession, schema: StructType, files: Sequence[ScanFile], scratch: Scratch
+) -> tuple[DataFrame, Column]:
+    """The rows of `files` as columns of `schema`, and a column that holds each row's file's ordinal."""
+    if not log_is_usable(spark):
+        return _scan_listed(spark, schema, files)
+    with _published_log(spark, files, scratch) as root:
+        reader = spark.read.option("recursiveFileLookup", "true").schema(schema)
+        frame = reader.parquet(as_url(root))
+        ordinal = F.unix_millis(frame.metadataColumn("_metadata").getField("file_modification_time"))
+        return frame, ordinal.cast("int")
+
+
+def log_is_usable(spark: SparkSession) -> bool:
+    """Whether the session reads sink logs; one that ignores them would silently give no rows."""
+    return (spark.conf.get(_IGNORE_LOG, "false") or "false").lower() != "true"
+
+
+def _scan_listed(spark: SparkSession, schema: StructType, files: Sequence[ScanFile]) -> tuple[DataFrame, Column]:
+    """The plain way: every path is given to Spark, which looks at each. Ordinals are looked up by file name."""
+    frame = spark.read.schema(schema).parquet(*(as_url(f.path) for f in files))
+    names = {quote(f.path.rsplit("/", 1)[-1]): f.ordinal for f in files}
+    table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
+    name = F.element_at(F.split(frame.metadataColumn("_metadata").getField("file_path"), "/"), -1)
+    return frame, F.element_at(table, name)
+
+
+@contextlib.contextmanager
+def _published_log(spark: SparkSession, files: Sequence[ScanFile], scratch: Scratch) -> Iterator[str]:
+    """Write the list; take it away when it is not needed any more.
+
+    A classic session reads the list while the DataFrame is made. A Spark Connect session reads it again with every
+    query, so there it stays until the process ends.
+    """
+    root = f"{scratch.directory}/lakebed-{uuid4().hex}"
+    scratch.store.make_directory(f"{root}/_spark_metadata")
+    scratch.store.create_if_absent(f"{root}/_spark_metadata/0", _log_text(files).encode())
+    if is_connect(spark):
+        atexit.register(scratch.store.delete_tree, root)
+        yield root
+        return
+    try:
+        yield root
+    finally:
+        scratch.store.delete_tree(root)
+
+
+def _log_text(files: Sequence[ScanFile]) -> str:
+    lines = ["v1"]
+    lines += [
+        json.dumps(
+            {
+                "path": as_url(f.path),
+                "size": f.size,
+                "isDir": False,
+                "modificationTime": f.ordinal,
+                "blockReplication": 1,
+                "blockSize": _BLOCK,
+                "action": "add",
+            }
+        )
+        for f in files
+    ]
+    return "\n".join(lines)
+
+
+def as_url(path: str) -> str:
+    """A local path as a quoted `file:` URL; an URL as it is, with its path quoted."""
+    if "://" in path:
+        scheme, rest = path.split("://", 1)
+        return f"{scheme}://{quote(rest)}"
+    return "file://" + quote(str(Path(path).absolute()))
+
+
+def is_connect(spark: SparkSession) -> bool:
+    """Whether the session speaks Spark Connect."""
+    return type(spark).__module__.startswith("pyspark.sql.connect")

@@ -1,0 +1,344 @@
+"""From a source's values to declared types: numbers, truth values, text and bytes.
+
+Nothing is guessed and nothing is lost on the way: a value that the declared type cannot hold exactly is a fault, with a
+code. Exceptions are binary floating point columns, which take the nearest number. Blanks around numbers, dates and truth
+values are ignored, as Spark's ANSI casts do; blanks in text are text. Expressions are the same under every session
+setting: only `try_cast` is used, and every zone is named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.model import types as logical
+from lakebed.physical import types as physical
+from lakebed.spark.casts.time import instant_to_wall
+from lakebed.spark.source_types import Clock, Items, Json, Members, Plain, SourceType, Text
+from lakebed.spark.stamp_forms import StampForms
+
+NOT_CASTABLE = "LB6202"
+OUT_OF_RANGE = "LB6203"
+DIGITS_LOST = "LB6204"
+WRONG_LENGTH = "LB6205"
+
+_MAX_DIGITS = 38
+#: Digits beyond the declared scale that an exact comparison of numbers with an exponent looks at.
+_GUARD_DIGITS = 18
+_FLOAT16_MAX = 65504.0
+_WHOLE = r"^\s*[+-]?[0-9]+\s*\z"
+#: What Java takes for a number and nobody else does: `1f`, `1d`, hexadecimal digits.
+_JAVA_NUMBER = r"[0-9.][dDfF]\s*\z|[xX]"
+_NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\z"
+
+_RANGES: dict[type[logical.LogicalType], tuple[int, int]] = {
+    logical.UInt8: (0, 2**8 - 1),
+    logical.UInt16: (0, 2**16 - 1),
+    logical.UInt32: (0, 2**32 - 1),
+    logical.UInt64: (0, 2**64 - 1),
+}
+_INTEGERS: dict[type[physical.DataType], str] = {
+    physical.TinyInt: "tinyint",
+    physical.SmallInt: "smallint",
+    physical.Int: "int",
+    physical.BigInt: "bigint",
+}
+_WHOLE_TYPES = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
+_FLOATING_TYPES = (spark.FloatType, spark.DoubleType)
+
+
+@dataclass(frozen=True, slots=True)
+class TextFormats:
+    """What the reader options of the source say about how values are written; None is the usual form.
+
+    The first three are Spark's datetime patterns.
+    """
+
+    date: str | None = None
+    timestamp: str | None = None
+    wall_clock: str | None = None
+    nan: str | None = None
+    infinity: str | None = None
+    minus_infinity: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What holds for a whole ingest: the lake's zone, how the source writes values, how timestamps are stored."""
+
+    time_zone: str
+    stamps: StampForms
+    formats: TextFormats = TextFormats()
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A declared flat type: how it is stored and what it means (without `Option`)."""
+
+    stored: physical.DataType
+    meant: logical.LogicalType
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """A reason why a value is bad: its code, and where it holds. NULL counts as false."""
+
+    code: str
+    when: Column
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """`value` is NULL where the source is NULL or cannot be converted. `faults` takes the value, perhaps as a column
+    that holds it already; the first fault that holds is the reason. Faults are asked only where the source is not NULL.
+    """
+
+    value: Column
+    faults: Callable[[Column], tuple[Fault, ...]]
+
+
+#: From a column of the source to its conversion.
+Converter: TypeAlias = Callable[[Column], Conversion]
+
+
+def value_converter(source: SourceType, target: Target, rules: Rules) -> Converter | None:
+    """How values of `source` become `target`; None where values of that type never do, and for dates and times."""
+    match target.stored:
+        case physical.Boolean():
+            return _boolean(source)
+        case physical.TinyInt() | physical.SmallInt() | physical.Int() | physical.BigInt():
+            return _integer(source, target)
+        case physical.Decimal():
+            return _decimal(source, target, target.stored)
+        case physical.Float() | physical.Double():
+            return _floating(source, target, rules.formats)
+        case physical.Char() | physical.VarChar():
+            return _text(source, target.stored, rules)
+        case physical.Binary() | physical.VarBinary():
+            return _bytes(source, target, target.stored)
+        case _:
+            return None
+
+
+def is_text(source: SourceType) -> bool:
+    """Whether values come as strings, from a file or from a column."""
+    return isinstance(source, Text) or (isinstance(source, Plain) and isinstance(source.type, spark.StringType))
+
+
+def _is(source: SourceType, *types: type[spark.DataType]) -> bool:
+    return isinstance(source, Plain) and isinstance(source.type, types)
+
+
+def _lost(value: Column, code: str = NOT_CASTABLE) -> tuple[Fault, ...]:
+    return (Fault(code, value.isNull()),)
+
+
+def _boolean(source: SourceType) -> Converter | None:
+    if is_text(source) or _is(source, spark.BooleanType):
+        return lambda x: Conversion(x.try_cast("boolean"), _lost)
+    return None
+
+
+def _integer(source: SourceType, target: Target) -> Converter | None:
+    name = _INTEGERS[type(target.stored)]
+    limits = _RANGES.get(type(target.meant))
+
+    def outside(value: Column) -> tuple[Fault, ...]:
+        return () if limits is None else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > limits[1])),)
+
+    def from_text(x: Column) -> Conversion:
+        return Conversion(
+            x.try_cast(name),
+            lambda v: (Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_WHOLE)), *_lost(v), *outside(v)),
+        )
+
+    def from_whole(x: Column) -> Conversion:
+        return Conversion(x.try_cast(name), lambda v: (*_lost(v, OUT_OF_RANGE), *outside(v)))
+
+    def from_fraction(x: Column) -> Conversion:
+        no_number = F.isnan(x) if _is(source, *_FLOATING_TYPES) else F.lit(False)
+        back = x != v_as(x)
+        return Conversion(
+            x.try_cast(name),
+            lambda v: (Fault(NOT_CASTABLE, no_number), *_lost(v, OUT_OF_RANGE), Fault(DIGITS_LOST, back), *outside(v)),
+        )
+
+    def v_as(x: Column) -> Column:
+        return F.floor(x) if _is(source, spark.DecimalType) else F.rint(x)
+
+    if is_text(source):
+        return from_text
+    if _is(source, *_WHOLE_TYPES):
+        return from_whole
+    if _is(source, spark.DecimalType, *_FLOATING_TYPES):
+        return from_fraction
+    return _from_clock(source, target)
+
+
+def _from_clock(source: SourceType, target: Target) -> Converter | None:
+    """Times of day of a Parquet file, in a BIGINT column of Time in micro- or nanoseconds."""
+    if not (isinstance(source, Clock) and isinstance(target.meant, logical.Time)):
+        return None
+    up = target.meant.effective_unit.digits - source.digits
+    if up >= 0:
+        return lambda x: Conversion(x.cast("bigint") * F.lit(10**up), _lost)
+    unit = F.lit(10**-up).cast("bigint")
+    return lambda x: Conversion(F.call_function("div", x, unit), lambda v: (Fault(DIGITS_LOST, v * unit != x),))
+
+
+def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Converter | None:
+    name = f"decimal({stored.precision},{stored.scale})"
+    limits = _RANGES.get(type(target.meant))
+
+    def outside(value: Column) -> tuple[Fault, ...]:
+        return () if limits is None else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > F.lit(str(limits[1])).cast(name))),)
+
+    def from_text(x: Column) -> Conversion:
+        def faults(v: Column) -> tuple[Fault, ...]:
+            too_big = Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_NUMBER))
+            return (too_big, *_lost(v), Fault(DIGITS_LOST, _beyond_scale(x, v, stored)), *outside(v))
+
+        return Conversion(x.try_cast(name), faults)
+
+    if is_text(source):
+        return from_text
+    if _is(source, *_WHOLE_TYPES):
+        return lambda x: Conversion(x.try_cast(name), lambda v: (*_lost(v, OUT_OF_RANGE), *outside(v)))
+    if isinstance(source, Plain) and isinstance(source.type, spark.DecimalType):
+        own = source.type
+        return lambda x: Conversion(
+            x.try_cast(name),
+            lambda v: (
+                *_lost(v, OUT_OF_RANGE),
+                # Comparing decimals of two scales could round one of them; the way back does not.
+                Fault(DIGITS_LOST, ~v.try_cast(own).eqNullSafe(x) if own.scale > stored.scale else F.lit(False)),
+                *outside(v),
+            ),
+        )
+    if _is(source, *_FLOATING_TYPES):
+        # The shortest text that reads back as the same number is what people mean by a binary fraction.
+        return lambda x: from_text(x.cast("string"))
+    return None
+
+
+def _beyond_scale(x: Column, value: Column, stored: physical.Decimal) -> Column:
+    """Whether the text of a number has digits other than 0 beyond the scale, which the cast rounds away."""
+    scale = stored.scale
+    point = F.instr(x, F.lit("."))
+    fraction = F.length(x) - point
+    plain = (point > 0) & (fraction > scale) & x.rlike(rf"\.[0-9]{{{scale}}}[0-9]*[1-9]")
+    spare = min(max(_MAX_DIGITS - stored.precision, _GUARD_DIGITS), _MAX_DIGITS - scale)
+    exact = x.try_cast(f"decimal({_MAX_DIGITS},{scale + spare})")
+    unsure = (F.length(x) > F.lit(spare)) | ((value == 0) & x.rlike("[1-9][^eE]*[eE]"))
+    with_exponent = x.rlike("[eE]") & (unsure | ~exact.eqNullSafe(value))
+    return F.when(x.rlike("[eE]"), with_exponent).otherwise(plain)
+
+
+def _floating(source: SourceType, target: Target, formats: TextFormats) -> Converter | None:
+    name = "float" if isinstance(target.stored, physical.Float) else "double"
+    infinity = F.lit(float("inf"))
+
+    def too_large(value: Column) -> Column:
+        large = F.abs(value) == infinity
+        if isinstance(target.meant, logical.Float16):
+            # 65520 is the first number that rounds up to infinity; the largest one is written out for readers.
+            large = large | (F.abs(value) > F.lit(_FLOAT16_MAX))
+        return large
+
+    def from_text(x: Column) -> Conversion:
+        named, is_named = _named_numbers(x, formats)
+        value = x.try_cast(name) if named is None else F.coalesce(named.cast(name), x.try_cast(name))
+
+        def faults(v: Column) -> tuple[Fault, ...]:
+            infinite = F.lower(x).contains("inf") | is_named
+            return (
+                *_lost(v),
+                Fault(NOT_CASTABLE, ~is_named & x.rlike(_JAVA_NUMBER) & ~F.lower(x).contains("inf")),
+                Fault(OUT_OF_RANGE, too_large(v) & ~infinite & ~F.isnan(v)),
+            )
+
+        return Conversion(value, faults)
+
+    def from_number(x: Column) -> Conversion:
+        value = x.cast(name)
+        if _is(source, *_WHOLE_TYPES):
+            return Conversion(value, lambda v: (Fault(DIGITS_LOST, v.try_cast("decimal(38,0)") != x),))
+        same = (F.abs(x) == infinity) | F.isnan(x) if _is(source, *_FLOATING_TYPES) else F.lit(False)
+        return Conversion(value, lambda v: (Fault(OUT_OF_RANGE, too_large(v) & ~same),))
+
+    if is_text(source):
+        return from_text
+    if _is(source, spark.DecimalType, *_WHOLE_TYPES, *_FLOATING_TYPES):
+        return from_number
+    return None
+
+
+def _named_numbers(x: Column, formats: TextFormats) -> tuple[Column | None, Column]:
+    """The numbers that options give names of their own, and whether a text is one of these names."""
+    names = {
+        text: number
+        for text, number in (
+            (formats.nan, float("nan")),
+            (formats.infinity, float("inf")),
+            (formats.minus_infinity, float("-inf")),
+        )
+        if text is not None
+    }
+    if not names:
+        return None, F.lit(False)
+    value = F.lit(None).cast("double")
+    for text, number in names.items():
+        value = F.when(x == text, F.lit(number)).otherwise(value)
+    return value, x.isin(*names)
+
+
+def _text(source: SourceType, stored: physical.Char | physical.VarChar, rules: Rules) -> Converter | None:
+    def checked(value: Column) -> tuple[Fault, ...]:
+        if stored.length >= physical.MAX_LENGTH:
+            return ()
+        return (Fault(WRONG_LENGTH, F.length(value) > F.lit(stored.length)),)
+
+    def from_strings(x: Column) -> Conversion:
+        return Conversion(x, lambda v: (Fault(NOT_CASTABLE, ~F.is_valid_utf8(v)), *checked(v)))
+
+    if isinstance(source, Text):
+        return lambda x: Conversion(x, checked)
+    if _is(source, spark.StringType):
+        return from_strings
+    if _is(source, spark.BinaryType):
+        return lambda x: from_strings(x.cast("string"))
+    if _is(source, spark.TimestampType):
+        return lambda x: Conversion(instant_to_wall(x, rules.time_zone).cast("string"), checked)
+    if _is(source, spark.BooleanType, spark.DecimalType, spark.DateType, spark.TimestampNTZType):
+        return lambda x: Conversion(x.try_cast("string"), checked)
+    if _is(source, *_WHOLE_TYPES, *_FLOATING_TYPES):
+        return lambda x: Conversion(x.cast("string"), checked)
+    return None
+
+
+def _bytes(source: SourceType, target: Target, stored: physical.Binary | physical.VarBinary) -> Converter | None:
+    meant = target.meant.fixed_length if isinstance(target.meant, logical.Binary) else None
+    exact = stored.length if isinstance(stored, physical.Binary) else meant
+
+    def checked(value: Column) -> tuple[Fault, ...]:
+        if exact is not None:
+            return (Fault(WRONG_LENGTH, F.octet_length(value) != F.lit(exact)),)
+        if stored.length >= physical.MAX_LENGTH:
+            return ()
+        return (Fault(WRONG_LENGTH, F.octet_length(value) > F.lit(stored.length)),)
+
+    if isinstance(source, Text) and source.base64:
+        return lambda x: Conversion(F.try_to_binary(x, F.lit("base64")), lambda v: (*_lost(v), *checked(v)))
+    if is_text(source) or _is(source, spark.BinaryType):
+        return lambda x: Conversion(x.cast("binary"), checked)
+    return None
+
+
+def is_nested(source: SourceType) -> bool:
+    """Whether the source has parts of its own, which only a declared nested type takes."""
+    return isinstance(source, (Items, Members)) or not isinstance(source, (Text, Json, Plain, Clock))

@@ -1,0 +1,63 @@
+"""`Store`: the only way in which metadata touches bytes. Paths are absolute POSIX paths or URLs, given as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One child of a directory. `size` is in bytes, 0 for a directory."""
+
+    name: str
+    is_directory: bool
+    size: int = 0
+
+
+class Store(Protocol):
+    """What a storage must be able to do. A path that does not exist raises `NotFoundError` where a value is owed."""
+
+    def read(self, path: str) -> bytes:
+        """The whole content."""
+        ...
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; a negative `start` counts from the end. Fewer bytes when the file is shorter."""
+        ...
+
+    def exists(self, path: str) -> bool:
+        """Whether a file, or a directory with anything below it, is there."""
+        ...
+
+    def size(self, path: str) -> int:
+        """Bytes of a file."""
+        ...
+
+    def list(self, path: str) -> list[Entry]:
+        """The direct children, sorted by name; empty for a directory that does not exist. Other failures are raised."""
+        ...
+
+    def create_if_absent(self, path: str, data: bytes) -> bool:
+        """Publish `data` at `path` atomically and durably. False when `path` exists; it is never overwritten."""
+        ...
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write `data` at `path` atomically, over what may be there. For hints and records, never for versions."""
+        ...
+
+    def move(self, source: str, target: str) -> None:
+        """Move one file to a place where nothing is yet."""
+        ...
+
+    def delete(self, path: str) -> None:
+        """Delete one file; no error when it is not there."""
+        ...
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a directory and all below it; symbolic links are removed, never followed."""
+        ...
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory and its parents where the storage knows directories; else nothing."""
+        ...

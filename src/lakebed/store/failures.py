@@ -1,0 +1,54 @@
+"""How the failures of a storage become Lakebed's errors. One place, so that all stores say the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, StoreError
+
+NOT_FOUND = "LB3601"
+OCCUPIED = "LB3602"
+NO_HARD_LINKS = "LB3603"
+FAILED = "LB3604"
+NOT_EXCLUSIVE = "LB3605"
+WRONG_KIND = "LB3606"
+UNKNOWN_URL = "LB3607"
+
+
+def not_found(path: str) -> NotFoundError:
+    """The error for a path where a file is owed and nothing is."""
+    return NotFoundError(Diagnostic(NOT_FOUND, f"{path} does not exist", path=path))
+
+
+def occupied(path: str) -> AlreadyExistsError:
+    """The error for a move onto something."""
+    return AlreadyExistsError(
+        Diagnostic(OCCUPIED, f"{path} exists already", path=path, remedy="Choose another target or delete it first.")
+    )
+
+
+def wrong_kind(path: str, expected: str) -> StoreError:
+    """The error for a directory where a file is owed, or the other way round. `expected`: "file" or "directory"."""
+    return StoreError(Diagnostic(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected))
+
+
+def failed(action: str, path: str, cause: BaseException) -> StoreError:
+    """The error for everything else; `action` completes "cannot ..."."""
+    return StoreError(Diagnostic(FAILED, f"cannot {action} {path}: {cause}", path=path, found=type(cause).__name__))
+
+
+@contextmanager
+def translated(action: str, path: str, *, kinds: tuple[type[Exception], ...] = (OSError, ValueError)) -> Iterator[None]:
+    """Run a block and turn exceptions of these kinds into `NotFoundError` or `StoreError`, the cause kept."""
+    try:
+        yield
+    except LakebedError:
+        raise
+    except FileNotFoundError as error:
+        raise not_found(path) from error
+    except (IsADirectoryError, NotADirectoryError) as error:
+        raise wrong_kind(path, "file" if isinstance(error, IsADirectoryError) else "directory") from error
+    except kinds as error:
+        raise failed(action, path, error) from error

@@ -1,0 +1,180 @@
+"""`FsspecStore`: any file system that fsspec knows, with conditional puts as the exclusive step."""
+
+from __future__ import annotations
+
+import inspect
+from contextlib import AbstractContextManager, suppress
+from typing import TYPE_CHECKING
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import StoreError
+from lakebed.store.base import Entry
+from lakebed.store.failures import NOT_EXCLUSIVE, occupied, translated, wrong_kind
+
+if TYPE_CHECKING:
+    from fsspec import AbstractFileSystem
+
+_GLOB = frozenset("*?[")
+
+
+class FsspecStore:
+    """Implements `Store` over an fsspec file system; paths are URLs or the file system's own paths.
+
+    `create_if_absent` is one conditional put (`pipe_file(mode="create")`). A file system that does not offer it is
+    refused with a `StoreError`, unless `allow_overwrite_races=True`: then the name is only looked up before the write,
+    and two writers may both believe that they have won.
+    """
+
+    def __init__(self, fs: AbstractFileSystem, *, allow_overwrite_races: bool = False) -> None:
+        self._fs = fs
+        self._allow_overwrite_races = allow_overwrite_races
+
+    @property
+    def is_exclusive(self) -> bool:
+        """Whether the file system itself refuses to create what exists."""
+        return _creates_exclusively(self._fs)
+
+    def read(self, path: str) -> bytes:
+        """The whole content."""
+        with _translated("read", path):
+            return bytes(self._fs.cat_file(path))
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; a negative `start` counts from the end."""
+        first = start if start >= 0 else max(0, self.size(path) + start)
+        with _translated("read", path):
+            return bytes(self._fs.cat_file(path, start=first, end=first + length))
+
+    def exists(self, path: str) -> bool:
+        """Whether a file, or anything below `path`, is there."""
+        self._forget(path)
+        with _translated("look for", path):
+            try:
+                if self._fs.info(path)["type"] != "directory":
+                    return True
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+        return bool(self.list(path))
+
+    def size(self, path: str) -> int:
+        """Bytes of a file."""
+        self._forget(path)
+        with _translated("look at", path):
+            found = self._fs.info(path)
+        if found["type"] == "directory":
+            raise wrong_kind(path, "file")
+        return int(found["size"])
+
+    def list(self, path: str) -> list[Entry]:
+        """The direct children, sorted by name; cached listings are never trusted."""
+        self._forget(path)
+        own = self._fs._strip_protocol(path).rstrip("/")
+        with _translated("list", path):
+            try:
+                found = self._fs.ls(path, detail=True)
+            except FileNotFoundError:
+                return []
+        entries = {}
+        for child in found:
+            name = child["name"].rstrip("/")
+            if name == own:
+                if child["type"] != "directory" and len(found) == 1:
+                    raise wrong_kind(path, "directory")
+                continue
+            is_directory = child["type"] == "directory"
+            last = name.rpartition("/")[2]
+            entries[last] = Entry(last, is_directory, 0 if is_directory else int(child.get("size") or 0))
+        return [entries[name] for name in sorted(entries)]
+
+    def create_if_absent(self, path: str, data: bytes) -> bool:
+        """Publish `data` at `path` by a conditional put; False when it exists."""
+        with _translated("create", path):
+            if self.is_exclusive:
+                self._make_parent(path)
+                try:
+                    self._fs.pipe_file(path, data, mode="create")
+                except FileExistsError:
+                    return False
+                return True
+            if not self._allow_overwrite_races:
+                raise _not_exclusive(self._fs, path)
+            if self.exists(path):
+                return False
+            self._make_parent(path)
+            self._fs.pipe_file(path, data)
+            return True
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write `data` at `path`; object stores do that atomically."""
+        with _translated("write", path):
+            self._make_parent(path)
+            self._fs.pipe_file(path, data)
+
+    def move(self, source: str, target: str) -> None:
+        """Copy one file to a place where nothing is yet, then delete it: not atomic."""
+        if self.exists(target):
+            raise occupied(target)
+        with _translated("move", source):
+            self._make_parent(target)
+            self._fs.cp_file(source, target)
+            self._fs.rm_file(source)
+
+    def delete(self, path: str) -> None:
+        """Delete one file; no error when it is not there."""
+        with _translated("delete", path), suppress(FileNotFoundError):
+            self._fs.rm_file(path)
+
+    def delete_tree(self, path: str) -> None:
+        """Delete all below `path`."""
+        self._forget(path)
+        with _translated("delete", path), suppress(FileNotFoundError):
+            if not _GLOB.intersection(path):
+                self._fs.rm(path, recursive=True)
+                return
+            # `rm` takes such a path for a pattern and would delete more than this tree.
+            for directory, _, files in self._fs.walk(path, topdown=False):
+                for name in files:
+                    self._fs.rm_file(f"{directory}/{name}")
+                with suppress(FileNotFoundError):
+                    self._fs.rmdir(directory)
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory and its parents where the file system knows directories."""
+        with _translated("make the directory", path):
+            self._fs.makedirs(path, exist_ok=True)
+
+    def _make_parent(self, path: str) -> None:
+        parent = self._fs._parent(path)
+        if parent:
+            self._fs.makedirs(parent, exist_ok=True)
+
+    def _forget(self, path: str) -> None:
+        self._fs.invalidate_cache(path)
+
+
+def _translated(action: str, path: str) -> AbstractContextManager[None]:
+    """Drivers raise errors of their network libraries too."""
+    return translated(action, path, kinds=(Exception,))
+
+
+def _creates_exclusively(fs: AbstractFileSystem) -> bool:
+    """Whether the class itself, not a generic base that may ignore it, takes a `mode` for its put."""
+    for cls in type(fs).__mro__:
+        if cls.__module__ in ("fsspec.spec", "fsspec.asyn"):
+            return False
+        for method in ("_pipe_file", "pipe_file"):
+            if method in vars(cls):
+                return "mode" in inspect.signature(vars(cls)[method]).parameters
+    return False
+
+
+def _not_exclusive(fs: AbstractFileSystem, path: str) -> StoreError:
+    return StoreError(
+        Diagnostic(
+            NOT_EXCLUSIVE,
+            f"{type(fs).__name__} has no conditional put, so {path} cannot be published safely",
+            path=path,
+            remedy="Use a store with conditional writes (S3, GCS, Azure), a newer version of its fsspec driver, "
+            "or FsspecStore(fs, allow_overwrite_races=True) where only one process ever writes.",
+        )
+    )

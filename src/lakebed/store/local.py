@@ -1,0 +1,236 @@
+"""`LocalStore`: a POSIX file system. Files are published by hard link, so that two processes never both win."""
+
+from __future__ import annotations
+
+import errno
+import os
+import shutil
+import stat
+import uuid
+from contextlib import suppress
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import StoreError
+from lakebed.store.base import Entry
+from lakebed.store.failures import NO_HARD_LINKS, not_found, occupied, translated, wrong_kind
+
+_MAX_NAME = 255
+_NO_LINK = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+_NO_DIRECTORY_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
+
+
+class LocalStore:
+    """Implements `DirectoryStore` over absolute paths of the local file system.
+
+    `create_if_absent` writes a hidden temporary sibling, syncs it, links it to its name (which fails when the name is
+    taken, also across processes) and syncs the directory. The temporary file is removed on every way out.
+    """
+
+    def read(self, path: str) -> bytes:
+        """The whole content."""
+        with translated("read", path), open(path, "rb") as file:
+            return file.read()
+
+    def read_range(self, path: str, start: int, length: int) -> bytes:
+        """`length` bytes from `start`; a negative `start` counts from the end."""
+        with translated("read", path), open(path, "rb") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(start if start >= 0 else max(0, size + start))
+            return file.read(length)
+
+    def exists(self, path: str) -> bool:
+        """Whether a file, or a directory with anything in it, is there."""
+        with translated("look for", path):
+            try:
+                if not stat.S_ISDIR(os.stat(path).st_mode):
+                    return True
+                with os.scandir(path) as children:
+                    return next(iter(children), None) is not None
+            except (FileNotFoundError, NotADirectoryError):
+                return False
+
+    def size(self, path: str) -> int:
+        """Bytes of a file."""
+        with translated("look at", path):
+            status = os.stat(path)
+        if stat.S_ISDIR(status.st_mode):
+            raise wrong_kind(path, "file")
+        return status.st_size
+
+    def list(self, path: str) -> list[Entry]:
+        """The direct children, sorted by name. A link counts as what it points to."""
+        with translated("list", path):
+            try:
+                return sorted(_entries(path), key=lambda entry: entry.name)
+            except FileNotFoundError:
+                return []
+
+    def create_if_absent(self, path: str, data: bytes) -> bool:
+        """Publish `data` at `path` atomically and durably; False when the name is taken."""
+        with translated("create", path):
+            directory, name = os.path.split(path)
+            _make_directories(directory)
+            if os.path.lexists(path):
+                return False
+            temporary = _write_temporary(directory, name, data)
+            try:
+                published = _link(temporary, path)
+            finally:
+                _unlink(temporary)
+            _sync_directory(directory)
+            return published
+
+    def replace(self, path: str, data: bytes) -> None:
+        """Write `data` at `path` atomically, over what may be there."""
+        with translated("write", path):
+            directory, name = os.path.split(path)
+            _make_directories(directory)
+            temporary = _write_temporary(directory, name, data)
+            try:
+                os.replace(temporary, path)
+            except BaseException:
+                _unlink(temporary)
+                raise
+            _sync_directory(directory)
+
+    def move(self, source: str, target: str) -> None:
+        """Move one file to a place where nothing is yet; never onto something."""
+        with translated("move", source):
+            if stat.S_ISDIR(os.stat(source).st_mode):
+                raise wrong_kind(source, "file")
+            _make_directories(os.path.dirname(target))
+            if not _link(source, target):
+                raise occupied(target)
+            os.unlink(source)
+            _sync_directory(os.path.dirname(target))
+
+    def delete(self, path: str) -> None:
+        """Delete one file or link; no error when it is not there."""
+        with translated("delete", path), suppress(FileNotFoundError):
+            os.unlink(path)
+
+    def delete_tree(self, path: str) -> None:
+        """Delete a directory and all below it. A link, also `path` itself, is removed and never followed."""
+        with translated("delete", path):
+            try:
+                mode = os.lstat(path).st_mode
+            except FileNotFoundError:
+                return
+            if stat.S_ISDIR(mode):
+                shutil.rmtree(path)
+            else:
+                os.unlink(path)
+
+    def make_directory(self, path: str) -> None:
+        """Make a directory and its parents, durably."""
+        with translated("make the directory", path):
+            _make_directories(path)
+
+    def is_directory(self, path: str) -> bool:
+        """Whether `path` is a directory or a link to one."""
+        return os.path.isdir(path)
+
+    def is_link(self, path: str) -> bool:
+        """Whether `path` is a symbolic link."""
+        return os.path.islink(path)
+
+    def move_directory(self, source: str, target: str) -> None:
+        """Rename a directory; `target` must not exist, not even empty."""
+        with translated("move", source):
+            if not os.path.lexists(source):
+                raise not_found(source)
+            if os.path.lexists(target):
+                raise occupied(target)
+            os.rename(source, target)
+            _sync_directory(os.path.dirname(target))
+
+
+def _entries(path: str) -> list[Entry]:
+    found = []
+    with os.scandir(path) as children:
+        for child in children:
+            is_directory = child.is_dir()
+            try:
+                size = 0 if is_directory else child.stat().st_size
+            except FileNotFoundError:
+                # Gone since the listing, or a link to nothing: a link is still there, as an empty entry.
+                if not child.is_symlink():
+                    continue
+                size = 0
+            found.append(Entry(child.name, is_directory, size))
+    return found
+
+
+def _write_temporary(directory: str, name: str, data: bytes) -> str:
+    """Write and sync a hidden sibling; its path. Nothing is left behind when that fails."""
+    suffix = f".{uuid.uuid4().hex}.tmp"
+    room = _MAX_NAME - len(suffix) - 1
+    stem = os.fsdecode(os.fsencode(name)[:room])
+    path = os.path.join(directory, f".{stem}{suffix}")
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    try:
+        try:
+            rest = memoryview(data)
+            while rest:
+                rest = rest[os.write(descriptor, rest) :]
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+    except BaseException:
+        _unlink(path)
+        raise
+    return path
+
+
+def _link(source: str, target: str) -> bool:
+    """Give the file a second name; False when that name is taken."""
+    before = os.stat(source).st_nlink
+    try:
+        os.link(source, target)
+    except FileExistsError:
+        # A network file system may repeat a request that has succeeded: then the link count has grown.
+        return os.stat(source).st_nlink == before + 1 and os.path.samefile(source, target)
+    except OSError as error:
+        if error.errno not in _NO_LINK:
+            raise
+        raise StoreError(
+            Diagnostic(
+                NO_HARD_LINKS,
+                f"the file system of {target} has no hard links, so nothing can be published there safely",
+                path=target,
+                found=os.strerror(error.errno or 0),
+                remedy="Put the warehouse on a file system with hard links (ext4, xfs, btrfs, zfs, apfs, NFS), "
+                "or on an object store with conditional writes.",
+            )
+        ) from error
+    return True
+
+
+def _unlink(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+def _make_directories(path: str) -> None:
+    """Like `os.makedirs`, and every new name is synced into its parent."""
+    missing = []
+    current = path
+    while current and not os.path.isdir(current):
+        missing.append(current)
+        current = os.path.dirname(current)
+    for directory in reversed(missing):
+        with suppress(FileExistsError):
+            os.mkdir(directory)
+        _sync_directory(os.path.dirname(directory))
+
+
+def _sync_directory(path: str) -> None:
+    descriptor = os.open(path or ".", os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some file systems keep directories in order by themselves and refuse the call.
+        if error.errno not in _NO_DIRECTORY_SYNC:
+            raise
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,216 @@
+"""Which data files a snapshot has: the plan of a read (reference, section 8.1)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import CorruptMetadataError
+from lakebed.physical.types import DataType
+from lakebed.store.base import Store
+from lakebed.table import binary_row
+from lakebed.table.manifest import (
+    DataFileMeta,
+    Kind,
+    ManifestEntry,
+    ManifestFileMeta,
+    read_list,
+    read_manifest,
+)
+from lakebed.table.partition import data_directory, partition_path
+from lakebed.table.snapshot import Snapshot, SnapshotManager
+from lakebed.table.support import refuse_unreadable_files, refuse_unreadable_index
+
+_FILE_URL = re.compile("^file:/+", re.IGNORECASE)
+
+#: Whether the files of a partition are wanted; the partition is a tuple of internal values.
+PartitionFilter = Callable[[tuple[Any, ...]], bool]
+
+
+@dataclass(frozen=True, slots=True)
+class PartitionBounds:
+    """What a manifest's partitions lie between, one entry a partition key, in internal values.
+
+    NULLs are in `null_counts` and not in the bounds; a bound that is not known is None.
+    """
+
+    minimum: tuple[Any, ...]
+    maximum: tuple[Any, ...]
+    null_counts: tuple[int | None, ...]
+    entries: int
+
+    @property
+    def only(self) -> tuple[Any, ...] | None:
+        """The one partition of all entries, None where there may be several."""
+        values: list[Any] = []
+        for low, high, nulls in zip(self.minimum, self.maximum, self.null_counts, strict=True):
+            if low is None and high is None and nulls == self.entries:
+                values.append(None)
+            elif low is not None and low == high and nulls == 0:
+                values.append(low)
+            else:
+                return None
+        return tuple(values)
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A live data file: absolute path or URL, exact bytes, partition in internal values, bucket, and its meta data."""
+
+    path: str
+    size: int
+    partition: tuple[Any, ...]
+    bucket: int
+    total_buckets: int
+    meta: DataFileMeta
+
+
+def plan_files(
+    store: Store,
+    table_path: str,
+    snapshot: Snapshot,
+    schema: TableSchema,
+    *,
+    partition_filter: PartitionFilter | None = None,
+    manifest_filter: Callable[[PartitionBounds], bool] | None = None,
+) -> tuple[DataFile, ...]:
+    """The live files of a snapshot, in the order in which they were committed.
+
+    `table_path` is the main table's, also on a branch. `schema` gives partition keys, their types and the options.
+    `partition_filter` chooses partitions; manifests that hold one partition only are judged by it unread.
+    `manifest_filter` may drop further manifests by the bounds of their partitions; it must not drop a wanted partition.
+    Raises UnsupportedError for what would be read wrongly: deletion vectors, partial files, files of other formats.
+    """
+    refuse_unreadable_index(store, table_path, snapshot)
+    types = partition_types(schema)
+    metas = [
+        m
+        for m in snapshot_manifests(store, table_path, snapshot)
+        if _may_match(m, types, partition_filter, manifest_filter)
+    ]
+    entries = live_entries(entries_of(store, table_path, metas), types, partition_filter)
+    refuse_unreadable_files(e.file for e in entries)
+    return data_files(table_path, schema, entries)
+
+
+def partition_types(schema: TableSchema) -> tuple[DataType, ...]:
+    """The types of the partition keys, in their order."""
+    types = []
+    for key in schema.partition_keys:
+        field = schema.field(key)
+        if field is None:
+            raise CorruptMetadataError(
+                Diagnostic("LB5015", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
+            )
+        types.append(field.type)
+    return tuple(types)
+
+
+def snapshot_manifests(store: Store, table_path: str, snapshot: Snapshot) -> list[ManifestFileMeta]:
+    """The manifests of the base list and then of the delta list."""
+    base = read_list(store, table_path, snapshot.base_manifest_list, snapshot.base_manifest_list_size)
+    return base + delta_manifests(store, table_path, snapshot)
+
+
+def delta_manifests(store: Store, table_path: str, snapshot: Snapshot) -> list[ManifestFileMeta]:
+    """The manifests of the snapshot's own commit."""
+    return read_list(store, table_path, snapshot.delta_manifest_list, snapshot.delta_manifest_list_size)
+
+
+def _may_match(
+    meta: ManifestFileMeta,
+    types: Sequence[DataType],
+    partition_filter: PartitionFilter | None,
+    manifest_filter: Callable[[PartitionBounds], bool] | None,
+) -> bool:
+    if not types or (partition_filter is None and manifest_filter is None):
+        return True
+    entries = meta.num_added_files + meta.num_deleted_files
+    columns = meta.partition_stats.decode(types)
+    bounds = PartitionBounds(
+        tuple(c.minimum for c in columns),
+        tuple(c.maximum for c in columns),
+        tuple(c.null_count for c in columns),
+        entries,
+    )
+    if manifest_filter is not None and not manifest_filter(bounds):
+        return False
+    only = bounds.only
+    return partition_filter is None or only is None or partition_filter(only)
+
+
+def entries_of(store: Store, table_path: str, metas: Iterable[ManifestFileMeta]) -> Iterator[ManifestEntry]:
+    """The entries of manifests, in order, read one manifest at a time."""
+    for meta in metas:
+        yield from read_manifest(store, table_path, meta)
+
+
+def live_entries(
+    entries: Iterable[ManifestEntry], types: Sequence[DataType], partition_filter: PartitionFilter | None = None
+) -> list[ManifestEntry]:
+    """The ADDs that no DELETE names, wherever it stands, in order; a file that is added twice counts once.
+
+    Partitions are compared by value, since writers differ in how they encode some NULLs.
+    """
+    decode = cache(binary_row.codec(tuple(types)).decode)
+    wanted = cache(lambda data: partition_filter is None or partition_filter(decode(data)))
+    added: dict[tuple[Any, ...], ManifestEntry] = {}
+    deleted = set()
+    for entry in entries:
+        if not wanted(entry.partition):
+            continue
+        identity = decode(entry.partition), entry.bucket, entry.file_identity
+        if entry.kind == Kind.ADD:
+            added.setdefault(identity, entry)
+        else:
+            deleted.add(identity)
+    return [e for identity, e in added.items() if identity not in deleted]
+
+
+def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestEntry]) -> tuple[DataFile, ...]:
+    """Entries with their paths and decoded partitions."""
+    types = partition_types(schema)
+    decode = cache(binary_row.codec(types).decode)
+
+    @cache
+    def directory(partition: bytes, bucket: int) -> str:
+        path = partition_path(schema.partition_keys, types, decode(partition), schema.options)
+        return data_directory(table_path, path, bucket, schema.options)
+
+    return tuple(
+        DataFile(
+            external_path(e.file) or f"{directory(e.partition, e.bucket)}/{e.file.file_name}",
+            e.file.file_size,
+            decode(e.partition),
+            e.bucket,
+            e.total_buckets,
+            e.file,
+        )
+        for e in entries
+    )
+
+
+def external_path(file: DataFileMeta) -> str | None:
+    """Where a file outside of the table lies; a `file:` URL of any spelling becomes a plain path."""
+    path = file.external_path
+    return None if path is None else _FILE_URL.sub("/", path)
+
+
+def files_of_user(
+    snapshots: SnapshotManager, table_path: str, schema: TableSchema, commit_user: str
+) -> tuple[DataFile, ...]:
+    """The files that a user's commits have added, oldest commit first, as far as their snapshots have not expired.
+
+    Files that a later commit has removed are among them.
+    """
+    store, found = snapshots.store, []
+    for snapshot in snapshots.newest_first():
+        if snapshot.commit_user == commit_user:
+            entries = entries_of(store, table_path, delta_manifests(store, table_path, snapshot))
+            found.append([e for e in entries if e.kind == Kind.ADD])
+    return data_files(table_path, schema, [e for entries in reversed(found) for e in entries])

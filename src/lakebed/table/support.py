@@ -1,0 +1,234 @@
+"""What Lakebed reads and writes of the table format, and the refusal of all else, by name, before any row is touched.
+
+A feature that is not known here would be read wrongly, not partly: the table, the snapshot or the file that uses it is
+refused with the code of the feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import UnsupportedError
+from lakebed.physical.types import (
+    Array,
+    Blob,
+    DataType,
+    Geography,
+    Geometry,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+    Unknown,
+    Vector,
+)
+from lakebed.store.base import Store
+from lakebed.table.avro_schemas import read_container
+from lakebed.table.manifest import DataFileMeta, manifest_path
+from lakebed.table.parquet_footer import read_footer
+from lakebed.table.snapshot import Snapshot
+
+if TYPE_CHECKING:
+    from lakebed.table.scan import DataFile
+
+_PARQUET = ".parquet"
+_MAX_MICROS_PRECISION = 6
+#: How many files a refusal names one by one.
+_NAMED = 5
+
+#: Options that change what a reader must do, with the value that changes nothing.
+_READ_OPTIONS = {
+    "type": ("LB5051", "table"),
+    "data-evolution.enabled": ("LB5052", "false"),
+    "scan.fallback-branch": ("LB5053", ""),
+    "scan.primary-branch": ("LB5053", ""),
+}
+#: Options that change what a writer must do, beside those.
+_WRITE_OPTIONS = {
+    "row-tracking.enabled": ("LB5060", "false"),
+    "deletion-vectors.enabled": ("LB5055", "false"),
+    "changelog-producer": ("LB5061", "none"),
+    "file.format": ("LB5056", "parquet"),
+    "manifest.format": ("LB5011", "avro"),
+    "data-file.external-paths": ("LB5062", ""),
+}
+
+
+def refuse_unreadable(schema: TableSchema, *, columns: Collection[str] | None = None) -> None:
+    """Raise UnsupportedError with every reason why a table of this schema cannot be read.
+
+    `columns`: the top-level columns that are read; columns of types that are not supported stand in nobody's way when
+    they are left out. None means all. Deletion vectors and files are looked at by `plan_files`.
+    """
+    problems = [*_primary_key(schema, "read"), *_options(schema, _READ_OPTIONS, "read")]
+    problems += _types(schema, "read", columns)
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def refuse_unwritable(schema: TableSchema) -> None:
+    """Raise UnsupportedError with every reason why rows cannot be appended to a table of this schema."""
+    problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
+    problems += _types(schema, "written", None)
+    if not schema.primary_keys and schema.bucket != -1:
+        problems.append(
+            Diagnostic(
+                "LB5063",
+                f"a table with bucket={schema.bucket} cannot be written",
+                expected="-1",
+                found=str(schema.bucket),
+                remedy="write it with another engine, or copy it into a table without the option",
+            )
+        )
+    if schema.version > CURRENT_VERSION:
+        problems.append(
+            Diagnostic(
+                "LB5064",
+                f"schema {schema.id} has version {schema.version}; tables of a newer version are not written",
+                expected=f"at most {CURRENT_VERSION}",
+                found=str(schema.version),
+                remedy="write the table with a newer Lakebed",
+            )
+        )
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def refuse_unreadable_index(store: Store, table_path: str, snapshot: Snapshot) -> None:
+    """Raise UnsupportedError where the snapshot has deletion vectors; other indexes only speed up and are ignored."""
+    if snapshot.index_manifest is None:
+        return
+    source = manifest_path(table_path, snapshot.index_manifest)
+    for record in read_container(store.read(source), source=source):
+        if record.get("_INDEX_TYPE") == "DELETION_VECTORS":
+            raise UnsupportedError.of(
+                "LB5055",
+                f"snapshot {snapshot.id} has deletion vectors, which are not read yet",
+                path=source,
+                found=str(record.get("_FILE_NAME")),
+                remedy="compact the table with another engine, then read the new snapshot",
+            )
+
+
+def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
+    """Raise UnsupportedError naming data files that are not Parquet or hold a part of their columns only."""
+    problems: list[Diagnostic] = []
+    for file in files:
+        if not file.file_name.lower().endswith(_PARQUET):
+            found = file.file_name.rpartition(".")[2]
+            problems.append(_file_problem("LB5056", file.file_name, f"is of format {found!r}, only Parquet is read"))
+        elif file.write_cols is not None:
+            problems.append(_file_problem("LB5052", file.file_name, "holds a part of the columns only"))
+        if len(problems) >= _NAMED:
+            break
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def refuse_nanosecond_files(
+    store: Store,
+    files: Iterable[DataFile],
+    schema_of: Callable[[int], TableSchema],
+    columns: Collection[str] | None = None,
+) -> None:
+    """Raise UnsupportedError naming files whose timestamps are 64-bit nanoseconds, which Spark does not read.
+
+    TIMESTAMP(7..9) has two physical forms under one schema; the other one, INT96, is read to the microsecond. Footers
+    are read only of files whose schema (`schema_of` its schema id) has such a column, among `columns` where given.
+    """
+    precise: dict[int, bool] = {}
+    for file in files:
+        version = file.meta.schema_id
+        if version not in precise:
+            fields = schema_of(version).fields
+            precise[version] = any(_has_nanoseconds(f.type) for f in fields if columns is None or f.name in columns)
+        if precise[version] and _stores_nanoseconds(store, file.path):
+            raise UnsupportedError(
+                _file_problem("LB5057", file.path, "stores timestamps as 64-bit nanoseconds, which are not read yet")
+            )
+
+
+def _stores_nanoseconds(store: Store, path: str) -> bool:
+    schema = read_footer(store, path).schema
+    return any("timeUnit=nanoseconds" in str(schema.column(i).logical_type) for i in range(len(schema)))
+
+
+def _file_problem(code: str, path: str, message: str) -> Diagnostic:
+    return Diagnostic(code, f"data file {path} {message}", path=path)
+
+
+def _primary_key(schema: TableSchema, action: str) -> Iterator[Diagnostic]:
+    if schema.primary_keys:
+        keys = ", ".join(schema.primary_keys)
+        yield Diagnostic(
+            "LB5050",
+            f"a table with primary key ({keys}) cannot be {action} yet",
+            expected="no primary key",
+            found=keys,
+            remedy="use another engine for it, or an append table",
+        )
+
+
+def _options(schema: TableSchema, options: dict[str, tuple[str, str]], action: str) -> Iterator[Diagnostic]:
+    for key, (code, harmless) in options.items():
+        value = schema.options.get(key, harmless)
+        if value.strip().lower() != harmless:
+            yield Diagnostic(
+                code,
+                f"a table with option {key}={value} cannot be {action} yet",
+                expected=harmless or "not set",
+                found=value,
+                remedy="use another engine for it",
+            )
+
+
+def _types(schema: TableSchema, action: str, columns: Collection[str] | None) -> Iterator[Diagnostic]:
+    for field in schema.fields:
+        if columns is not None and field.name not in columns:
+            continue
+        found = _unsupported_type(field.type)
+        if found is None and action == "written" and _has_nanoseconds(field.type):
+            found = "TIMESTAMP(7..9)"
+        if found is not None:
+            yield Diagnostic(
+                "LB5054",
+                f"column {field.name!r} holds the type {found}, which cannot be {action} yet",
+                path=field.name,
+                found=str(field.type),
+                remedy="leave the column out" if action == "read" else "use another engine for this table",
+            )
+
+
+def _inner(type_: DataType) -> tuple[DataType, ...]:
+    match type_:
+        case Row():
+            return tuple(f.type for f in type_.fields)
+        case Array() | Multiset():
+            return (type_.element,)
+        case Map():
+            return (type_.key, type_.value)
+        case _:
+            return ()
+
+
+def _unsupported_type(type_: DataType) -> str | None:
+    """The first part of a type that Spark has no form for."""
+    match type_:
+        case Unknown():
+            return type_.text
+        case Blob() | Vector() | Geometry() | Geography():
+            return type_.root
+        case _:
+            return next((found for t in _inner(type_) if (found := _unsupported_type(t)) is not None), None)
+
+
+def _has_nanoseconds(type_: DataType) -> bool:
+    match type_:
+        case Timestamp(precision=p) | LocalZonedTimestamp(precision=p):
+            return p > _MAX_MICROS_PRECISION
+        case _:
+            return any(_has_nanoseconds(t) for t in _inner(type_))

@@ -1,0 +1,95 @@
+"""What all tests share: the shared folder, one Spark session, and the referees, each made when first asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import settings
+
+from referees.client import Referees
+from referees.corpus import SHARED, ExpectedTable, check_expected
+from referees.encoding import Row
+from referees.java import JavaReferee
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# The same examples in every run, so that a failure of CI is a failure at home; `explore` looks for new ones.
+settings.register_profile("steady", derandomize=True, deadline=None, print_blob=True)
+settings.register_profile("explore", deadline=None, print_blob=True)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+_MARKERS = {"spark": "spark", "referees": "referee", "java": "java"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Marks each test by the heavy fixtures that it uses."""
+    for item in items:
+        for fixture, marker in _MARKERS.items():
+            if fixture in getattr(item, "fixturenames", ()):
+                item.add_marker(marker)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of specifications, vectors and tables of other implementations, beside the repository."""
+    if not SHARED.is_dir():
+        pytest.skip(f"the shared folder is absent: no directory {SHARED}")
+    return SHARED
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """The one Spark session of the test session: small, quick to start, nothing outside of this machine."""
+    os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    from pyspark.sql import SparkSession
+
+    conf = {
+        "spark.ui.enabled": "false",
+        "spark.driver.host": "127.0.0.1",
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.memory": "2g",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.catalogImplementation": "in-memory",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    session = SparkSession.builder.master("local[2]").appName("lakebed tests").config(map=conf).getOrCreate()
+    session.sparkContext.setLogLevel("ERROR")
+    yield session
+    session.stop()
+
+
+@pytest.fixture(scope="session")
+def referees() -> Iterator[Referees]:
+    """pypaimon and pypaimon-rust in their own environment."""
+    asked = Referees()
+    yield asked
+    asked.close()
+
+
+@pytest.fixture(scope="session")
+def java() -> Iterator[JavaReferee]:
+    """Java Paimon 0.9."""
+    asked = JavaReferee()
+    yield asked
+    asked.close()
+
+
+@pytest.fixture(scope="session")
+def expected_tables(shared: Path) -> Callable[..., None]:
+    """`expected_tables(KEY, reader, micros=False)`: what the reader gives for that table is what must come out."""
+
+    def check(
+        key: str, reader: Callable[[ExpectedTable], Sequence[Row]], *, micros: bool = False, **parts: Any
+    ) -> None:
+        check_expected(key, reader, shared=shared, micros=micros, **parts)
+
+    return check

@@ -1,0 +1,57 @@
+"""What needs no rows starts without the heavy libraries."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).resolve().parents[2] / "src"
+HEAVY = {"pyspark", "pyarrow", "pandas", "numpy", "fastavro", "fsspec", "ruamel", "rich"}
+
+MANIFEST = """\
+kind: Table
+version: 1
+content:
+  name: shop.orders
+  schema:
+    fields:
+      - {name: id, type: Int32}
+"""
+
+
+def imported(code: str, *arguments: str, status: int = 0) -> set[str]:
+    """The top-level packages that a fresh interpreter has imported after running `code`."""
+    command = [sys.executable, "-X", "importtime", "-c", code, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)
+    assert done.returncode == status, done.stderr[-2000:]
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    assert len(lines) > 20, "the interpreter did not say what it imported"
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+def test_the_probe_sees_heavy_libraries() -> None:
+    assert imported("import pyarrow") & HEAVY
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["--version"], ["plan", "--help"], ["ingest", "--help"]], ids=" ".join
+)
+def test_help_needs_none_of_them(arguments: list[str]) -> None:
+    assert not imported("from lakebed.cli.main import main; main()", *arguments) & HEAVY
+
+
+def test_importing_the_package_needs_none_of_them() -> None:
+    assert not imported("import lakebed; lakebed.LakebedError") & HEAVY
+
+
+def test_planning_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
+    manifest, warehouse = tmp_path / "orders.yaml", tmp_path / "warehouse"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    warehouse.mkdir()
+    code = "from lakebed.cli.main import main; main()"
+    found = imported(code, "--warehouse", str(warehouse), "plan", str(manifest))
+    assert not found & {"pyspark", "pyarrow", "pandas", "numpy"}
+    assert "ruamel" in found

@@ -1,0 +1,208 @@
+"""What every store promises, run over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from lakebed.errors import AlreadyExistsError, NotFoundError, StoreError
+from lakebed.store import DirectoryStore, Entry, LocalStore, MemoryObjectStore, MemoryStore, Store, open_store
+from lakebed.store.fsspec_store import FsspecStore
+
+
+def _fsspec_memory() -> Store:
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    MemoryFileSystem.store.clear()
+    MemoryFileSystem.pseudo_dirs[:] = [""]
+    return FsspecStore(MemoryFileSystem())
+
+
+@pytest.fixture(params=["local", "memory", "memory-object", "fsspec-memory", "fsspec-local"])
+def place(request: pytest.FixtureRequest, tmp_path) -> Iterator[tuple[Store, str]]:
+    match request.param:
+        case "local":
+            yield LocalStore(), f"{tmp_path}/root"
+        case "memory":
+            yield MemoryStore(), "/root"
+        case "memory-object":
+            yield MemoryObjectStore(), "bucket/root"
+        case "fsspec-memory":
+            yield _fsspec_memory(), "/root"
+        case _:
+            from fsspec.implementations.local import LocalFileSystem
+
+            yield FsspecStore(LocalFileSystem(), allow_overwrite_races=True), f"{tmp_path}/root"
+
+
+def test_create_publishes_once_and_never_overwrites(place):
+    store, root = place
+    path = f"{root}/db.db/t/schema/schema-0"
+    assert store.create_if_absent(path, b"one") is True
+    assert store.create_if_absent(path, b"two") is False
+    assert store.read(path) == b"one"
+    assert store.list(f"{root}/db.db/t/schema") == [Entry("schema-0", False, 3)]
+
+
+def test_replace_writes_over(place):
+    store, root = place
+    store.replace(f"{root}/a/LATEST", b"1")
+    store.replace(f"{root}/a/LATEST", b"22")
+    assert store.read(f"{root}/a/LATEST") == b"22"
+    assert store.size(f"{root}/a/LATEST") == 2
+    assert [e.name for e in store.list(f"{root}/a")] == ["LATEST"]
+
+
+def test_listing_is_sorted_and_knows_directories(place):
+    store, root = place
+    for name in ("b", "a/x", "c/y/z", "A"):
+        store.replace(f"{root}/{name}", b"12")
+    assert store.list(root) == [Entry("A", False, 2), Entry("a", True), Entry("b", False, 2), Entry("c", True)]
+    assert store.list(f"{root}/nothing") == []
+    assert store.list(f"{root}/") == store.list(root)
+
+
+def test_listing_a_file_is_an_error(place):
+    store, root = place
+    store.replace(f"{root}/a/file", b"")
+    with pytest.raises(StoreError):
+        store.list(f"{root}/a/file")
+
+
+def test_exists_sees_files_and_prefixes_only(place):
+    store, root = place
+    store.replace(f"{root}/db.db/t/f", b"")
+    assert store.exists(f"{root}/db.db/t/f")
+    assert store.exists(f"{root}/db.db")
+    assert not store.exists(f"{root}/db")
+    assert not store.exists(f"{root}/db.db/t/f/g")
+    store.make_directory(f"{root}/empty")
+    assert not store.exists(f"{root}/empty")
+
+
+@pytest.mark.parametrize(
+    ("start", "length", "expected"), [(0, 3, b"abc"), (4, 9, b"ef"), (-2, 2, b"ef"), (-99, 2, b"ab"), (9, 1, b"")]
+)
+def test_read_range(place, start, length, expected):
+    store, root = place
+    store.replace(f"{root}/f", b"abcdef")
+    assert store.read_range(f"{root}/f", start, length) == expected
+
+
+def test_what_is_not_there(place):
+    store, root = place
+    store.replace(f"{root}/here", b"")
+    for call in (store.read, store.size, lambda p: store.read_range(p, 0, 1), lambda p: store.move(p, f"{root}/t")):
+        with pytest.raises(NotFoundError) as caught:
+            call(f"{root}/missing")
+        assert f"{root}/missing".lstrip("/") in str(caught.value)
+    store.delete(f"{root}/missing")
+    store.delete_tree(f"{root}/missing")
+
+
+def test_size_of_a_directory_is_an_error(place):
+    store, root = place
+    store.replace(f"{root}/d/f", b"")
+    with pytest.raises(StoreError):
+        store.size(f"{root}/d")
+
+
+def test_move_never_overwrites(place):
+    store, root = place
+    store.replace(f"{root}/a", b"a")
+    store.replace(f"{root}/b", b"b")
+    with pytest.raises(AlreadyExistsError):
+        store.move(f"{root}/a", f"{root}/b")
+    store.move(f"{root}/a", f"{root}/deep/er/c")
+    assert store.read(f"{root}/deep/er/c") == b"a"
+    assert store.read(f"{root}/b") == b"b"
+    assert not store.exists(f"{root}/a")
+
+
+def test_delete_tree_takes_all_below_and_nothing_beside(place):
+    store, root = place
+    for name in ("t/a", "t/b/c", "tt/a", "t.x"):
+        store.replace(f"{root}/{name}", b"")
+    store.delete(f"{root}/t/a")
+    assert not store.exists(f"{root}/t/a")
+    store.delete_tree(f"{root}/t")
+    assert [e.name for e in store.list(root)] == ["t.x", "tt"]
+
+
+def test_names_of_every_sort(place):
+    store, root = place
+    store.replace(f"{root}/x1/kept", b"")
+    for name in ("a b", 'quote\'s "x"', "ünï", "日本", "a.b.c", "%41", "#1", "a=b", "[x]*?"):
+        assert store.create_if_absent(f"{root}/{name}/schema-0", name.encode())
+        assert store.read(f"{root}/{name}/schema-0") == name.encode()
+        assert store.exists(f"{root}/{name}")
+        assert [e.name for e in store.list(f"{root}/{name}")] == ["schema-0"]
+        store.delete_tree(f"{root}/{name}")
+        assert not store.exists(f"{root}/{name}")
+        assert store.exists(f"{root}/x1/kept")
+
+
+def test_directories_move_whole(place):
+    store, root = place
+    if not isinstance(store, DirectoryStore):
+        pytest.skip("this store knows no directories")
+    store.replace(f"{root}/t/schema/schema-0", b"x")
+    store.make_directory(f"{root}/empty")
+    assert store.is_directory(f"{root}/empty")
+    assert not store.is_directory(f"{root}/t/schema/schema-0")
+    with pytest.raises(AlreadyExistsError):
+        store.move_directory(f"{root}/t/schema", f"{root}/empty")
+    with pytest.raises(NotFoundError):
+        store.move_directory(f"{root}/nothing", f"{root}/new")
+    store.move_directory(f"{root}/t/schema", f"{root}/t/.gone")
+    assert not store.exists(f"{root}/t/schema")
+    assert store.read(f"{root}/t/.gone/schema-0") == b"x"
+
+
+def test_object_stores_are_no_directory_stores():
+    assert isinstance(LocalStore(), DirectoryStore)
+    assert isinstance(MemoryStore(), DirectoryStore)
+    assert not isinstance(MemoryObjectStore(), DirectoryStore)
+    assert not isinstance(_fsspec_memory(), DirectoryStore)
+
+
+def test_a_file_system_without_conditional_put_is_refused(tmp_path):
+    from fsspec.implementations.local import LocalFileSystem
+
+    store = FsspecStore(LocalFileSystem())
+    assert not store.is_exclusive
+    with pytest.raises(StoreError) as caught:
+        store.create_if_absent(f"{tmp_path}/schema-0", b"")
+    assert caught.value.code == "LB3605"
+    assert "allow_overwrite_races" in str(caught.value)
+    assert not (tmp_path / "schema-0").exists()
+
+
+def test_errors_of_network_drivers_are_store_errors():
+    class Broken:
+        def invalidate_cache(self, path): ...
+
+        def info(self, path):
+            raise RuntimeError("connection reset")
+
+    with pytest.raises(StoreError, match="connection reset"):
+        FsspecStore(Broken()).size("s3://bucket/x")  # type: ignore[arg-type]
+
+
+def test_open_store(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store, root = open_store("./lake/")
+    assert isinstance(store, LocalStore)
+    assert root == str(tmp_path / "lake")
+    assert open_store(tmp_path)[1] == str(tmp_path)
+    assert open_store(f"file://{tmp_path}/a%20b/")[1] == f"{tmp_path}/a b"
+    store, root = open_store("memory://lake/")
+    assert isinstance(store, FsspecStore)
+    assert root == "memory://lake"
+    assert store.create_if_absent(f"{root}/x.db/f", b"1")
+    assert [e.name for e in store.list(root)] == ["x.db"]
+    store.delete_tree(root)
+    for wrong in ("", "nosuchscheme://x"):
+        with pytest.raises(StoreError):
+            open_store(wrong)
