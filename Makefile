@@ -52,7 +52,7 @@ format: $(DEV_STAMP) ## Mend style and format in place
 
 .PHONY: bench
 bench: $(DEV_STAMP) ## Measure against Spark's own readers
-	$(JAVA) $(BIN)/python bench/run.py
+	$(JAVA) $(BIN)/python -m bench $(BENCH)
 
 ##@ Environments
 .PHONY: environments

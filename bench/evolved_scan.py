@@ -42,7 +42,7 @@ def build(spark: Any, warehouse: Path) -> lakebed.Lake:
         manifest = warehouse.parent / f"events-{number}.yaml"
         manifest.write_text(_HEAD + fields)
         plan = lake.plan(manifest)
-        lake.apply(plan, allow=plan.needed_leave)
+        lake.apply(plan, allow=plan.leave_needed())
         c = "" if number == 4 else ", cast(id as double) / 3 as c"
         start = number * ROWS_PER_VERSION
         rows = spark.range(start, start + ROWS_PER_VERSION, 1, 4).selectExpr(

@@ -215,4 +215,7 @@ def open_lake(
 
     check_time_zone(time_zone)
     path_factory, store = open_warehouse(str(warehouse), layout=layout)
-    return Lake(TableManager(path_factory, store, clock=wall_clock), store, time_zone=time_zone)
+    from lakebed.evolve import altered, evolved
+
+    tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
+    return Lake(tables, store, time_zone=time_zone)

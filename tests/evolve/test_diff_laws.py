@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
@@ -167,7 +168,7 @@ def rotation(parent: tuple[str, ...], names: list[str]) -> list:
     if len(set(names)) < 2:
         return []
     steps = [RenameColumn((*parent, names[-1]), "between")]
-    steps += [RenameColumn((*parent, a), b) for a, b in reversed(list(zip(names, names[1:], strict=False)))]
+    steps += [RenameColumn((*parent, a), b) for a, b in reversed(list(pairwise(names)))]
     return [*steps, RenameColumn((*parent, "between"), names[0])]
 
 

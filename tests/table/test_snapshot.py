@@ -261,6 +261,8 @@ def test_finding_a_commit() -> None:
     assert found("nobody") is None
     assert found("a", after=1) is None
     assert [found("s", n) for n in (1, 2, 3, 4, 5)] == [2, 3, 5, 5, None]
+    assert found("a", 0) is None
+    assert found("s") is None
     store.delete(manager.path(1))
     assert found("a") is None
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from lakebed.catalog.annotations import refuse_newer
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
@@ -31,8 +32,6 @@ def dumps(schema: TableSchema) -> bytes:
     Raises `UnsupportedError` for a schema of a later version than `CURRENT_VERSION`, or with annotations of a later
     format: what is not understood must not be written over.
     """
-    from lakebed.catalog.annotations import refuse_newer
-
     if schema.version > CURRENT_VERSION:
         raise UnsupportedError(
             Diagnostic(

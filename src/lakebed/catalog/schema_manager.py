@@ -23,7 +23,7 @@ from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError
-from lakebed.physical.types import UNASSIGNED, DataField, with_nullability
+from lakebed.physical.types import DataField, with_nullability
 from lakebed.store import Store
 
 NO_SUCH_VERSION = "LB3201"
@@ -245,7 +245,8 @@ class SchemaManager:
         self.refuse_newer(base)
         paired = pair(base.fields, columns.fields)
         self._check_keys(base, paired, primary_keys, partition_keys)
-        wanted = tuple(_required(f) if _is_required_key(base, f, primary_keys) else f for f in paired)
+        required = {f.id for f in base.fields if f.name in base.primary_keys and not f.type.nullable}
+        wanted = tuple(_required(f) if f.id in required else f for f in paired)
         if wanted != base.fields:
             new = replace(self._evolver(base, wanted), time_millis=self._clock())
         else:
@@ -324,14 +325,8 @@ def says_the_same(base: TableSchema, new: TableSchema) -> bool:
     return replace(new, id=base.id, time_millis=base.time_millis, version=base.version) == base
 
 
-def _is_required_key(base: TableSchema, field: DataField, primary_keys: tuple[str, ...]) -> bool:
-    """A column of the primary key is NOT NULL, however it is given, where it is so in the table."""
-    if field.name not in primary_keys or field.id == UNASSIGNED:
-        return False
-    return any(old.id == field.id and not old.type.nullable for old in base.fields)
-
-
 def _required(field: DataField) -> DataField:
+    """A column of the primary key stays NOT NULL, however it is given."""
     return replace(field, type=with_nullability(field.type, False))
 
 

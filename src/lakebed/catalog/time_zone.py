@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
-from lakebed.manifest.time_zones import is_time_zone, known_time_zones
 
 UNKNOWN_TIME_ZONE = "LB3116"
 
@@ -15,6 +14,10 @@ def check_time_zone(name: str) -> str:
     Raises:
         UsageError: it is no name of the tz database and no fixed offset.
     """
+    if name == "UTC":
+        return name
+    from lakebed.manifest.time_zones import is_time_zone, known_time_zones
+
     if is_time_zone(name):
         return name
     raise UsageError(

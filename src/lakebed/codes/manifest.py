@@ -387,13 +387,6 @@ _TABLE = (
         "Name it once.",
     ),
     Code(
-        "LB1082",
-        "A primary key column is an Option",
-        "The columns of a primary key are never null: the table format stores them as NOT NULL whatever is declared.",
-        "    primaryKeys: [id]      # id is {kind: Option, inner: Int64}",
-        "Take the Option off.",
-    ),
-    Code(
         "LB1083",
         "The table is described twice, differently",
         "`description` under `content` and `opendatafabric.org/description` on the schema are the same thing: the "
@@ -401,14 +394,6 @@ _TABLE = (
         "of the table.",
         "    description: Flights\n    schema:\n      extra: {opendatafabric.org/description: Departures}",
         "Keep one.",
-    ),
-    Code(
-        "LB1084",
-        "The option cannot be set in a manifest",
-        "`primary-key` and `partition` are said by `primaryKeys` and `partitionKeys`; `lakebed.schema` is where the "
-        "annotations of the schema are stored.",
-        "    options: {partition: month}",
-        "Use the property.",
     ),
     Code(
         "LB1090",

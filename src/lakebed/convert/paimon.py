@@ -220,7 +220,7 @@ def default_text(value: Any, type_: LogicalType) -> str | None:
             return "{" + ", ".join(_part_text(value.get(m.name), m.type) for m in own.fields) + "}"
         case dict():
             of = own.value_type if isinstance(own, logical.Map) else own
-            return "{" + ", ".join(f"{key} -> {_part_text(part, of)}" for key, part in value.items()) + "}"
+            return "{" + ", ".join(f"{key} -> {_part_text(part, of)}" for key, part in sorted(value.items())) + "}"
         case _:
             return canonical_json(value)
 

@@ -94,7 +94,7 @@ def _evolve(lake: lakebed.Lake, manifest: str, droppable: tuple[str, ...]) -> No
     for diagnostic in plan.all_diagnostics:
         if diagnostic.severity is not Severity.ERROR:
             print(diagnostic)
-    allow = [c for c in plan.needed_leave if c.partition(":")[2] in droppable]
+    allow = [c for c in plan.leave_needed() if c.partition(":")[2] in droppable]
     if allow:
         print(f"  (with {' '.join(f'--allow {a}' for a in allow)})")
     lake.apply(plan, allow=allow)

@@ -6,6 +6,7 @@ from lakebed.evolve.described import describe_changes
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
+from lakebed.evolve.next_version import altered, evolved
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import plan_table
 from lakebed.evolve.verdicts import Verdict
@@ -20,10 +21,12 @@ __all__ = [
     "PlannedChange",
     "TablePlan",
     "Verdict",
+    "altered",
     "apply",
     "describe_changes",
     "diff",
     "evaluate",
+    "evolved",
     "inverse",
     "inverses",
     "plan_table",

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lakebed.catalog.branches import has_snapshots
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.codes import register
@@ -13,7 +14,6 @@ from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError, UsageError
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.plan import Plan, TablePlan, leave_missing
-from lakebed.store.base import Store
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
@@ -51,7 +51,6 @@ def apply(
     *,
     allow: frozenset[str] = frozenset(),
     clock: Callable[[], int],
-    has_snapshots: Callable[[TableName], bool] | None = None,
 ) -> AppliedPlan:
     """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
 
@@ -65,11 +64,10 @@ def apply(
     stale = [d for table in plan.tables for d in _staleness(table, tables)]
     if stale:
         raise StalePlanError(*stale)
-    ask = has_snapshots or (lambda name: _holds_snapshots(tables, name))
     done: list[AppliedTable] = []
     for number, table in enumerate(plan.tables):
         try:
-            done.append(_apply_table(table, tables, clock, ask))
+            done.append(_apply_table(table, tables, clock))
         except LakebedError as error:
             if not done:
                 raise
@@ -143,9 +141,7 @@ def _stale(table: TablePlan, what: str) -> Diagnostic:
     return Diagnostic("LB4303", f"the plan is stale: table {table.name} {what}", remedy="make the plan again")
 
 
-def _apply_table(
-    table: TablePlan, tables: TableManager, clock: Callable[[], int], has_snapshots: Callable[[TableName], bool]
-) -> AppliedTable:
+def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
     name = TableName.parse(table.name)
     if table.create:
         return _create(table, name, tables, clock)
@@ -158,9 +154,9 @@ def _apply_table(
     schema = evaluate(
         base,
         table.steps,
-        has_snapshots=lambda: has_snapshots(name),
+        has_snapshots=lambda: has_snapshots(tables.store, tables.table_path(name)),
         now=clock(),
-        history=lambda: [manager.load_schema(i) for i in manager.ids()],
+        history=manager.versions,
     )
     _check_result(table, schema)
     if not manager.publish(schema):
@@ -182,6 +178,8 @@ def _create(table: TablePlan, name: TableName, tables: TableManager, clock: Call
     try:
         tables.create(name, schema)
     except AlreadyExistsError as error:
+        if not tables.exists(name):
+            raise
         raise StalePlanError(_stale(table, "has been made in the meantime")) from error
     return AppliedTable(table.name, schema.id, created=True, changed=True)
 
@@ -194,13 +192,6 @@ def _check_result(table: TablePlan, schema: TableSchema) -> None:
 def _altered(table: TablePlan) -> RefusedError:
     message = f"the changes planned for table {table.name} do not lead to the version that was reviewed"
     return RefusedError(Diagnostic("LB4302", message, remedy="make the plan again"))
-
-
-def _holds_snapshots(tables: TableManager, name: TableName) -> bool:
-    from lakebed.table.snapshot import SnapshotManager
-
-    store: Store = tables.store
-    return SnapshotManager(store, tables.table_path(name)).latest_id() is not None
 
 
 def _progress(done: list[AppliedTable], left: list[str]) -> Diagnostic:

@@ -290,7 +290,7 @@ class _Parts:
         parts = _Parts(found, "move")
         kind = parts.text("type")
         if kind not in MoveKind.__members__:
-            raise _malformed("a move has a `type`", found=repr(kind), expected=", ".join(MoveKind))
+            raise _malformed(f"a move has a `type`, not {kind!r}", found=repr(kind), expected=", ".join(MoveKind))
         move = Move(parts.text("fieldName"), parts.text_or_none("referenceFieldName"), MoveKind(kind))
         parts.finish()
         return move

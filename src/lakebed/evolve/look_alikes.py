@@ -65,7 +65,7 @@ def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) ->
 def _question(path: Path, old: str, position_of: PositionOf) -> Diagnostic:
     return Diagnostic(
         "LB4104",
-        f"{old} goes and {path_text(path)} of the same type comes: is it a rename?",
+        f"{path_text((*path[:-1], old))} goes and {path_text(path)} of the same type comes: is it a rename?",
         Severity.WARNING,
         position=position_of(path),
         path=path_text(path),

@@ -121,6 +121,10 @@ class Plan:
         """Those of the manifests, then those of each table."""
         return (*self.diagnostics, *(d for table in self.tables for d in table.diagnostics))
 
+    def leave_needed(self) -> tuple[str, ...]:
+        """What has to be allowed for the plan to run, each as `CODE:column`; empty where nothing is breaking."""
+        return tuple(f"{code}:{change.column}" for table in self.tables for change, code in table.leave_needed())
+
     def table(self, name: str) -> TablePlan | None:
         """The plan of the table of this name, or None."""
         return next((t for t in self.tables if t.name == name), None)

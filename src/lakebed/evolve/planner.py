@@ -203,7 +203,7 @@ class _Planning:
         planned = tuple(
             _planned(
                 edit,
-                refused.get(edit) or judge(edit, circumstances),
+                _judgement(edit, circumstances, refused),
                 meanings,
                 declared,
                 _changes_of(edit, steps, annotation),
@@ -288,6 +288,12 @@ class _Planning:
 
 def _unique(edits: Iterable[Edit]) -> list[Edit]:
     return list(dict.fromkeys(edits))
+
+
+def _judgement(edit: Edit, circumstances: Circumstances, refused: Mapping[Edit, Judgement]) -> Judgement:
+    """What the format refuses is forbidden; where the verdict alone forbids it too, its words are the better ones."""
+    own = judge(edit, circumstances)
+    return own if own.verdict is Verdict.FORBIDDEN else refused.get(edit, own)
 
 
 def _changes_of(edit: Edit, steps: Sequence[Step], annotation: Sequence[Change]) -> tuple[Change, ...]:

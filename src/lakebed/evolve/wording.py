@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from lakebed.evolve.changes import Path
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings
@@ -48,13 +50,13 @@ def summary(edit: Edit, meanings: Meanings) -> str:
         case EditKind.POSITION:
             return f"move column {where} to the front" if after is None else f"move column {where} after {after}"
         case EditKind.DEFAULT | EditKind.DESCRIPTION:
-            return _attribute(edit.kind.value, where, before, after)
+            return _attribute(edit.kind.value, where, _quoted(before), _quoted(after))
         case EditKind.ANNOTATION:
             return _attribute(edit.name or "", where or "the table", before, after)
         case EditKind.OPTION:
             return _attribute(f"option {edit.name}", None, before, after)
         case EditKind.TABLE_COMMENT:
-            return _attribute("description", "the table", before, after)
+            return _attribute("description", "the table", _quoted(before), _quoted(after))
         case EditKind.PRIMARY_KEYS | EditKind.PARTITION_KEYS:
             return f"change {edit.kind.value} from {before} to {after}"
 
@@ -66,6 +68,10 @@ def _attribute(what: str, where: str | None, before: str | None, after: str | No
     if after is None:
         return f"remove {what}{of} (was {before})"
     return f"change {what}{of} from {before} to {after}"
+
+
+def _quoted(text: str | None) -> str | None:
+    return None if text is None else json.dumps(text, ensure_ascii=False)
 
 
 def _type(path: Path, known: dict[Path, LogicalType], stored: DataType | None) -> str:

@@ -16,7 +16,7 @@ from lakebed.manifest.literals import literal_for
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
 from lakebed.manifest.problems import FieldPath, Problems, path_text
 from lakebed.manifest.properties import wrong_shape
-from lakebed.model import Extra, JsonValue, LogicalType, String, canonical_json, required
+from lakebed.model import Extra, JsonValue, List, LogicalType, Map, String, Struct, canonical_json, required
 from lakebed.model.extra import (
     DEFAULT,
     DESCRIPTION,
@@ -219,10 +219,16 @@ class AttributeDecoder:
         return None
 
     def _default(self, node: Node, subject: _Subject) -> JsonValue:
-        return self._literal(node, DEFAULT, subject, "Leave it out to have null as default." if is_null(node) else None)
+        """A value of the column's type; quoted text is taken as the text that the table format casts."""
+        if isinstance(node, ScalarNode) and not node.plain:
+            return node.text
+        remedy = "Leave it out to have null as default." if is_null(node) else None
+        return self._literal(node, DEFAULT, subject, remedy)
 
     def _literal(self, node: Node, key: str, subject: _Subject, remedy: str | None = None) -> JsonValue:
         if subject.type is None:
+            return json_value(node, self._problems)
+        if isinstance(required(subject.type), List | Map | Struct) and not isinstance(node, ScalarNode):
             return json_value(node, self._problems)
         literal = literal_for(subject.type, node)
         if literal.value is None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ruamel.yaml import YAML
@@ -25,7 +25,7 @@ from ruamel.yaml.events import (
 )
 
 from lakebed.diagnostics import Position
-from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty
 from lakebed.manifest.problems import Problems
 
 MAX_BYTES = 4 * 1024 * 1024
@@ -147,8 +147,7 @@ class _Composer:
             case DocumentStartEvent():
                 self._anchors = {}
             case ScalarEvent():
-                node = ScalarNode(self._text(event), self._position(event), self._is_plain(event))
-                self._close(node, event.anchor, 1, 1)
+                self._close(self._scalar(event), event.anchor, 1, 1)
             case SequenceStartEvent() | MappingStartEvent():
                 self._start(event)
             case SequenceEndEvent() | MappingEndEvent():
@@ -157,6 +156,14 @@ class _Composer:
                 self._alias(event)
             case _:
                 pass
+
+    def _scalar(self, event: ScalarEvent) -> ScalarNode:
+        """A single value. Where the author wrote nothing after a key, it stands where the key does."""
+        node = ScalarNode(self._text(event), self._position(event), self._is_plain(event))
+        parent = self._open[-1] if self._open else None
+        if is_empty(node) and parent is not None and parent.is_mapping and len(parent.children) % 2 == 1:
+            return replace(node, position=parent.children[-1].position)
+        return node
 
     def _start(self, event: SequenceStartEvent | MappingStartEvent) -> None:
         position = self._position(event)
@@ -193,7 +200,7 @@ class _Composer:
             self._anchors[str(anchor)] = (node, weight, height)
         if not self._open:
             self._spent += weight
-            if not (isinstance(node, ScalarNode) and node.plain and node.text == ""):
+            if not is_empty(node):
                 self.documents.append(node)
             return
         parent = self._open[-1]
@@ -211,7 +218,7 @@ class _Composer:
         for key, value in zip(children[::2], children[1::2], strict=True):
             if not isinstance(key, ScalarNode):
                 self._problems.error("LB1007", f"{describe(key)} cannot be a key; keys are text", key)
-            elif key.plain and key.text == "":
+            elif is_empty(key):
                 self._problems.error(
                     "LB1007", "a key is missing before the colon", key, remedy='Write "" for an empty key.'
                 )

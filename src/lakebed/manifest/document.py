@@ -24,7 +24,6 @@ from lakebed.manifest.table_names import DEFAULT_DATABASE, join_table_name, spli
 from lakebed.manifest.table_properties import (
     check_keys,
     decode_keys,
-    decode_options,
     decode_text_map,
     option_positions,
 )
@@ -150,9 +149,10 @@ class DocumentDecoder:
         """What all envelopes have in common: keys and options, checked against the declared columns."""
         primary = decode_keys(nodes["primaryKeys"], f"{prefix}primaryKeys", self._problems)
         partition = decode_keys(nodes["partitionKeys"], f"{prefix}partitionKeys", self._problems)
-        options = decode_options(nodes["options"], f"{prefix}options", self._problems)
+        options = decode_text_map(nodes["options"], f"{prefix}options", self._problems)
         if declared is not None:
-            check_keys(primary, partition, declared.names, options, self._problems)
+            check_keys(f"{prefix}primaryKeys", primary, declared.names, self._problems)
+            check_keys(f"{prefix}partitionKeys", partition, declared.names, self._problems)
         if declared is None or name is None:
             return None
         places: dict[FieldPath, Position] = {(p,): n.position for p, n in nodes.items() if n is not None}

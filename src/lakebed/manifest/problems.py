@@ -50,12 +50,13 @@ class Problems:
 
 
 def path_text(path: Sequence[str]) -> str | None:
-    """A field path for a message: names joined by dots, in backticks where a name holds a dot or a backtick."""
+    """A field path for a message: names joined by dots, in backticks where one would be misread; None for no path."""
     return ".".join(_quoted(part) for part in path) or None
 
 
 def _quoted(part: str) -> str:
-    return f"`{part.replace('`', '``')}`" if "." in part or "`" in part else part
+    plain = part != "" and not any(c in ".`" or c.isspace() for c in part)
+    return part if plain else f"`{part.replace('`', '``')}`"
 
 
 def _diagnostic(code: str, message: str, at: Node | Position, severity: Severity, parts: dict[str, Any]) -> Diagnostic:

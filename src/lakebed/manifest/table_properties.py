@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 
 from lakebed.diagnostics import Position, near_names
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, is_empty, is_null
-from lakebed.manifest.problems import FieldPath, Problems
+from lakebed.manifest.problems import FieldPath, Problems, path_text
 from lakebed.manifest.properties import wrong_shape
-from lakebed.model import LogicalType, Option
-
-#: Options that Lakebed or the table format keeps for what a manifest says elsewhere.
-_SAID_ELSEWHERE = {
-    "lakebed.schema": "Leave it out: it holds the annotations, which are written from the schema.",
-    "primary-key": "Write `primaryKeys`.",
-    "partition": "Write `partitionKeys`.",
-}
-_NULLABLE_KEYS = "primary-key.nullable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,38 +32,25 @@ def decode_keys(node: Node | None, what: str, problems: Problems) -> tuple[KeyCo
             wrong_shape(problems, item, f"an entry of `{what}`", "a column name")
         elif item.text in keys:
             message = f"`{what}` names the column {clipped(item.text)} twice"
-            problems.error("LB1081", message, item, path=item.text)
+            problems.error("LB1081", message, item, path=path_text((item.text,)))
         else:
             keys[item.text] = KeyColumn(item.text, item)
     return tuple(keys.values())
 
 
-def check_keys(
-    primary: tuple[KeyColumn, ...],
-    partition: tuple[KeyColumn, ...],
-    columns: Mapping[str, LogicalType | None],
-    options: Mapping[str, str],
-    problems: Problems,
-) -> None:
-    """Note key columns that are not declared, and primary key columns that may be null."""
-    for what, keys in (("primaryKeys", primary), ("partitionKeys", partition)):
-        for key in keys:
-            if key.name not in columns:
-                problems.error(
-                    "LB1080",
-                    f"`{what}` names the column {clipped(key.name)}, which is not declared",
-                    key.at,
-                    path=key.name,
-                    expected="one of " + ", ".join(columns) if columns else None,
-                    found=key.name,
-                    suggestions=near_names(key.name, columns),
-                )
-    if options.get(_NULLABLE_KEYS) == "true":
-        return
-    for key in primary:
-        if isinstance(columns.get(key.name), Option):
-            message = f"the primary key column {clipped(key.name)} is an Option; a key is never null"
-            problems.error("LB1082", message, key.at, path=key.name, remedy="Take the Option off its type.")
+def check_keys(what: str, keys: tuple[KeyColumn, ...], columns: Collection[str], problems: Problems) -> None:
+    """Note key columns that are not among the declared columns."""
+    for key in keys:
+        if key.name not in columns:
+            problems.error(
+                "LB1080",
+                f"`{what}` names the column {clipped(key.name)}, which is not declared",
+                key.at,
+                path=path_text((key.name,)),
+                expected="one of " + ", ".join(columns) if columns else None,
+                found=key.name,
+                suggestions=near_names(key.name, columns),
+            )
 
 
 def decode_text_map(node: Node | None, what: str, problems: Problems) -> dict[str, str]:
@@ -91,17 +69,6 @@ def decode_text_map(node: Node | None, what: str, problems: Problems) -> dict[st
             wrong_shape(problems, key, f"a name in `{what}`", "a name that is not blank")
         else:
             options[key.text] = value.text
-    return options
-
-
-def decode_options(node: Node | None, what: str, problems: Problems) -> dict[str, str]:
-    """Table options; those that are said elsewhere in a manifest are refused."""
-    options = decode_text_map(node, what, problems)
-    if isinstance(node, MappingNode):
-        for key, _ in node.entries:
-            if key.text in _SAID_ELSEWHERE:
-                message = f"the option {key.text} cannot be set in a manifest"
-                problems.error("LB1084", message, key, remedy=_SAID_ELSEWHERE[key.text])
     return options
 
 

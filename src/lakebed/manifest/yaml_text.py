@@ -32,7 +32,7 @@ def _lines(value: JsonValue) -> Iterator[str]:
     match value:
         case dict() if value:
             for key, member in value.items():
-                yield from _entry(_key(key), member)
+                yield from _entry(key, member)
         case list() if value:
             for item in value:
                 yield from _item(item)
@@ -40,8 +40,12 @@ def _lines(value: JsonValue) -> Iterator[str]:
             yield _scalar(value)
 
 
-def _entry(prefix: str, value: JsonValue) -> Iterator[str]:
+def _entry(key: str, value: JsonValue) -> Iterator[str]:
     """`key: value`, the value on the same line where it is a scalar; items of a list are not indented further."""
+    prefix = f"{text_scalar(key)}:"
+    if len(prefix) > _MAX_SIMPLE_KEY:
+        yield f"? {text_scalar(key)}"
+        prefix = ":"
     if isinstance(value, str) and (block := _block(value)) is not None:
         yield f"{prefix} |-"
         yield from (f"  {line}" if line else "" for line in block)
@@ -57,11 +61,6 @@ def _item(value: JsonValue) -> Iterator[str]:
     lines = _lines(value)
     yield f"- {next(lines)}"
     yield from (f"  {line}" if line else line for line in lines)
-
-
-def _key(key: str) -> str:
-    text = text_scalar(key)
-    return f"{text}:" if len(text) <= _MAX_SIMPLE_KEY else f"? {text}\n:"
 
 
 def _scalar(value: JsonValue) -> str:

@@ -16,13 +16,12 @@ from zoneinfo import ZoneInfo
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructField, StructType
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import column_metadata, scan_type
+from lakebed.convert.spark import column_metadata, scan_schema
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row
 from lakebed.spark.partitions import partition_columns
@@ -31,7 +30,7 @@ from lakebed.spark.scan import ScanFile, Scratch, choose_scratch, scan_parquet
 from lakebed.store.base import Store
 from lakebed.table.scan import DataFile, plan_files
 from lakebed.table.snapshot import Snapshot, SnapshotManager
-from lakebed.table.support import refuse_unreadable
+from lakebed.table.support import refuse_nanosecond_files, refuse_unreadable
 
 SchemaChoice = int | Literal["latest", "snapshot"] | None
 
@@ -164,7 +163,7 @@ def read_state(
         groups.setdefault(layouts[version], []).append(file)
     frames = [_scan_group(spark, schema, stored, group, rules, scratch) for stored, group in groups.items()]
     if not frames:
-        frames = [spark.createDataFrame([], _output_type(schema))]
+        frames = [spark.createDataFrame([], scan_schema(schema.fields))]
     return reduce(DataFrame.union, frames).select(*_annotated(schema))
 
 
@@ -192,8 +191,7 @@ def _scan_group(
     partitions = list(dict.fromkeys(f.partition for f in files))
     ordinals = {p: i for i, p in enumerate(partitions)}
     scan_files = [ScanFile(f.path, f.size, ordinals[f.partition]) for f in files]
-    struct = StructType([StructField(f.name, scan_type(f.type)) for f in stored])
-    frame, ordinal = scan_parquet(spark, struct, scan_files, scratch)
+    frame, ordinal = scan_parquet(spark, scan_schema(stored), scan_files, scratch)
     keys = [_key_field(schema, k) for k in schema.partition_keys]
     constants = dict(
         zip((k.id for k in keys), partition_columns([k.type for k in keys], partitions, ordinal), strict=True)
@@ -234,10 +232,6 @@ def _column(field: DataField) -> Column:
 def _annotated(schema: TableSchema) -> list[Column]:
     logical = {f.name: f for f in schema.logical.fields}
     return [F.col(quote_name(f.name)).alias(f.name, metadata=column_metadata(logical[f.name])) for f in schema.fields]
-
-
-def _output_type(schema: TableSchema) -> StructType:
-    return StructType([StructField(f.name, scan_type(f.type)) for f in schema.fields])
 
 
 def quote_name(name: str) -> str:
@@ -296,9 +290,10 @@ def read_table(
 ) -> DataFrame:
     """Resolve, plan and build the DataFrame; see `lakebed.Lake.read` for the parameters."""
     state = resolve(tables, store, name, travel, schema, rules.time_zone)
-    refuse_unreadable(state.schema, state.snapshot)
+    refuse_unreadable(state.schema)
     files: Sequence[DataFile] = ()
     if state.snapshot is not None:
         files = plan_files(store, state.table_path, state.snapshot, state.schema, partition_filter=partition_filter)
+        refuse_nanosecond_files(store, files, state.schemas.load_schema)
     place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
     return read_state(spark, state, files, rules, place)

@@ -19,7 +19,7 @@ from pyspark.sql import types as spark
 from lakebed.model import types as logical
 from lakebed.physical import types as physical
 from lakebed.spark.casts.time import instant_to_wall
-from lakebed.spark.source_types import Clock, Items, Json, Members, Plain, SourceType, Text
+from lakebed.spark.source_types import Plain, SourceType, Text
 from lakebed.spark.stamp_forms import StampForms
 
 NOT_CASTABLE = "LB6202"
@@ -48,8 +48,8 @@ _INTEGERS: dict[type[physical.DataType], str] = {
     physical.Int: "int",
     physical.BigInt: "bigint",
 }
-_WHOLE_TYPES = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
-_FLOATING_TYPES = (spark.FloatType, spark.DoubleType)
+WHOLE_TYPES = (spark.ByteType, spark.ShortType, spark.IntegerType, spark.LongType)
+FLOATING_TYPES = (spark.FloatType, spark.DoubleType)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +130,19 @@ def is_text(source: SourceType) -> bool:
     return isinstance(source, Text) or (isinstance(source, Plain) and isinstance(source.type, spark.StringType))
 
 
-def _is(source: SourceType, *types: type[spark.DataType]) -> bool:
+def is_plain(source: SourceType, *types: type[spark.DataType]) -> bool:
+    """Whether the source is a flat Spark type of one of these."""
     return isinstance(source, Plain) and isinstance(source.type, types)
 
 
-def _lost(value: Column, code: str = NOT_CASTABLE) -> tuple[Fault, ...]:
+def unconverted(value: Column, code: str = NOT_CASTABLE) -> tuple[Fault, ...]:
+    """The fault of a value that came out as NULL."""
     return (Fault(code, value.isNull()),)
 
 
 def _boolean(source: SourceType) -> Converter | None:
-    if is_text(source) or _is(source, spark.BooleanType):
-        return lambda x: Conversion(x.try_cast("boolean"), _lost)
+    if is_text(source) or is_plain(source, spark.BooleanType):
+        return lambda x: Conversion(x.try_cast("boolean"), unconverted)
     return None
 
 
@@ -154,41 +156,33 @@ def _integer(source: SourceType, target: Target) -> Converter | None:
     def from_text(x: Column) -> Conversion:
         return Conversion(
             x.try_cast(name),
-            lambda v: (Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_WHOLE)), *_lost(v), *outside(v)),
+            lambda v: (Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_WHOLE)), *unconverted(v), *outside(v)),
         )
 
     def from_whole(x: Column) -> Conversion:
-        return Conversion(x.try_cast(name), lambda v: (*_lost(v, OUT_OF_RANGE), *outside(v)))
+        return Conversion(x.try_cast(name), lambda v: (*unconverted(v, OUT_OF_RANGE), *outside(v)))
 
     def from_fraction(x: Column) -> Conversion:
-        no_number = F.isnan(x) if _is(source, *_FLOATING_TYPES) else F.lit(False)
-        back = x != v_as(x)
+        floating = is_plain(source, *FLOATING_TYPES)
+        no_number = F.isnan(x) if floating else F.lit(False)
+        fraction = x != F.rint(x) if floating else (x % F.lit(1)) != F.lit(0)
         return Conversion(
             x.try_cast(name),
-            lambda v: (Fault(NOT_CASTABLE, no_number), *_lost(v, OUT_OF_RANGE), Fault(DIGITS_LOST, back), *outside(v)),
+            lambda v: (
+                Fault(NOT_CASTABLE, no_number),
+                *unconverted(v, OUT_OF_RANGE),
+                Fault(DIGITS_LOST, fraction),
+                *outside(v),
+            ),
         )
-
-    def v_as(x: Column) -> Column:
-        return F.floor(x) if _is(source, spark.DecimalType) else F.rint(x)
 
     if is_text(source):
         return from_text
-    if _is(source, *_WHOLE_TYPES):
+    if is_plain(source, *WHOLE_TYPES):
         return from_whole
-    if _is(source, spark.DecimalType, *_FLOATING_TYPES):
+    if is_plain(source, spark.DecimalType, *FLOATING_TYPES):
         return from_fraction
-    return _from_clock(source, target)
-
-
-def _from_clock(source: SourceType, target: Target) -> Converter | None:
-    """Times of day of a Parquet file, in a BIGINT column of Time in micro- or nanoseconds."""
-    if not (isinstance(source, Clock) and isinstance(target.meant, logical.Time)):
-        return None
-    up = target.meant.effective_unit.digits - source.digits
-    if up >= 0:
-        return lambda x: Conversion(x.cast("bigint") * F.lit(10**up), _lost)
-    unit = F.lit(10**-up).cast("bigint")
-    return lambda x: Conversion(F.call_function("div", x, unit), lambda v: (Fault(DIGITS_LOST, v * unit != x),))
+    return None
 
 
 def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Converter | None:
@@ -201,26 +195,26 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
     def from_text(x: Column) -> Conversion:
         def faults(v: Column) -> tuple[Fault, ...]:
             too_big = Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_NUMBER))
-            return (too_big, *_lost(v), Fault(DIGITS_LOST, _beyond_scale(x, v, stored)), *outside(v))
+            return (too_big, *unconverted(v), Fault(DIGITS_LOST, _beyond_scale(x, v, stored)), *outside(v))
 
         return Conversion(x.try_cast(name), faults)
 
     if is_text(source):
         return from_text
-    if _is(source, *_WHOLE_TYPES):
-        return lambda x: Conversion(x.try_cast(name), lambda v: (*_lost(v, OUT_OF_RANGE), *outside(v)))
+    if is_plain(source, *WHOLE_TYPES):
+        return lambda x: Conversion(x.try_cast(name), lambda v: (*unconverted(v, OUT_OF_RANGE), *outside(v)))
     if isinstance(source, Plain) and isinstance(source.type, spark.DecimalType):
         own = source.type
         return lambda x: Conversion(
             x.try_cast(name),
             lambda v: (
-                *_lost(v, OUT_OF_RANGE),
+                *unconverted(v, OUT_OF_RANGE),
                 # Comparing decimals of two scales could round one of them; the way back does not.
                 Fault(DIGITS_LOST, ~v.try_cast(own).eqNullSafe(x) if own.scale > stored.scale else F.lit(False)),
                 *outside(v),
             ),
         )
-    if _is(source, *_FLOATING_TYPES):
+    if is_plain(source, *FLOATING_TYPES):
         # The shortest text that reads back as the same number is what people mean by a binary fraction.
         return lambda x: from_text(x.cast("string"))
     return None
@@ -235,8 +229,8 @@ def _beyond_scale(x: Column, value: Column, stored: physical.Decimal) -> Column:
     spare = min(max(_MAX_DIGITS - stored.precision, _GUARD_DIGITS), _MAX_DIGITS - scale)
     exact = x.try_cast(f"decimal({_MAX_DIGITS},{scale + spare})")
     unsure = (F.length(x) > F.lit(spare)) | ((value == 0) & x.rlike("[1-9][^eE]*[eE]"))
-    with_exponent = x.rlike("[eE]") & (unsure | ~exact.eqNullSafe(value))
-    return F.when(x.rlike("[eE]"), with_exponent).otherwise(plain)
+    has_exponent = (F.instr(x, F.lit("e")) > 0) | (F.instr(x, F.lit("E")) > 0)
+    return F.when(has_exponent, unsure | ~exact.eqNullSafe(value)).otherwise(plain)
 
 
 def _floating(source: SourceType, target: Target, formats: TextFormats) -> Converter | None:
@@ -257,7 +251,7 @@ def _floating(source: SourceType, target: Target, formats: TextFormats) -> Conve
         def faults(v: Column) -> tuple[Fault, ...]:
             infinite = F.lower(x).contains("inf") | is_named
             return (
-                *_lost(v),
+                *unconverted(v),
                 Fault(NOT_CASTABLE, ~is_named & x.rlike(_JAVA_NUMBER) & ~F.lower(x).contains("inf")),
                 Fault(OUT_OF_RANGE, too_large(v) & ~infinite & ~F.isnan(v)),
             )
@@ -266,14 +260,14 @@ def _floating(source: SourceType, target: Target, formats: TextFormats) -> Conve
 
     def from_number(x: Column) -> Conversion:
         value = x.cast(name)
-        if _is(source, *_WHOLE_TYPES):
-            return Conversion(value, lambda v: (Fault(DIGITS_LOST, v.try_cast("decimal(38,0)") != x),))
-        same = (F.abs(x) == infinity) | F.isnan(x) if _is(source, *_FLOATING_TYPES) else F.lit(False)
+        if is_plain(source, *WHOLE_TYPES):
+            return Conversion(value, lambda v: (Fault(DIGITS_LOST, ~v.try_cast("bigint").eqNullSafe(x)),))
+        same = (F.abs(x) == infinity) | F.isnan(x) if is_plain(source, *FLOATING_TYPES) else F.lit(False)
         return Conversion(value, lambda v: (Fault(OUT_OF_RANGE, too_large(v) & ~same),))
 
     if is_text(source):
         return from_text
-    if _is(source, spark.DecimalType, *_WHOLE_TYPES, *_FLOATING_TYPES):
+    if is_plain(source, spark.DecimalType, *WHOLE_TYPES, *FLOATING_TYPES):
         return from_number
     return None
 
@@ -308,15 +302,15 @@ def _text(source: SourceType, stored: physical.Char | physical.VarChar, rules: R
 
     if isinstance(source, Text):
         return lambda x: Conversion(x, checked)
-    if _is(source, spark.StringType):
+    if is_plain(source, spark.StringType):
         return from_strings
-    if _is(source, spark.BinaryType):
+    if is_plain(source, spark.BinaryType):
         return lambda x: from_strings(x.cast("string"))
-    if _is(source, spark.TimestampType):
+    if is_plain(source, spark.TimestampType):
         return lambda x: Conversion(instant_to_wall(x, rules.time_zone).cast("string"), checked)
-    if _is(source, spark.BooleanType, spark.DecimalType, spark.DateType, spark.TimestampNTZType):
+    if is_plain(source, spark.BooleanType, spark.DecimalType, spark.DateType, spark.TimestampNTZType):
         return lambda x: Conversion(x.try_cast("string"), checked)
-    if _is(source, *_WHOLE_TYPES, *_FLOATING_TYPES):
+    if is_plain(source, *WHOLE_TYPES, *FLOATING_TYPES):
         return lambda x: Conversion(x.cast("string"), checked)
     return None
 
@@ -333,12 +327,8 @@ def _bytes(source: SourceType, target: Target, stored: physical.Binary | physica
         return (Fault(WRONG_LENGTH, F.octet_length(value) > F.lit(stored.length)),)
 
     if isinstance(source, Text) and source.base64:
-        return lambda x: Conversion(F.try_to_binary(x, F.lit("base64")), lambda v: (*_lost(v), *checked(v)))
-    if is_text(source) or _is(source, spark.BinaryType):
+        return lambda x: Conversion(F.try_to_binary(x, F.lit("base64")), lambda v: (*unconverted(v), *checked(v)))
+    if is_text(source) or is_plain(source, spark.BinaryType):
         return lambda x: Conversion(x.cast("binary"), checked)
     return None
 
-
-def is_nested(source: SourceType) -> bool:
-    """Whether the source has parts of its own, which only a declared nested type takes."""
-    return isinstance(source, (Items, Members)) or not isinstance(source, (Text, Json, Plain, Clock))

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from lakebed.errors import CorruptMetadataError, UnsupportedError
+from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 
 #: The value of `_VERSION` in manifest lists and manifests.
 VERSION = 2
@@ -119,20 +119,20 @@ def write_container(schema: dict[str, Any], records: list[dict[str, Any]], compr
     return out.getvalue()
 
 
-def read_container(data: bytes, *, source: str) -> list[dict[str, Any]]:
+def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     """The records of a container file, also where its top-level type is a union of null and a record.
 
-    Raises UnsupportedError for another file format or a codec without its library, CorruptMetadataError otherwise.
+    They come one by one, so that ten thousand of them are never alive at once. Raises UnsupportedError for another file format or a codec without its library, CorruptMetadataError otherwise.
     """
     if data[:4] != _MAGIC:
         raise _not_avro(data, source)
     import fastavro
 
     with _reading(source):
-        records: list[Any] = list(fastavro.reader(io.BytesIO(data)))
-    if not all(isinstance(r, dict) for r in records):
-        raise CorruptMetadataError.of("LB5010", f"{source} holds something else than records", path=source)
-    return records
+        for record in fastavro.reader(io.BytesIO(data)):
+            if not isinstance(record, dict):
+                raise CorruptMetadataError.of("LB5010", f"{source} holds something else than records", path=source)
+            yield record
 
 
 def _not_avro(data: bytes, source: str) -> Exception:
@@ -159,6 +159,8 @@ def _reading(source: str) -> Iterator[None]:
     """A decoder meets any exception in damaged bytes; all of them mean that the file cannot be understood."""
     try:
         yield
+    except LakebedError:
+        raise
     except ValueError as e:
         if _library_missing(e):
             raise UnsupportedError.of(

@@ -275,6 +275,11 @@ def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
     return None if values is None else tuple(values)
 
 
+def _list(values: Iterable[Any] | None) -> list[Any] | None:
+    """To the Avro writer a tuple in a union means something else."""
+    return None if values is None else list(values)
+
+
 def _entry(record: Mapping[str, Any], source: str) -> ManifestEntry:
     _check_version(record, source)
     return ManifestEntry(
@@ -355,7 +360,7 @@ def _meta_record(meta: ManifestFileMeta) -> dict[str, Any]:
         "_MIN_ROW_ID": meta.min_row_id,
         "_MAX_ROW_ID": meta.max_row_id,
         "_TOTAL_BUCKETS": meta.total_buckets,
-        "_EXTRA_FILES": meta.extra_files,
+        "_EXTRA_FILES": _list(meta.extra_files),
     }
 
 
@@ -384,10 +389,10 @@ def _entry_record(entry: ManifestEntry) -> dict[str, Any]:
             "_DELETE_ROW_COUNT": file.delete_row_count,
             "_EMBEDDED_FILE_INDEX": file.embedded_file_index,
             "_FILE_SOURCE": file.file_source,
-            "_VALUE_STATS_COLS": file.value_stats_cols,
+            "_VALUE_STATS_COLS": _list(file.value_stats_cols),
             "_EXTERNAL_PATH": file.external_path,
             "_FIRST_ROW_ID": file.first_row_id,
-            "_WRITE_COLS": file.write_cols,
-            "_WRITE_COLS_SEQUENCES": file.write_cols_sequences,
+            "_WRITE_COLS": _list(file.write_cols),
+            "_WRITE_COLS_SEQUENCES": _list(file.write_cols_sequences),
         },
     }

@@ -301,16 +301,19 @@ class SnapshotManager:
     ) -> Snapshot | None:
         """The snapshot with id above `after` that this commit has made already, None where it has not.
 
-        A stream's commit is done once its user has committed this identifier or a higher one. Only snapshots that have
-        not expired are looked at.
+        A stream's commit is done once its user has committed this identifier or a higher one; batches and streams of
+        one user are kept apart. Only snapshots that have not expired are looked at.
         """
         found = None
         for snapshot in self.newest_first(after=after):
-            if snapshot.commit_user == commit_user and snapshot.commit_kind == kind:
-                if snapshot.commit_identifier >= commit_identifier:
-                    found = snapshot
-                elif commit_identifier != BATCH_IDENTIFIER:
-                    break
+            if snapshot.commit_user != commit_user or snapshot.commit_kind != kind:
+                continue
+            batch = snapshot.commit_identifier == BATCH_IDENTIFIER
+            if batch != (commit_identifier == BATCH_IDENTIFIER):
+                continue
+            if snapshot.commit_identifier < commit_identifier:
+                break
+            found = snapshot
         return found
 
     def publish(self, snapshot: Snapshot) -> bool:

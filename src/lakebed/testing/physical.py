@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
@@ -22,11 +23,13 @@ _PRECISION = st.integers(0, 9)
 _TRICKY_NAMES = ("a", "A", "a.b", "a b", "`a`", "on", "null", "1e3", "é", "日本", "🦆", "_x", "fields", "0")
 
 
+@cache
 def names() -> st.SearchStrategy[str]:
     """Field names: ordinary ones, and those that trip programs up."""
     return st.sampled_from(_TRICKY_NAMES) | _TEXT.filter(lambda name: name.strip() != "")
 
 
+@cache
 def json_values() -> st.SearchStrategy[Any]:
     """Any JSON value."""
     scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT
@@ -41,6 +44,7 @@ def _decimals(draw: st.DrawFn) -> DataType:
     return physical.Decimal(precision, draw(st.integers(0, precision)))
 
 
+@cache
 def atomic_types() -> st.SearchStrategy[DataType]:
     """Every type that is written as text, nullable or not."""
     crs = st.text(st.characters(codec="utf-8"), min_size=1, max_size=10) | st.sampled_from(("OGC:CRS84", "4326", "int"))
@@ -74,6 +78,7 @@ def _nullable_or_not(types: st.SearchStrategy[DataType]) -> st.SearchStrategy[Da
     return st.builds(with_nullability, types, st.booleans())
 
 
+@cache
 def unknown_types() -> st.SearchStrategy[DataType]:
     """Types of the future, as text and as an object."""
     texts = st.sampled_from(("TENSOR(3)", "UUID", '{"type": "UNION", "of": ["INT", "STRING"]}'))
@@ -123,6 +128,7 @@ def table_schemas(draw: st.DrawFn, *, unknown: bool = False) -> TableSchema:
     )
 
 
+@cache
 def _storable_leaves() -> st.SearchStrategy[LogicalType]:
     unit = st.none() | st.sampled_from(TimeUnit)
     zone = st.none() | st.sampled_from(("UTC", "Europe/Paris", "+07:30"))
@@ -180,6 +186,7 @@ def _member(draw: st.DrawFn, name: str, types: st.SearchStrategy[LogicalType]) -
     return Field(name, logical.Option(type_) if draw(st.booleans()) else type_, extra)
 
 
+@cache
 def _extras(*, of_field: bool) -> st.SearchStrategy[Extra]:
     """Attributes: free ones with any value, a description, and for fields a default, an enumeration and an old name."""
     free = st.dictionaries(st.sampled_from(("example.org/a", "b.com/x-y", "c.com/z")), json_values(), max_size=2)
@@ -189,6 +196,7 @@ def _extras(*, of_field: bool) -> st.SearchStrategy[Extra]:
     return st.builds(lambda a, b: Extra(a | b), free, st.fixed_dictionaries({}, optional=known))
 
 
+@cache
 def _hinted() -> st.SearchStrategy[tuple[LogicalType, DataType]]:
     """Logical types with a Paimon type that they would not get without the hint `paimon.apache.org/type`."""
     return st.one_of(

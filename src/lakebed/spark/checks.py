@@ -1,0 +1,274 @@
+"""Checks of rows against the declared schema, as Spark expressions built from that schema.
+
+For each declared column there is a value of the type that is written, a condition that says whether it is bad, and an
+array of its problems: path, code, what was expected, what was found. They reach into structs (`a.b`), list items
+(`tags[2].k`), map keys (`m.keys[0]`) and map values (`m['x']`); names that need it are in backticks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.model import Extra, LogicalType, required
+from lakebed.model import types as logical
+from lakebed.model.extra import ENUM, PATTERN
+from lakebed.physical import DataType, path_text
+from lakebed.physical import types as physical
+from lakebed.spark import json_values
+from lakebed.spark.casts.time import instant_to_wall
+from lakebed.spark.checkers import (
+    Checker,
+    FlatChecker,
+    ListChecker,
+    MapChecker,
+    Member,
+    ParsedChecker,
+    Presence,
+    StructChecker,
+)
+from lakebed.spark.moments import moment_converter
+from lakebed.spark.source_types import Entries, Items, Json, Members, Plain, SourceType, Text, describe
+from lakebed.spark.values import Conversion, Converter, Fault, Rules, Target, is_text, value_converter
+from lakebed.spark.wording import expected_text
+from lakebed.spark.write_types import write_type
+
+NOT_IN_ENUM = "LB6206"
+NO_MATCH = "LB6207"
+
+UNFIT_TYPE = "LB6110"
+MISSING = "LB6111"
+UNKNOWN = "LB6112"
+
+_Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place of the declared schema: how it is stored, what it means, its attributes, and its path."""
+
+    stored: DataType
+    meant: LogicalType
+    path: _Path
+    extra: Extra = Extra()
+
+    @property
+    def own(self) -> LogicalType:
+        """The meaning without `Option`."""
+        return required(self.meant)
+
+
+@dataclass(slots=True)
+class CheckBuilder:
+    """Builds checkers and collects why a source cannot be ingested at all, before any row is read."""
+
+    rules: Rules
+    ignore_unknown: bool
+    problems: list[Diagnostic] = field(default_factory=list)
+
+    def checker(self, place: Place, source: SourceType) -> Checker | None:
+        """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
+        nested = isinstance(place.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
+        if not nested:
+            return self._flat(place, source)
+        if isinstance(source, Text) or is_text(source):
+            inner = self._nested(place, Json())
+            presence = self._presence(place, source)
+            return None if inner is None else ParsedChecker(presence, inner)
+        return self._nested(place, source)
+
+    def _nested(self, place: Place, source: SourceType) -> Checker | None:
+        match place.stored, source:
+            case physical.Row(), Members() | Json():
+                return self._struct(place, place.stored, source)
+            case physical.Array(), Items() | Json():
+                return self._list(place, place.stored, source)
+            case physical.Map() | physical.Multiset(), Entries() | Json():
+                return self._map(place, place.stored, source)
+            case _:
+                return self._unfit(place, source)
+
+    def _unfit(self, place: Place, source: SourceType) -> None:
+        expected, found = expected_text(place.meant, place.extra), describe(source)
+        self.problems.append(
+            Diagnostic(
+                UNFIT_TYPE,
+                f"column {path_text(place.path)}: a {found} of the source cannot become {expected}",
+                path=path_text(place.path),
+                expected=expected,
+                found=found,
+                remedy="cast the column in the source, or declare another type",
+            )
+        )
+
+    def _presence(self, place: Place, source: SourceType) -> Presence:
+        is_json = isinstance(source, Json)
+        return Presence(
+            nullable=place.stored.nullable,
+            expected=expected_text(place.meant, place.extra),
+            missing=json_values.is_missing if is_json else lambda x: x.isNull(),
+            shown=self._shown(source),
+        )
+
+    def _shown(self, source: SourceType) -> Callable[[Column], Column]:
+        zone = self.rules.time_zone
+        match source:
+            case Json():
+                return json_values.text_of
+            case Items() | Entries() | Members():
+                return lambda x: F.to_json(x, {"timeZone": zone, "ignoreNullFields": "false"})
+            case Plain(type=spark.BinaryType()):
+                return F.hex
+            case Plain(type=spark.TimestampType()):
+                return lambda x: instant_to_wall(x, zone).cast("string")
+            case _:
+                return lambda x: x.try_cast("string")
+
+    def _flat(self, place: Place, source: SourceType) -> Checker | None:
+        if isinstance(source, Json):
+            # What a JSON value is as text is what is converted, and what problems show.
+            converter = self._converter(place, Text(base64=True), source)
+            if converter is None:
+                return None
+            make = converter
+            return self._flat_checker(place, source, lambda x: make(json_values.text_of(x)))
+        converter = self._converter(place, source, source)
+        return None if converter is None else self._flat_checker(place, source, converter)
+
+    def _converter(self, place: Place, source: SourceType, shown: SourceType) -> Converter | None:
+        target = Target(place.stored, place.own)
+        found = moment_converter(source, target, self.rules) or value_converter(source, target, self.rules)
+        if found is None:
+            self._unfit(place, shown)
+        return found
+
+    def _flat_checker(self, place: Place, source: SourceType, convert: Converter) -> FlatChecker:
+        return FlatChecker(self._presence(place, source), convert, self._value_rules(place))
+
+    def _value_rules(self, place: Place) -> Callable[[Column], tuple[tuple[Fault, str], ...]]:
+        """The rules that attributes of the column add: `lakebed.dev/enum` and `lakebed.dev/pattern`."""
+        listed, pattern = place.extra.get(ENUM), place.extra.get(PATTERN)
+        makers: list[Callable[[Column], tuple[Fault, str]]] = []
+        if isinstance(listed, list):
+            convert = self._converter(place, Text(base64=True), Text()) or _as_it_is
+            texts = [_literal_text(item) for item in listed if item is not None]
+            allowed = [convert(F.lit(text)).value for text in texts]
+            expected = "one of " + ", ".join(texts)
+            makers.append(lambda v: (Fault(NOT_IN_ENUM, ~v.isin(*allowed)), expected))
+        if isinstance(pattern, str):
+            whole = rf"^(?:{pattern})\z"
+            makers.append(lambda v: (Fault(NO_MATCH, ~v.rlike(whole)), f"text that matches {pattern}"))
+        return lambda v: tuple(make(v) for make in makers)
+
+    def _struct(self, place: Place, stored: physical.Row, source: Members | Json) -> Checker | None:
+        declared = place.own
+        members = declared.fields if isinstance(declared, logical.Struct) else ()
+        made: list[Member] = []
+        for column, member in zip(stored.fields, members, strict=True):
+            inner = Place(column.type, member.type, (*place.path, column.name), member.extra)
+            made.append(self._member(inner, source))
+        if isinstance(source, Members):
+            self._note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], place.path)
+        right = json_values.entries_of if isinstance(source, Json) else None
+        return StructChecker(
+            self._presence(place, source),
+            tuple(made),
+            (lambda x: right(x).isNotNull()) if right is not None else lambda _: F.lit(True),
+        )
+
+    def _member(self, place: Place, source: Members | Json) -> Member:
+        name = place.path[-1]
+        null = F.lit(None).cast(write_type(place.stored, self.rules.stamps))
+        if isinstance(source, Json):
+            return Member(name, self.checker(place, Json()), lambda x: json_values.child(x, name), null)
+        type_ = source.get(name)
+        if type_ is None:
+            if not place.stored.nullable:
+                self.note_missing(place, [n for n, _ in source.fields])
+            return Member(name, None, None, null)
+        return Member(name, self.checker(place, type_), lambda x: x.getField(name), null)
+
+    def _list(self, place: Place, stored: physical.Array, source: Items | Json) -> Checker | None:
+        declared = place.own
+        item_type = declared.item_type if isinstance(declared, logical.List) else place.meant
+        length = declared.fixed_length if isinstance(declared, logical.List) else None
+        inner = Place(stored.element, item_type, (*place.path, "element"))
+        item = self.checker(inner, Json() if isinstance(source, Json) else source.item)
+        if item is None:
+            return None
+        items = json_values.items_of if isinstance(source, Json) else _as_column
+        return ListChecker(self._presence(place, source), item, items, length)
+
+    def _map(self, place: Place, stored: physical.Map | physical.Multiset, source: Entries | Json) -> Checker | None:
+        declared = place.own
+        key_meant = declared.key_type if isinstance(declared, logical.Map) else place.meant
+        value_meant = declared.value_type if isinstance(declared, logical.Map) else logical.Int32()
+        if isinstance(stored, physical.Multiset):
+            key_stored, value_stored = stored.element, physical.Int(nullable=False)
+        else:
+            key_stored, value_stored = stored.key, stored.value
+        is_json = isinstance(source, Json)
+        key_source = Text(base64=True) if isinstance(source, Json) else source.key
+        key_place = Place(physical.with_nullability(key_stored, False), key_meant, (*place.path, "key"))
+        key = self.checker(key_place, key_source)
+        value_place = Place(value_stored, value_meant, (*place.path, "value"))
+        value = self.checker(value_place, Json() if isinstance(source, Json) else source.value)
+        if key is None or value is None:
+            return None
+        same = is_text(key_source) and physical.with_nullability(key_stored, True) == physical.STRING
+        entries = json_values.entries_of if is_json else _as_column
+        return MapChecker(self._presence(place, source), key, value, entries, same)
+
+    def note_missing(self, place: Place, found: list[str], where: str = "") -> None:
+        """A required column that the source does not have."""
+        name = path_text(place.path)
+        self.problems.append(
+            Diagnostic(
+                MISSING,
+                f"the source{where} has no column {name}, which is required",
+                path=name,
+                expected=expected_text(place.meant, place.extra),
+                found=", ".join(found) or "no columns",
+                suggestions=near_names(place.path[-1], found),
+                remedy="add the column to the source, or declare it as an Option",
+            )
+        )
+
+    def _note_unknown(self, found: list[str], declared: list[str], path: _Path) -> None:
+        if self.ignore_unknown:
+            return
+        for name in found:
+            if name not in declared:
+                self.problems.append(unknown_column(path_text((*path, name)), near_names(name, declared)))
+
+
+def unknown_column(path: str, suggestions: tuple[str, ...], where: str = "") -> Diagnostic:
+    """A column of the source that is not declared."""
+    return Diagnostic(
+        UNKNOWN,
+        f"the source{where} has a column {path}, which the table does not have",
+        path=path,
+        suggestions=suggestions,
+        remedy="declare it, rename it (names match case-sensitively), or ignore unknown columns",
+    )
+
+
+def _as_column(x: Column) -> Column:
+    return x
+
+
+def _as_it_is(x: Column) -> Conversion:
+    return Conversion(x, lambda _: ())
+
+
+def _literal_text(value: Any) -> str:
+    """A JSON value of an attribute as the text that a source would have."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value)

@@ -1,0 +1,99 @@
+"""The header of a CSV file: the names of its columns, read before any row is."""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import csv
+import gzip
+import io
+from typing import IO
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError, UsageError
+from lakebed.spark.source_options import BAD_OPTION, SourceOptions
+from lakebed.store import open_store
+
+BAD_HEADER = "LB6113"
+
+_DEFAULT_QUOTE = '"'
+_BOM = "\ufeff"
+#: Bytes of a file on a remote store that are looked at for the header.
+_HEAD = 1 << 20
+
+
+def read_header(path: str, options: SourceOptions) -> tuple[str, ...] | None:
+    """The names in the first line that is neither blank nor a comment; None for a file without any.
+
+    Raises `IngestError` for a header that cannot be split, `UsageError` for an encoding that is not known.
+    """
+    encoding = options.get("encoding", options.get("charset", "UTF-8"))
+    try:
+        codecs.lookup(encoding)
+    except LookupError:
+        raise UsageError.of(
+            BAD_OPTION, f"{encoding!r} is no encoding", path="encoding", found=encoding, expected="such as UTF-8"
+        ) from None
+    comment = options.get("comment", "")
+    with _open(path) as raw, io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline=None) as text:
+        for line in text:
+            bare = line.removeprefix(_BOM).rstrip("\n")
+            if bare.strip() and not (comment and bare.startswith(comment)):
+                return _split(path, bare, options)
+    return None
+
+
+def _open(path: str) -> IO[bytes]:
+    store, root = open_store(path)
+    raw: IO[bytes]
+    if "://" in path:
+        raw = io.BytesIO(store.read_range(root, 0, _HEAD))
+    else:
+        raw = open(root, "rb")  # noqa: SIM115
+    if path.lower().endswith(".gz"):
+        return gzip.GzipFile(fileobj=raw)
+    return bz2.BZ2File(raw) if path.lower().endswith(".bz2") else raw
+
+
+def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
+    separator = options.get("sep", options.get("delimiter", ","))
+    separator = "\t" if separator == "\\t" else separator
+    quote = options.get("quote", _DEFAULT_QUOTE)
+    escape = options.get("escape", _DEFAULT_QUOTE)
+    if quote and line.count(quote) % 2:
+        raise _bad(path, "ends inside of quotes; a name may not hold a line break", line)
+    if len(separator) > 1:
+        if quote and quote in line:
+            raise _bad(path, "has quotes; with a separator of several characters names cannot be quoted", line)
+        names = line.split(separator)
+    else:
+        doubled = escape == quote
+        reader = csv.reader(
+            [line],
+            delimiter=separator,
+            quotechar=quote or None,
+            quoting=csv.QUOTE_MINIMAL if quote else csv.QUOTE_NONE,
+            doublequote=doubled,
+            escapechar=None if doubled else escape or None,
+        )
+        names = next(reader)
+    if options.is_on("ignoreleadingwhitespace", False):
+        names = [n.lstrip() for n in names]
+    if options.is_on("ignoretrailingwhitespace", False):
+        names = [n.rstrip() for n in names]
+    twice = sorted({n for n in names if names.count(n) > 1})
+    if twice:
+        raise _bad(path, "names a column twice: " + ", ".join(map(repr, twice)), line)
+    return tuple(names)
+
+
+def _bad(path: str, message: str, line: str) -> IngestError:
+    return IngestError(
+        Diagnostic(
+            BAD_HEADER,
+            f"the header of {path!r} {message}",
+            path=path,
+            found=line[:200],
+            remedy="mend the header, or ingest without one (header=false: columns by position)",
+        )
+    )

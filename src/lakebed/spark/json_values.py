@@ -1,0 +1,174 @@
+"""JSON as VARIANT: reading a line, looking into it, and which keys the lines had.
+
+A line is read inside of an array with a mark behind it, so that text after the value is noticed: Spark's parsers stop
+at the end of the first value without a word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.model import LogicalType, required
+from lakebed.model import types as logical
+
+_END = "lakebed:end"
+#: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
+_STRICT = {"allowSingleQuotes": "false"}
+
+
+def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
+    """The VARIANT of a JSON text; NULL where it is no JSON or has a key twice. `options` are Spark's for JSON."""
+    return F.from_json(text, spark.VariantType(), {**_STRICT, **(options or {}), "mode": "PERMISSIVE"})
+
+
+def parse_line(line: Column, options: Mapping[str, str] | None = None) -> Column:
+    """What `record` and `is_one_value` look into."""
+    return parse(F.concat(F.lit("["), line, F.lit(f',"{_END}"]')), options)
+
+
+def record(parsed: Column) -> Column:
+    """The value of a line."""
+    return F.try_variant_get(parsed, "$[0]", "variant")
+
+
+def is_one_object(line: Column, parsed: Column) -> Column:
+    """Whether a line is one JSON object and nothing else."""
+    ends = F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
+    return ends & F.ltrim(line).startswith("{")
+
+
+def child(value: Column, name: str, type_: str = "variant") -> Column:
+    """The member of a JSON object, NULL where there is none. `type_` "string" gives its text."""
+    path = _path(name)
+    if path is None:
+        found = F.try_element_at(F.try_variant_get(value, "$", "map<string,variant>"), F.lit(name))
+        return found if type_ == "variant" else text_of(found)
+    return F.try_variant_get(value, path, type_)
+
+
+def _path(name: str) -> str | None:
+    """The path of a member; None for names that no path can say."""
+    if name and "?" not in name:
+        for quote in "'\"":
+            if quote not in name:
+                return f"$[{quote}{name}{quote}]"
+    return f"$.{name}" if name and "." not in name and "[" not in name else None
+
+
+def text_of(value: Column) -> Column:
+    """A JSON value as text: a string as it is, a number or truth value as written, all else as JSON; null is NULL."""
+    return F.try_variant_get(value, "$", "string")
+
+
+def is_missing(value: Column) -> Column:
+    """Whether there is no value, or null."""
+    return value.isNull() | F.is_variant_null(value)
+
+
+def items_of(value: Column) -> Column:
+    """The items of a JSON array as VARIANTs; NULL for anything else."""
+    return F.try_variant_get(value, "$", "array<variant>")
+
+
+def entries_of(value: Column) -> Column:
+    """The members of a JSON object as a map to VARIANTs; NULL for anything else."""
+    return F.try_variant_get(value, "$", "map<string,variant>")
+
+
+def shape_of_all(values: Column) -> Column:
+    """An aggregate: the common shape of JSON values as type text, for `keys_in`."""
+    return F.schema_of_variant_agg(values)
+
+
+class Shape:
+    """What `shape_of_all` found: the keys of an object, or the shape of an array's items, to any depth."""
+
+    __slots__ = ("item", "keys")
+
+    def __init__(self, keys: dict[str, Shape] | None = None, item: Shape | None = None) -> None:
+        self.keys = keys or {}
+        self.item = item
+
+
+def read_shape(text: str | None) -> Shape:
+    """The shape that a type text such as ``OBJECT<a: BIGINT, `b c`: ARRAY<STRING>>`` says."""
+    return _ShapeReader(text or "").read()
+
+
+class _ShapeReader:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self) -> Shape:
+        """One type, from the present position."""
+        word = self._word()
+        if word == "OBJECT" and self._take("<"):
+            return Shape(keys=dict(self._members()))
+        if word == "ARRAY" and self._take("<"):
+            item = self.read()
+            self._take(">")
+            return Shape(item=item)
+        if word == "DECIMAL" and self._take("("):
+            self._at = self._text.index(")", self._at) + 1
+        return Shape()
+
+    def _members(self) -> Iterator[tuple[str, Shape]]:
+        while not self._take(">"):
+            name = self._name()
+            self._take(": ")
+            yield name, self.read()
+            self._take(", ")
+
+    def _take(self, expected: str) -> bool:
+        found = self._text.startswith(expected, self._at)
+        self._at += len(expected) if found else 0
+        return found
+
+    def _word(self) -> str:
+        start = self._at
+        while self._at < len(self._text) and (self._text[self._at].isalnum() or self._text[self._at] == "_"):
+            self._at += 1
+        return self._text[start : self._at]
+
+    def _name(self) -> str:
+        if not self._take("`"):
+            return self._word()
+        name = ""
+        while True:
+            end = self._text.index("`", self._at)
+            name += self._text[self._at : end]
+            self._at = end + 1
+            if not self._take("`"):
+                return name
+            name += "`"
+
+
+def unknown_keys(shape: Shape, fields: tuple[tuple[str, LogicalType], ...], path: str = "") -> list[str]:
+    """The paths of keys that are not declared, at every level; the keys of maps are data."""
+    declared = dict(fields)
+    found = []
+    for name, inner in shape.keys.items():
+        here = f"{path}.{name}" if path else name
+        if name not in declared:
+            found.append(here)
+        else:
+            found += _unknown_inside(inner, declared[name], here)
+    return found
+
+
+def _unknown_inside(shape: Shape, type_: LogicalType, path: str) -> list[str]:
+    match required(type_):
+        case logical.Struct(fields=fields):
+            return unknown_keys(shape, tuple((f.name, f.type) for f in fields), path)
+        case logical.List(item_type=item) if shape.item is not None:
+            return _unknown_inside(shape.item, item, f"{path}[]")
+        case logical.Map(value_type=value):
+            inside = (_unknown_inside(s, value, f"{path}['{key}']") for key, s in shape.keys.items())
+            return [found for part in inside for found in part]
+        case _:
+            return []

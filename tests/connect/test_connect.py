@@ -1,0 +1,39 @@
+"""The main job over Spark Connect, in a process of its own, in a session zone that is not UTC."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("grpc", reason="Spark Connect needs the `connect` extra")
+
+
+@pytest.mark.spark
+def test_ingest_and_read_over_spark_connect(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
+    job = subprocess.run(
+        [sys.executable, str(Path(__file__).with_name("main_job.py")), str(tmp_path)],
+        capture_output=True,
+        text=True,
+        env=environment,
+        timeout=300,
+        check=False,
+    )
+    assert job.returncode == 0, job.stderr[-4000:]
+    seen = json.loads(job.stdout.strip().splitlines()[-1])
+    assert seen["type"].startswith("pyspark.sql.connect")
+    assert seen["ingested"] == [[1, 1], [1, 0]]
+    assert seen["rows"] == [
+        ["a", 1, "2023-12-31 19:00:00.000000", 1],
+        [None, 5_000_000_000, "2024-07-01 08:00:00.123456", 2],
+    ]
+    assert (seen["filtered"], seen["again"]) == (1, 2)
+    [[path, raw]] = seen["bad"]
+    assert path == "k"
+    assert "bad" in raw
+    assert seen["columns"][:3] == [["p", "string"], ["key", "bigint"], ["at", "timestamp"]]

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from lakebed.catalog import schema_file
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.codes import register
+from lakebed.errors import UnsupportedError
+from lakebed.physical import parse
+from lakebed.physical.types import DataField
+from lakebed.store import LocalStore, MemoryStore
+from lakebed.table.manifest import DataFileMeta
+from lakebed.table.scan import plan_files
+from lakebed.table.snapshot import SnapshotManager
+from lakebed.table.support import (
+    refuse_nanosecond_files,
+    refuse_unreadable,
+    refuse_unreadable_files,
+    refuse_unwritable,
+)
+from table.building import Built, parquet_bytes, table_schema
+
+PLAIN = [("id", "BIGINT"), ("name", "STRING")]
+
+
+def _codes(action: Any, *arguments: Any, **parts: Any) -> list[str]:
+    """The codes of the refusal, none where there is none."""
+    try:
+        action(*arguments, **parts)
+    except UnsupportedError as e:
+        assert all(d.code in register() for d in e.diagnostics)
+        return [d.code for d in e.diagnostics]
+    return []
+
+
+def _with(**options: str) -> TableSchema:
+    return table_schema(PLAIN, options={k.replace("__", ".").replace("_", "-"): v for k, v in options.items()})
+
+
+def test_a_plain_append_table_is_read_and_written() -> None:
+    schema = table_schema(PLAIN, options={"bucket": "-1", "file.format": "parquet", "file-index.bitmap.columns": "id"})
+    assert _codes(refuse_unreadable, schema) == _codes(refuse_unwritable, schema) == []
+
+
+def test_all_reasons_are_given_at_once() -> None:
+    schema = table_schema(
+        [*PLAIN, ("b", "BLOB"), ("v", "BIGINT")],
+        primary_keys=["id"],
+        options={"data-evolution.enabled": "true", "type": "object-table", "scan.fallback-branch": "rt"},
+    )
+    assert _codes(refuse_unreadable, schema) == ["LB5050", "LB5051", "LB5052", "LB5053", "LB5054"]
+
+
+@pytest.mark.parametrize(
+    ("options", "read", "written"),
+    [
+        ({"type": "TABLE"}, [], []),
+        ({"type": "format-table"}, ["LB5051"], ["LB5051"]),
+        ({"data-evolution.enabled": "true"}, ["LB5052"], ["LB5052"]),
+        ({"scan.primary-branch": "b"}, ["LB5053"], ["LB5053"]),
+        ({"bucket": "4", "bucket-key": "id"}, [], ["LB5063"]),
+        ({"row-tracking.enabled": "true"}, [], ["LB5060"]),
+        ({"deletion-vectors.enabled": "true"}, [], ["LB5055"]),
+        ({"deletion-vectors.enabled": "false"}, [], []),
+        ({"changelog-producer": "input"}, [], ["LB5061"]),
+        ({"file.format": "orc"}, [], ["LB5056"]),
+        ({"manifest.format": "orc"}, [], ["LB5011"]),
+        ({"data-file.external-paths": "s3://x"}, [], ["LB5062"]),
+    ],
+)
+def test_options(options: dict[str, str], read: list[str], written: list[str]) -> None:
+    schema = table_schema(PLAIN, options=options)
+    assert _codes(refuse_unreadable, schema) == read
+    assert _codes(refuse_unwritable, schema) == written
+
+
+def test_a_schema_of_a_newer_version_is_read_but_not_written() -> None:
+    schema = TableSchema(0, table_schema(PLAIN).fields, 1, version=4)
+    assert _codes(refuse_unreadable, schema) == []
+    assert _codes(refuse_unwritable, schema) == ["LB5064"]
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "BLOB",
+        "GEOMETRY",
+        {"type": "VECTOR", "element": "FLOAT", "length": 3},
+        {"type": "ARRAY", "element": "BLOB"},
+        {"type": "MAP", "key": "STRING", "value": {"type": "ROW", "fields": [{"id": 9, "name": "x", "type": "BLOB"}]}},
+    ],
+)
+def test_types_without_a_form_are_refused_unless_left_out(type_: Any) -> None:
+    columns = (DataField(0, "id", parse("INT")), DataField(1, "odd", parse(type_)))
+    schema = TableSchema(0, columns, 9)
+    assert _codes(refuse_unreadable, schema) == _codes(refuse_unwritable, schema) == ["LB5054"]
+    assert _codes(refuse_unreadable, schema, columns=["id"]) == []
+    with pytest.raises(UnsupportedError, match="'odd'"):
+        refuse_unreadable(schema)
+
+
+def test_nanoseconds_are_read_but_not_written() -> None:
+    schema = table_schema([("t", "TIMESTAMP(9)")])
+    assert _codes(refuse_unreadable, schema) == []
+    assert _codes(refuse_unwritable, schema) == ["LB5054"]
+
+
+def _meta(name: str, **parts: Any) -> DataFileMeta:
+    return DataFileMeta(file_name=name, file_size=1, row_count=1, schema_id=0, **parts)
+
+
+def test_files_of_other_formats_and_partial_files_are_refused_by_name() -> None:
+    assert _codes(refuse_unreadable_files, [_meta("a.parquet"), _meta("b.PARQUET", embedded_file_index=b"x")]) == []
+    found = [_meta("a.orc"), _meta("b.avro"), _meta("c.parquet", write_cols=("x",)), _meta("d.blob")]
+    assert _codes(refuse_unreadable_files, found) == ["LB5056", "LB5056", "LB5052", "LB5056"]
+    with pytest.raises(UnsupportedError, match=r"a\.orc"):
+        refuse_unreadable_files(found)
+    assert len(_codes(refuse_unreadable_files, [_meta(f"{i}.orc") for i in range(100)])) == 5
+
+
+@pytest.mark.parametrize(
+    ("type_", "arrow", "kw", "codes"),
+    [
+        ("TIMESTAMP(9)", pa.timestamp("ns"), {}, ["LB5057"]),
+        ("TIMESTAMP(9)", pa.timestamp("ns"), {"use_deprecated_int96_timestamps": True}, []),
+        ("TIMESTAMP(9) WITH LOCAL TIME ZONE", pa.timestamp("ns", "UTC"), {}, ["LB5057"]),
+        ("TIMESTAMP(6)", pa.timestamp("us"), {}, []),
+        ("TIMESTAMP(6)", pa.timestamp("ns"), {}, []),
+    ],
+)
+def test_files_with_integer_nanoseconds_are_refused(type_: str, arrow: Any, kw: Any, codes: list[str]) -> None:
+    table = Built(MemoryStore(), table_schema([("id", "INT"), ("t", "TIMESTAMP(6)")]))
+    data = pa.table({"id": pa.array([1], pa.int32()), "t": pa.array([1], arrow)})
+    table.append(table.write(data, **kw))
+    (file,) = table.plan()
+    schema = table_schema([("id", "INT"), ("t", type_)])
+    assert _codes(refuse_nanosecond_files, table.store, [file], lambda _: schema) == codes
+    assert _codes(refuse_nanosecond_files, table.store, [file], lambda _: schema, columns=["id"]) == []
+
+
+def test_footers_are_left_alone_without_such_a_column() -> None:
+    table = Built(MemoryStore(), table_schema(PLAIN))
+    table.append(table.new_file())
+    refuse_nanosecond_files(MemoryStore(), table.plan(), table.versions.load_schema)
+
+
+#: The codes with which the plan of a real table is refused; none where it is planned, with paths and sizes as they lie there.
+REAL = {
+    "append_10": ["LB5011"],
+    "append_table_alter_table_with_cast": [],
+    "append_table_alter_table_with_cast_with_data_evolution": ["LB5052"],
+    "append_table_with_alter_table": [],
+    "append_table_with_rt_branch": ["LB5053"],
+    "append_with_bitmap": [],
+    "append_with_bitmap_no_embedding": [],
+    "append_with_bitmap_v1": [],
+    "append_with_bloomfilter": [],
+    "append_with_bsi_bitmap_bloomfilter": [],
+    "append_with_cast_timestamp": [],
+    "append_with_empty_partition_with_empty_value": ["LB5011"],
+    "append_with_global_index_with_partition": ["LB5052"],
+    "blob_append_table_alter_table_with_cast_with_data_evolution": ["LB5052", "LB5054"],
+    "data_evolution_with_dense_stats": ["LB5052"],
+    "parquet_append_table": ["LB5011"],
+    "pk_09": ["LB5050"],
+    "pk_with_bitmap_dv": ["LB5050"],
+}
+
+
+@pytest.mark.parametrize(("name", "expected"), REAL.items())
+def test_real_tables_are_planned_or_refused_by_feature(shared: Path, name: str, expected: list[str]) -> None:
+    path = shared / "tables" / "parquet" / f"{name}.db" / name
+    versions = sorted((path / "schema").iterdir(), key=lambda p: int(p.name.removeprefix("schema-")))
+    schema = schema_file.loads(versions[-1].read_bytes(), source=str(versions[-1]))
+    latest = SnapshotManager(LocalStore(), str(path)).latest()
+    assert latest is not None
+
+    def plan() -> None:
+        refuse_unreadable(schema)
+        files = plan_files(LocalStore(), str(path), latest, schema)
+        assert {f.path: f.size for f in files}.items() <= {str(p): p.stat().st_size for p in path.rglob("*")}.items()
+        assert sum(f.meta.row_count for f in files) == latest.total_record_count
+
+    assert _codes(plan) == expected
+
+
+@pytest.mark.parametrize("name", ["pk_09", "pk_with_bitmap_dv", "pk_table_scan_and_read_dv"])
+def test_deletion_vectors_are_refused_by_the_plan_itself(shared: Path, name: str) -> None:
+    path = shared / "tables" / "parquet" / f"{name}.db" / name
+    schema = schema_file.loads((path / "schema" / "schema-0").read_bytes(), source="schema-0")
+    latest = SnapshotManager(LocalStore(), str(path)).latest()
+    assert latest is not None
+    assert _codes(plan_files, LocalStore(), str(path), latest, schema) == ["LB5055"]
+
+
+def test_an_index_without_deletion_vectors_is_ignored(shared: Path) -> None:
+    path = shared / "tables" / "parquet" / "append_with_global_index_with_partition.db"
+    path /= "append_with_global_index_with_partition"
+    schema = schema_file.loads((path / "schema" / "schema-0").read_bytes(), source="schema-0")
+    latest = SnapshotManager(LocalStore(), str(path)).latest()
+    assert latest is not None
+    assert latest.index_manifest is not None
+    assert len(plan_files(LocalStore(), str(path), latest, schema)) > 0
+
+
+def test_parquet_bytes_are_what_the_tests_think() -> None:
+    assert parquet_bytes(pa.table({"a": [1]}))[-4:] == b"PAR1"
