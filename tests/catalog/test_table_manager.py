@@ -272,7 +272,7 @@ def test_a_record_that_cannot_be_written_fails_nothing(memory):
 # -- altering -------------------------------------------------------------------------------------------------------
 
 
-def _alterer(base, changes, *, has_snapshots, now):
+def _alterer(base, changes, *, has_snapshots, now, history):
     """Changes are pairs of an option's key and value, or the new name of a column by its old one."""
     fields, options = base.fields, dict(base.options)
     for kind, old, new in changes:
@@ -283,6 +283,7 @@ def _alterer(base, changes, *, has_snapshots, now):
         else:
             fields = tuple(replace(f, name=new) if f.name == old else f for f in fields)
     options["seen"] = str(has_snapshots())
+    assert list(history())[-1] == base
     return replace(base, id=base.id + 1, fields=fields, options=options, time_millis=now)
 
 

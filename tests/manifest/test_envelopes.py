@@ -198,10 +198,10 @@ def test_positions_of_fields_and_properties() -> None:
     declared = parse_manifest(text, source="f.yaml").tables[0]
     assert declared.position == Position("f.yaml", 4, 9)
     assert declared.position_of(("month",)) == Position("f.yaml", 15, 15)
-    assert declared.position_of(("month", "element", "x")) == Position("f.yaml", 16, 72)
+    assert declared.position_of(("month", "element", "x")) == Position("f.yaml", 16, 69)
     assert declared.position_of(("month", "element")) == declared.position_of(("month",))
     assert declared.position_of(("nobody",)) == declared.position
-    assert declared.property_position("options", "file.format") == Position("f.yaml", 8, 24)
+    assert declared.property_position("options", "file.format") == Position("f.yaml", 8, 25)
     assert declared.property_position("options", "absent") == Position("f.yaml", 8, 12)
     assert declared.property_position("partitionKeys") == Position("f.yaml", 7, 18)
 

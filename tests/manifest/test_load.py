@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -38,7 +39,7 @@ def test_a_path_that_is_no_file(tmp_path: Path, name: str) -> None:
 def test_problems_name_the_file_as_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     written(tmp_path / "t.yaml", table("- {name: x, type: Nope}"))
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ManifestError, match=r"^t\.yaml:7:20: error\[LB1050\]"):
+    with pytest.raises(ManifestError, match=r"^t\.yaml:7:23: error\[LB1050\]"):
         lakebed.load_manifest("t.yaml")
 
 
@@ -81,4 +82,5 @@ lakebed.load_manifest
 heavy = {"pyspark", "pyarrow", "fastavro", "hypothesis"} & set(sys.modules)
 assert not heavy, heavy
 """
-    subprocess.run([sys.executable, "-c", script], check=True)
+    source = str(Path(lakebed.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONPATH": source})

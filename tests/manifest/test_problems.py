@@ -8,6 +8,14 @@ from lakebed.codes import register
 from lakebed.diagnostics import Severity
 from manifest.marked import places_of, problems_of, table, unmarked
 
+EVENT = "{kind: SetDataSchema, schema: {fields: []}}"
+
+
+def snapshot(*events: str) -> str:
+    listed = "".join(f"  - {event}\n" for event in events)
+    return f"kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n{listed}"
+
+
 # Each text is one case; the marks in it are all that may be said about it.
 CASES: dict[str, str] = {
     # the text
@@ -48,21 +56,16 @@ CASES: dict[str, str] = {
     "path as name": "kind: Table\nversion: 1\ncontent: {name: «LB1025»a/b, schema: {fields: []}}\n",
     "version in name": "kind: Table\nversion: 1\ncontent: {name: «LB1025»a@3, schema: {fields: []}}\n",
     "unclosed backtick": "kind: Table\nversion: 1\ncontent: {name: «LB1025»'`a', schema: {fields: []}}\n",
-    "database given twice": "kind: Table\nversion: 1\ncontent: {name: «LB1025»a.b, database: c, schema: {fields: []}}\n",
+    "database given twice": "kind: Table\nversion: 1\ncontent: {name: «LB1025»a.b, database: c, schema: {fields: []}}",
     "table declared twice": "kind: Table\nversion: 1\ncontent: {name: b, schema: {fields: []}}\n---\n"
     "kind: Table\nversion: 1\ncontent: {name: «LB1026»default.b, schema: {fields: []}}\n",
     "no schema event": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  «LB1027»name: a.b\n  kind: Root\n"
     "  metadata: [{kind: SetVocab}]\n",
-    "two schema events": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n"
-    "  - «LB1028»{kind: SetDataSchema, schema: {fields: []}}\n  - {kind: SetDataSchema, schema: {fields: []}}\n",
-    "Arrow bytes": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n"
-    "  - {kind: SetDataSchema, rawArrowSchema: «LB1029»DAAAAA==}\n",
-    "schema event without schema": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n"
-    "  - «LB1042»{kind: SetDataSchema}\n",
-    "unknown event": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n"
-    "  - {kind: «LB1030»SetDataShema, schema: {fields: []}}\n",
-    "event of a running dataset": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: Root\n  metadata:\n"
-    "  - {kind: «LB1030»AddData}\n  - {kind: SetDataSchema, schema: {fields: []}}\n",
+    "two schema events": snapshot("«LB1028»{kind: SetDataSchema, schema: {fields: []}}", EVENT),
+    "Arrow bytes": snapshot("{kind: SetDataSchema, rawArrowSchema: «LB1029»DAAAAA==}"),
+    "schema event without schema": snapshot("«LB1042»{kind: SetDataSchema}"),
+    "unknown event": snapshot("{kind: «LB1030»SetDataShema, schema: {fields: []}}"),
+    "event of a running dataset": snapshot("{kind: «LB1030»AddData}", EVENT),
     "unknown dataset kind": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: «LB1056»Leaf\n"
     "  metadata: [{kind: SetDataSchema, schema: {fields: []}}]\n",
     "name missing in snapshot": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  «LB1042»kind: Root\n"

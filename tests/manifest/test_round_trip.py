@@ -10,7 +10,7 @@ from lakebed.manifest import TableManifest, dump_table, parse_manifest
 from lakebed.model import Field, Option, Schema, Struct, Timestamp, TimeUnit, schema_json
 from lakebed.testing import fields, odf_manifests, schemas, table_manifests
 
-slow_to_draw = settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+slow_to_draw = settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 
 
 def read_back(declared: TableManifest) -> TableManifest:

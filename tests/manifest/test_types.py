@@ -77,8 +77,10 @@ def test_no_other_spelling_is_accepted(kind: str) -> None:
         ("{kind: Time, unit: microsecond}", Time(TimeUnit.MICROSECOND)),
         ("{kind: Timestamp, unit: nanosecond, timezone: +07:30}", Timestamp(TimeUnit.NANOSECOND, "+07:30")),
         ("{kind: List, itemType: float32, fixedLength: 2}", List(Float32(), 2)),
-        ("{kind: Map, keyType: string, valueType: {kind: Option, inner: Date}, keysSorted: true}",)
-        + (Map(String(), Option(Date()), keys_sorted=True),),
+        (
+            "{kind: Map, keyType: string, valueType: {kind: Option, inner: Date}, keysSorted: true}",
+            Map(String(), Option(Date()), keys_sorted=True),
+        ),
         ("{kind: Option, inner: Null}", Option(Null())),
         ("{kind: option, inner: null}", Option(Null())),
         ("{kind: Struct, fields: []}", Struct(())),
@@ -123,16 +125,18 @@ def test_normalizing_does_not_change_what_is_read(type_: LogicalType) -> None:
 
 
 def test_a_type_may_be_nested_a_hundred_deep() -> None:
-    text, type_ = "Int8", Int8()
+    text = "Int8"
+    type_: LogicalType = Int8()
     for _ in range(100):
-        text, type_ = f"{{kind: Struct, fields: [{{name: a, type: {text}}}]}}", Struct((Field("a", type_),))  # type: ignore[assignment]
+        text = f"{{kind: Struct, fields: [{{name: a, type: {text}}}]}}"
+        type_ = Struct((Field("a", type_),))
     assert decoded(text) == type_
 
 
 def test_attributes_stand_on_fields_at_any_depth() -> None:
     type_ = decoded(
-        "{kind: Map, keyType: {kind: Struct, fields: [{name: k, type: Int8, extra: {a/b: 1}}]}, valueType: "
-        "{kind: List, itemType: {kind: Option, inner: {kind: Struct, fields: [{name: v, type: UInt8, extra: {a/b: 2}}]}}}}"
+        "{kind: Map, keyType: {kind: Struct, fields: [{name: k, type: Int8, extra: {a/b: 1}}]}, valueType: {kind: List, "
+        "itemType: {kind: Option, inner: {kind: Struct, fields: [{name: v, type: UInt8, extra: {a/b: 2}}]}}}}"
     )
     assert isinstance(type_, Map)
     assert isinstance(type_.key_type, Struct)

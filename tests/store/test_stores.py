@@ -179,6 +179,26 @@ def test_a_file_system_without_conditional_put_is_refused(tmp_path):
     assert not (tmp_path / "schema-0").exists()
 
 
+def test_exclusive_drivers_are_told_by_their_own_put():
+    from fsspec import AbstractFileSystem
+    from fsspec.asyn import AsyncFileSystem
+    from fsspec.implementations.dirfs import DirFileSystem
+    from fsspec.implementations.memory import MemoryFileSystem
+
+    class Conditional(AsyncFileSystem):
+        async def _pipe_file(self, path, value, mode="overwrite", **kwargs): ...
+
+    class Careless(AsyncFileSystem):
+        async def _pipe_file(self, path, value, **kwargs): ...
+
+    class Derived(Conditional): ...
+
+    answers = [FsspecStore(fs()).is_exclusive for fs in (Conditional, Derived, MemoryFileSystem)]
+    assert answers == [True, True, True]
+    refused = (Careless(), AbstractFileSystem(), AsyncFileSystem(), DirFileSystem("x", MemoryFileSystem()))
+    assert [FsspecStore(fs).is_exclusive for fs in refused] == [False, False, False, False]
+
+
 def test_errors_of_network_drivers_are_store_errors():
     class Broken:
         def invalidate_cache(self, path): ...

@@ -95,9 +95,7 @@ class Built:
         types = [f.type for f in self.schema.fields]
         stats = SimpleStats.of(types, [ColumnStatistics(None, None, None)] * len(types))
         name = name or f"data-{next(self.numbers)}-0.parquet"
-        return NewFile(
-            partition=partition, file_name=name, size=10, rows=rows, stats=stats, schema_id=self.schema.id
-        )
+        return NewFile(partition=partition, file_name=name, size=10, rows=rows, stats=stats, schema_id=self.schema.id)
 
     def write(self, data: pa.Table, partition: tuple[Any, ...] = (), **options: Any) -> NewFile:
         """Write rows as a Parquet file into their place."""
@@ -120,9 +118,7 @@ class Built:
     def append(self, *files: NewFile, user: str | None = None, **parts: Any) -> Snapshot:
         """Commit; a user of its own for each call unless given."""
         parts.setdefault("sleep", lambda _: None)
-        return append(
-            self.storage, files, commit_user=user or f"user-{next(self.numbers)}", clock=self.clock, **parts
-        )
+        return append(self.storage, files, commit_user=user or f"user-{next(self.numbers)}", clock=self.clock, **parts)
 
     def plan(self, snapshot: Snapshot | None = None, **parts: Any) -> tuple[DataFile, ...]:
         """The files of a snapshot, by default of the newest."""

@@ -231,7 +231,9 @@ def test_a_filter_gives_what_filtering_the_whole_plan_gives(commits: list[Any], 
 
 
 def test_a_plan_survives_the_merging_of_manifests() -> None:
-    table = _built(table_schema([("month", "INT")], partition_keys=["month"], options={"manifest.merge-min-count": "3"}))
+    table = _built(
+        table_schema([("month", "INT")], partition_keys=["month"], options={"manifest.merge-min-count": "3"})
+    )
     expected = []
     for i in range(10):
         table.append(table.new_file((i % 2,), name=f"{i}.parquet"))

@@ -180,7 +180,15 @@ def test_a_right_hint_saves_the_listing() -> None:
 def test_other_names_are_no_snapshots() -> None:
     store = MemoryStore()
     manager = _manager(1, 2, store=store)
-    for name in (".snapshot-9.abc.tmp", "snapshot-007", "snapshot-", "snapshot-3x", "snapshot-٣", "LATEST", "xsnapshot-4"):
+    for name in (
+        ".snapshot-9.abc.tmp",
+        "snapshot-007",
+        "snapshot-",
+        "snapshot-3x",
+        "snapshot-٣",
+        "LATEST",
+        "xsnapshot-4",
+    ):
         store.create_if_absent(f"{TABLE}/snapshot/{name}", b"?")
     store.make_directory(f"{TABLE}/snapshot/snapshot-8")
     assert manager.ids() == [1, 2]

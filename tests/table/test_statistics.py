@@ -25,7 +25,9 @@ from table.building import fields, parquet_bytes, table_schema
 Stats = ColumnStatistics
 
 
-def _statistics(data: pa.Table, types: dict[str, Any], options: dict[str, str] | None = None, **kw: Any) -> FileStatistics:
+def _statistics(
+    data: pa.Table, types: dict[str, Any], options: dict[str, str] | None = None, **kw: Any
+) -> FileStatistics:
     store = MemoryStore({"/f.parquet": parquet_bytes(data, **kw)})
     found = [DataField(i, name, parse(t)) for i, (name, t) in enumerate(types.items())]
     return parquet_statistics(store, "/f.parquet", found, options)
@@ -51,7 +53,12 @@ def _one(values: list[Any], arrow: pa.DataType, type_: Any, options: dict[str, s
         ([1, -1], pa.timestamp("us"), "TIMESTAMP(6)", Stats(-1_000, 1_000, 0)),
         ([1, -1], pa.timestamp("ns"), "TIMESTAMP(9)", Stats(-1, 1, 0)),
         ([5], pa.timestamp("us", "UTC"), "TIMESTAMP(6) WITH LOCAL TIME ZONE", Stats(5_000, 5_000, 0)),
-        ([Decimal("1.20"), Decimal("-3.45")], pa.decimal128(9, 2), "DECIMAL(9, 2)", Stats(Decimal("-3.45"), Decimal("1.20"), 0)),
+        (
+            [Decimal("1.20"), Decimal("-3.45")],
+            pa.decimal128(9, 2),
+            "DECIMAL(9, 2)",
+            Stats(Decimal("-3.45"), Decimal("1.20"), 0),
+        ),
         ([Decimal("-1")], pa.decimal128(38, 0), "DECIMAL(38, 0)", Stats(Decimal(-1), Decimal(-1), 0)),
         (["b", None, "a"], pa.string(), "STRING", Stats("a", "b", 1)),
         ([b"b", None], pa.binary(), "BYTES", Stats(None, None, 1)),
@@ -59,7 +66,12 @@ def _one(values: list[Any], arrow: pa.DataType, type_: Any, options: dict[str, s
         ([None, None, 4], pa.int32(), "INT", Stats(4, 4, 2)),
         ([1.5, None], pa.float64(), "DOUBLE", Stats(None, None, 1)),
         ([[1], None], pa.list_(pa.int32()), {"type": "ARRAY", "element": "INT"}, Stats()),
-        ([[("a", 1)], None], pa.map_(pa.string(), pa.int32()), {"type": "MAP", "key": "STRING", "value": "INT"}, Stats()),
+        (
+            [[("a", 1)], None],
+            pa.map_(pa.string(), pa.int32()),
+            {"type": "MAP", "key": "STRING", "value": "INT"},
+            Stats(),
+        ),
         (
             [{"x": 1}, None],
             pa.struct({"x": pa.int32()}),
@@ -68,7 +80,9 @@ def _one(values: list[Any], arrow: pa.DataType, type_: Any, options: dict[str, s
         ),
     ],
 )
-def test_bounds_of_every_type(values: list[Any], arrow: pa.DataType, type_: Any, expected: Stats, kw: dict[str, Any]) -> None:
+def test_bounds_of_every_type(
+    values: list[Any], arrow: pa.DataType, type_: Any, expected: Stats, kw: dict[str, Any]
+) -> None:
     assert _one(values, arrow, type_, **kw) == expected
 
 
@@ -91,7 +105,9 @@ def test_decimals_stored_as_integers_have_bounds() -> None:
         ([time(0, 0, 1)], pa.time64("us"), "TIME(3)"),
     ],
 )
-def test_a_file_of_another_physical_type_has_null_counts_only(values: list[Any], arrow: pa.DataType, type_: str) -> None:
+def test_a_file_of_another_physical_type_has_null_counts_only(
+    values: list[Any], arrow: pa.DataType, type_: str
+) -> None:
     assert _one(values, arrow, type_) == Stats(None, None, 0)
 
 
@@ -218,7 +234,9 @@ def test_a_footer_larger_than_the_first_read() -> None:
     assert len(store.operations) == 2
 
 
-@pytest.mark.parametrize("content", [b"", b"PAR1", b"PAR1" + bytes(20), b"x" * 100, b"\xff\xff\xff\x7fPAR1", bytes(8) + b"PAR1"])
+@pytest.mark.parametrize(
+    "content", [b"", b"PAR1", b"PAR1" + bytes(20), b"x" * 100, b"\xff\xff\xff\x7fPAR1", bytes(8) + b"PAR1"]
+)
 def test_what_is_no_parquet_file_is_corrupt(content: bytes) -> None:
     with pytest.raises(CorruptMetadataError) as e:
         read_footer(MemoryStore({"/f": content}), "/f")

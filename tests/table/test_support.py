@@ -8,7 +8,6 @@ import pytest
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.codes import register
 from lakebed.errors import UnsupportedError
 from lakebed.physical import parse
 from lakebed.physical.types import DataField
@@ -32,7 +31,6 @@ def _codes(action: Any, *arguments: Any, **parts: Any) -> list[str]:
     try:
         action(*arguments, **parts)
     except UnsupportedError as e:
-        assert all(d.code in register() for d in e.diagnostics)
         return [d.code for d in e.diagnostics]
     return []
 
@@ -148,7 +146,7 @@ def test_footers_are_left_alone_without_such_a_column() -> None:
     refuse_nanosecond_files(MemoryStore(), table.plan(), table.versions.load_schema)
 
 
-#: The codes with which the plan of a real table is refused; none where it is planned, with paths and sizes as they lie there.
+#: The codes with which the plan of a real table is refused; none where it is planned.
 REAL = {
     "append_10": ["LB5011"],
     "append_table_alter_table_with_cast": [],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 from lakebed.catalog.schema_manager import Clock, SchemaManager, says_the_same
@@ -18,9 +18,15 @@ class Alterer(Protocol):
     """Makes the next version of a table from a list of changes; the change evaluator is one."""
 
     def __call__(
-        self, base: TableSchema, changes: Sequence[Any], *, has_snapshots: Callable[[], bool], now: int
+        self,
+        base: TableSchema,
+        changes: Sequence[Any],
+        *,
+        has_snapshots: Callable[[], bool],
+        now: int,
+        history: Callable[[], Iterable[TableSchema]],
     ) -> TableSchema:
-        """The version after `base`. `now` is in milliseconds since 1970."""
+        """The version after `base`. `now` is in milliseconds since 1970; `history` gives the versions up to `base`."""
         ...
 
 
@@ -42,7 +48,7 @@ def alter(
     base = manager.load_latest_schema()
     while True:
         manager.refuse_newer(base)
-        new = alterer(base, changes, has_snapshots=has_snapshots, now=clock())
+        new = alterer(base, changes, has_snapshots=has_snapshots, now=clock(), history=manager.versions)
         if says_the_same(base, new):
             return base
         if manager.publish(new):

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from lakebed.catalog.branches import branch_names
+from lakebed.catalog.dialects import Dialect
 from lakebed.catalog.names import TableName
+from lakebed.catalog.paths import MAIN
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, RefusedError
@@ -13,14 +15,14 @@ EXTERNAL_DATA = "LB3125"
 EXTERNAL_PATHS = "data-file.external-paths"
 
 
-def refuse_external_data(store: Store, table_path: str, name: TableName, main: SchemaManager) -> None:
+def refuse_external_data(store: Store, table_path: str, name: TableName, dialect: Dialect) -> None:
     """Look through the options of all schema versions of all branches.
 
     Raises:
         RefusedError: one names external paths, or cannot be read, so that nobody can tell.
     """
-    managers = [main, *(SchemaManager(store, table_path, branch=b, name=name) for b in branch_names(store, table_path))]
-    for manager in managers:
+    for branch in (MAIN, *branch_names(store, table_path)):
+        manager = SchemaManager(store, table_path, branch=branch, name=name, dialect=dialect)
         try:
             versions = manager.versions()
         except CorruptMetadataError as error:

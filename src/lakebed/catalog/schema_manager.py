@@ -252,7 +252,7 @@ class SchemaManager:
         else:
             new = replace(base, id=base.id + 1, version=CURRENT_VERSION, time_millis=self._clock())
         if columns.logical is not None:
-            note = annotate(new.fields, _declared(base, new, columns.logical))
+            note = annotate(new.fields, _declared(new, columns.logical))
             rest = {key: value for key, value in new.options.items() if key != OPTION}
             new = new.with_options(rest if note is None else {**rest, OPTION: note})
             new = replace(new, comment=columns.logical.extra.description or new.comment)
@@ -330,19 +330,11 @@ def _required(field: DataField) -> DataField:
     return replace(field, type=with_nullability(field.type, False))
 
 
-def _declared(base: TableSchema, new: TableSchema, given: model.Schema) -> model.Schema:
-    """The logical schema of the new version: columns as given; those not given logically as they were."""
-    before = base.logical
-    by_id = {f.id: before.field(f.name) for f in base.fields}
-    fields = []
-    for column in new.fields:
-        declared = given.field(column.name)
-        known = by_id.get(column.id)
-        if declared is None and known is not None:
-            declared = replace(known, name=column.name)
-        if declared is not None:
-            fields.append(declared)
-    return with_required(model.Schema(tuple(fields), given.extra or before.extra), new.primary_keys)
+def _declared(new: TableSchema, given: model.Schema) -> model.Schema:
+    """The logical schema of the new version: columns as given; those not given logically as they are."""
+    known = new.logical
+    fields = tuple(given.field(field.name) or field for field in known.fields)
+    return with_required(model.Schema(fields, given.extra or known.extra), new.primary_keys)
 
 
 def _ranges(numbers: list[int]) -> str:

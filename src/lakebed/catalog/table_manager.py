@@ -260,7 +260,9 @@ class TableManager:
                 names.insert(0, name.quarantine)
         if not purge:
             for dropped in names:
-                refuse_external_data(self.store, self.table_path(dropped), dropped, self._manager(dropped))
+                refuse_external_data(
+                    self.store, self.table_path(dropped), dropped, dialect_of(self.path_factory.layout)
+                )
         for dropped in names:
             remove_table(self.store, self.table_path(dropped))
             with self._lock:

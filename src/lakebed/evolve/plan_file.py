@@ -33,12 +33,13 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 def plan_from_json(value: Mapping[str, Any]) -> Plan:
     """The plan that the object says. Raises `RefusedError`."""
     content = {k: v for k, v in value.items() if k != "digest"}
-    if content.get("format_version") != FORMAT_VERSION:
+    version = content.get("format_version")
+    if isinstance(version, bool) or version != FORMAT_VERSION:
         raise _refused(
             "LB4301",
             "this version does not know the format of the plan",
             expected=str(FORMAT_VERSION),
-            found=str(content.get("format_version")),
+            found=str(version),
         )
     try:
         if value.get("digest") != _digest(content):

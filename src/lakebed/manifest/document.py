@@ -31,6 +31,7 @@ from lakebed.manifest.table_properties import (
 _ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
 _KINDS = spellings(_ENVELOPES)
 _EVENTS = spellings(EVENT_KINDS)
+_CONTENT = ("description", "primaryKeys", "partitionKeys", "options", "systemColumns", "compatibility", "read")
 _NO_DECLARATION = {
     "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
     "Manifest": "Write `kind: Table`.",
@@ -106,7 +107,7 @@ class DocumentDecoder:
             return None
         table = Properties(content, "`content`", self._problems)
         name = self._table_name(table)
-        nodes = {p: table.optional(p) for p in ("description", "primaryKeys", "partitionKeys", "options", "read")}
+        nodes = {p: table.optional(p) for p in _CONTENT}
         description = table.text("description")
         system = table.choice("systemColumns", [c.value for c in SystemColumns], "LB1056")
         compatibility = table.choice("compatibility", [c.value for c in Compatibility], "LB1056")
@@ -123,7 +124,7 @@ class DocumentDecoder:
             return None
         manifest = replace(manifest, compatibility=Compatibility(compatibility) if compatibility else None, read=read)
         manifest = self._described(manifest, description, nodes["description"])
-        return self._with_system_columns(manifest, system, declared, table.optional("systemColumns"))
+        return self._with_system_columns(manifest, system, declared, nodes["systemColumns"])
 
     def _odf(self, parts: OdfParts | None) -> TableManifest | None:
         if parts is None:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from lakebed.model import JsonValue
 
-_PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./,;()'+=%!?<>@$ :-]*")
+_PLAIN = re.compile(r"[A-Za-z$][A-Za-z0-9_./,;()'+=%!?<>@$ :-]*")
 _NOT_TEXT = frozenset(
     ["y", "n", "yes", "no", "on", "off", "true", "false", "null", "nan", "inf", "infinity", "none", "nil"]
 )

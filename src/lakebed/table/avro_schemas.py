@@ -1,7 +1,7 @@
 """Avro schemas of manifests and manifest lists, and the reading and writing of their container files.
 
 What other readers insist on: a nullable field is a union with null first, counts and sizes are `long`, the fields of an
-entry stand in this order, and `_VERSION` is 2 (reference, section 3.1).
+entry stand in this order, and `_VERSION` is 2 (Paimon specification, "Manifest").
 """
 
 from __future__ import annotations
@@ -122,7 +122,8 @@ def write_container(schema: dict[str, Any], records: list[dict[str, Any]], compr
 def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     """The records of a container file, also where its top-level type is a union of null and a record.
 
-    They come one by one, so that ten thousand of them are never alive at once. Raises UnsupportedError for another file format or a codec without its library, CorruptMetadataError otherwise.
+    They come one by one, so that ten thousand of them are never alive at once. Raises UnsupportedError for another file
+    format or a codec without its library, CorruptMetadataError for what cannot be decoded.
     """
     if data[:4] != _MAGIC:
         raise _not_avro(data, source)

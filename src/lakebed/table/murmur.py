@@ -1,4 +1,4 @@
-"""Murmur3 with 32 bits and seed 42, as it chooses buckets (reference: bucket assignment)."""
+"""Murmur3 with 32 bits and seed 42, as it chooses buckets."""
 
 from __future__ import annotations
 

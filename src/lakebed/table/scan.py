@@ -1,4 +1,4 @@
-"""Which data files a snapshot has: the plan of a read (reference, section 8.1)."""
+"""Which data files a snapshot has: the plan of a read."""
 
 from __future__ import annotations
 

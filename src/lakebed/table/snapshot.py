@@ -1,4 +1,4 @@
-"""Snapshots: the JSON files that make a state of the table visible, and finding the right one (reference, section 2).
+"""Snapshots: the JSON files that make a state of the table visible, and finding the right one (Paimon, "Snapshot").
 
 A snapshot is immutable and its number is unique: it is published by create-if-absent. `LATEST` and `EARLIEST` are
 hints, read with distrust and written after the snapshot is visible.

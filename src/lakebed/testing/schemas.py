@@ -132,13 +132,7 @@ def logical_types(max_leaves: int = 6) -> SearchStrategy[LogicalType]:
     """Any of the 24 types, nested; `max_leaves` bounds how much there is inside."""
     decimals = st.builds(Decimal, st.integers(1, 2**32 - 1), st.integers(-(2**31), 2**31 - 1))
     lengths = st.none() | st.integers(0, 2**64 - 1)
-    leaves = st.one_of(
-        st.sampled_from([*_SIMPLE, Null()]),
-        st.builds(Binary, lengths),
-        decimals,
-        st.builds(Decimal, st.integers(1, 38), st.just(0)),
-        _temporal(),
-    )
+    leaves = _leaves(st.builds(Binary, lengths), decimals, st.just(Null()))
     return st.recursive(
         _maybe_optional(leaves), lambda inner: _maybe_optional(_nested(inner, lengths)), max_leaves=max_leaves
     )
@@ -157,8 +151,7 @@ def schemas(*, min_size: int = 0, max_size: int = 5) -> SearchStrategy[Schema]:
 def paimon_types(max_leaves: int = 6) -> SearchStrategy[LogicalType]:
     """A type that a Paimon table can hold: no `Null`, decimals of up to 38 digits, keys of maps simple and required."""
     decimals = st.integers(1, 38).flatmap(lambda p: st.builds(Decimal, st.just(p), st.integers(0, p)))
-    simple = st.sampled_from(_SIMPLE)
-    leaves = simple | decimals | st.builds(Binary, st.integers(1, 64)) | _temporal()
+    leaves = _leaves(st.builds(Binary, st.integers(1, 64)), decimals)
     keys: SearchStrategy[LogicalType] = st.sampled_from([String(), Int32(), Int64(), Date(), UInt8()])
     lengths = st.none() | st.integers(1, 4)
     return st.recursive(
@@ -178,8 +171,11 @@ def paimon_schemas(*, min_size: int = 1, max_size: int = 5) -> SearchStrategy[Sc
     return st.builds(Schema, _siblings(paimon_fields(), min_size, max_size), extras())
 
 
-def _temporal() -> SearchStrategy[LogicalType]:
-    return st.one_of(st.builds(Time, _UNITS), st.builds(Duration, _UNITS), st.builds(Timestamp, _UNITS, _ZONES))
+def _leaves(*others: SearchStrategy[Any]) -> SearchStrategy[LogicalType]:
+    """The types without types inside, each kind as often as the others."""
+    temporal = (st.builds(Time, _UNITS), st.builds(Duration, _UNITS), st.builds(Timestamp, _UNITS, _ZONES))
+    kinds: list[SearchStrategy[LogicalType]] = [*(st.just(type_) for type_ in _SIMPLE), *temporal, *others]
+    return st.sampled_from(kinds).flatmap(lambda kind: kind)
 
 
 def _maybe_optional(types: SearchStrategy[LogicalType]) -> SearchStrategy[LogicalType]:

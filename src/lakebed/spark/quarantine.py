@@ -1,0 +1,74 @@
+"""The quarantine of a table: an ordinary append table that takes its bad rows, each with the reasons.
+
+It is `<db>.<table>__quarantine`, made when the first bad row comes. `raw` is the row as it was read: the line where it
+is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was checked
+against.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_manager import TableManager
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import AlreadyExistsError
+from lakebed.model import Field, Int64, List, Option, String, Struct, Timestamp
+from lakebed.spark.checkers import PROBLEM
+from lakebed.spark.stamp_forms import stamp_forms
+from lakebed.spark.write_types import write_type
+
+_PROBLEM = Struct(
+    (
+        Field("path", Option(String())),
+        Field("code", String()),
+        Field("expected", Option(String())),
+        Field("found", Option(String())),
+    )
+)
+FIELDS = (
+    Field("run_id", String()),
+    Field("ingested_at", Timestamp()),
+    Field("source_file", Option(String())),
+    Field("source_offset", Option(Int64())),
+    Field("raw", Option(String())),
+    Field("schema_id", Int64()),
+    Field("problems", List(_PROBLEM)),
+)
+
+
+def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
+    """The newest schema of the quarantine of table `name`, which is made if there is none."""
+    quarantine = name.quarantine
+    if not tables.exists(quarantine):
+        try:
+            tables.create_table(quarantine.database, quarantine.table, FIELDS, comment=f"Bad rows of {name}")
+        except AlreadyExistsError:
+            # Another run has just made it.
+            pass
+    return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
+
+
+def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema_id: int, now: int) -> DataFrame:
+    """Bad rows as columns `v0`, `v1`, ... of the quarantine's schema.
+
+    `rows` are prepared rows (see `lakebed.spark.prepare`), `schema_id` the version that they were checked against, `now`
+    milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
+    """
+    values: dict[str, Column] = {
+        "run_id": F.lit(run_id),
+        "ingested_at": F.timestamp_millis(F.lit(now)),
+        "source_file": F.col("file"),
+        "source_offset": F.col("offset"),
+        "raw": F.col("raw"),
+        "schema_id": F.lit(schema_id),
+        "problems": F.col("problems").cast(f"array<{PROBLEM}>"),
+    }
+    stamps = stamp_forms(schema.fields)
+    return rows.select(
+        *(
+            values.get(f.name, F.lit(None)).cast(write_type(f.type, stamps)).alias(f"v{i}")
+            for i, f in enumerate(schema.fields)
+        )
+    )

@@ -1,0 +1,55 @@
+"""The managers with the change evaluator in them, as a lake has them."""
+
+from __future__ import annotations
+
+import pytest
+
+from lakebed import model
+from lakebed.catalog import DataType, Field, PathFactory, TableManager
+from lakebed.errors import LakebedError, ValidationError
+from lakebed.evolve import altered, evolved
+from lakebed.evolve.changes import RenameColumn
+from lakebed.physical.types import BigInt, DataField
+from lakebed.store import MemoryStore
+
+
+@pytest.fixture(params=["paimon", "mini"])
+def tables(request) -> TableManager:
+    store = MemoryStore()
+    paths = PathFactory("/w", request.param, store=store)
+    found = TableManager(paths, store, lambda: 1000, evolver=evolved, alterer=altered)
+    found.create_table("d", "t", [Field("id", DataType.INT, False), Field("n", DataType.INT)], ["id"])
+    return found
+
+
+def test_types_may_change_where_the_format_allows(tables):
+    manager = tables.get_schema_manager("d", "t")
+    wider = manager.create_new_schema_version(["id INT NOT NULL", "n BIGINT", "m STRING"], ["id"])
+    assert wider.fields[1] == DataField(1, "n", BigInt())
+    assert wider.fields[2].id == 2
+    assert wider.time_millis == 1000
+    assert manager.load_latest_schema().fields == wider.fields
+    assert manager.create_new_schema_version(["id INT NOT NULL", "n BIGINT", "m STRING"], ["id"]).id == 1
+    for wrong in (["id BIGINT NOT NULL", "n BIGINT"], ["id INT NOT NULL", "n BOOLEAN", "x INT NOT NULL"], ["n BIGINT"]):
+        with pytest.raises(LakebedError):
+            manager.create_new_schema_version(wrong, ["id"])
+    assert manager.ids() == [0, 1]
+
+
+def test_lists_of_changes_in_both_forms(tables):
+    add = {"action": "addColumn", "fieldNames": ["x"], "dataType": "INT", "comment": None, "move": None}
+    new = tables.alter_table("d", "t", [add, RenameColumn(("n",), "m")])
+    assert (new.id, new.field_names) == (1, ("id", "m", "x"))
+    assert tables.get_table_metadata("d", "t").current_schema_id == 1
+    with pytest.raises(ValidationError):
+        tables.alter_table("d", "t", [{"action": "dropEverything"}])
+
+
+def test_annotations_follow_a_changed_type():
+    store = MemoryStore()
+    tables = TableManager(PathFactory("/w", store=store), store, lambda: 1000, evolver=evolved, alterer=altered)
+    tables.create_table("d", "t", [model.Field("u", model.Option(model.UInt8())), ("n", "INT")])
+    manager = tables.get_schema_manager("d", "t")
+    new = manager.create_new_schema_version([model.Field("u", model.Option(model.UInt32())), ("n", "BIGINT")])
+    assert new.logical.fields[0].type == model.Option(model.UInt32())
+    assert str(new.fields[0].type) == "BIGINT"

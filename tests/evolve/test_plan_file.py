@@ -1,0 +1,91 @@
+"""Plan files: an exact round trip, and refusal of what was changed or is not known."""
+
+from __future__ import annotations
+
+import copy
+import json
+from typing import Any
+
+import pytest
+
+from evolve.declarations import Warehouse, manifest
+from lakebed.errors import RefusedError
+from lakebed.evolve import Plan
+
+
+@pytest.fixture
+def plan() -> Plan:
+    lake = Warehouse()
+    lake.settle(
+        manifest("{name: a, type: Int32}\n{name: b, type: Int32}\n{name: ü, type: {kind: Option, inner: String}}")
+    )
+    changed = manifest(
+        """{name: b, type: Int64, extra: {lakebed.dev/renamedFrom: a, x.org/p: [1, {q: null}]}}
+        {name: a, type: Int32, extra: {lakebed.dev/renamedFrom: b}}
+        {name: s, type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: UInt64}]}}}""",
+        head="compatibility: ODF\noptions: {x: '1'}",
+    )
+    forbidden = manifest("{name: a, type: Int32}\n{name: z, type: Int32}")
+    return Plan((*lake.plan(changed, forbidden, manifest("{name: a, type: Date}", name="db.new")).tables,))
+
+
+def test_the_round_trip_is_exact(plan: Plan) -> None:
+    text = json.dumps(plan.to_json(), ensure_ascii=False, indent=2)
+    again = Plan.from_json(json.loads(text))
+    assert again == plan
+    assert again.to_json() == plan.to_json()
+    assert [t.is_noop for t in again.tables] == [False, False, False]
+
+
+def test_what_a_reader_of_the_file_finds(plan: Plan) -> None:
+    value = plan.to_json()
+    assert value["format_version"] == 1
+    changed, forbidden, new = value["tables"]
+    assert set(changed["base"]) == {"schemaId", "fingerprint"}
+    assert changed["base"]["fingerprint"].startswith("sha256:")
+    assert new["base"] is None
+    assert forbidden["target"] is None
+    assert changed["odf"]["gates"]
+    assert changed["steps"][0]["action"] == "dropColumn"
+    assert {c["verdict"] for c in changed["changes"]} == {"safe", "caution", "breaking"}
+
+
+def edited(value: dict[str, Any], edit: str) -> dict[str, Any]:
+    out = copy.deepcopy(value)
+    match edit:
+        case "verdict":
+            out["tables"][0]["changes"][0]["verdict"] = "safe"
+        case "fingerprint":
+            out["tables"][0]["base"]["fingerprint"] = "sha256:00"
+        case "step":
+            out["tables"][0]["steps"].pop()
+        case "table":
+            del out["tables"][1]
+        case "digest":
+            del out["digest"]
+        case "key":
+            out["extra"] = 1
+    return out
+
+
+@pytest.mark.parametrize("edit", ["verdict", "fingerprint", "step", "table", "digest", "key"])
+def test_an_edited_plan_is_refused(plan: Plan, edit: str) -> None:
+    with pytest.raises(RefusedError) as caught:
+        Plan.from_json(edited(plan.to_json(), edit))
+    assert caught.value.code == "LB4302"
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, True])
+def test_another_format_is_refused(plan: Plan, version: object) -> None:
+    with pytest.raises(RefusedError) as caught:
+        Plan.from_json({**plan.to_json(), "format_version": version})
+    assert caught.value.code == "LB4301"
+
+
+@pytest.mark.parametrize("value", [{"format_version": 1}, {"format_version": 1, "tables": [1], "diagnostics": []}])
+def test_nonsense_with_a_right_digest_is_refused(value: dict[str, Any]) -> None:
+    from lakebed.evolve.plan_file import _digest
+
+    with pytest.raises(RefusedError) as caught:
+        Plan.from_json({**value, "digest": _digest(value)})
+    assert caught.value.code == "LB4302"

@@ -1,0 +1,131 @@
+"""What people read of plans, of what became of them, and of differences."""
+
+from __future__ import annotations
+
+import pytest
+
+from evolve.declarations import Warehouse, manifest
+from evolve.tables import row, run, table
+from lakebed.evolve import Plan, describe_changes
+from lakebed.evolve.changes import AddColumn, DropColumn, Move, RenameColumn, SetOption, UpdateColumnType, UpdateComment
+from lakebed.physical import types as t
+from lakebed.render.plan_text import render_applied, render_diff, render_plan
+
+A = "{name: a, type: Int32}\n{name: b, type: {kind: Option, inner: Int32}}"
+
+
+@pytest.fixture
+def lake() -> Warehouse:
+    return Warehouse()
+
+
+def test_a_new_table(lake: Warehouse) -> None:
+    assert render_plan(lake.plan(manifest(A))).splitlines() == [
+        "db.t: new table",
+        "  + safe       create table db.t (2 columns)",
+        "  + safe       add column a: Int32",
+        "  + safe       add column b: Option<Int32>",
+        "",
+        "Tables: 1 to create.",
+    ]
+
+
+def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
+    lake.apply(manifest(A))
+    plan = lake.plan(manifest("{name: a, type: Int64, extra: {x.org/p: [1]}}"), manifest(A, name="db.u"))
+    assert render_plan(plan).splitlines() == [
+        "db.t: schema 0 to 1",
+        "  - breaking   drop column b (Option<Int32>)",
+        "               LB4203: its values are no longer read, "
+        "and a later column of the same name does not bring them back",
+        "               leave: --allow LB4203:b",
+        "               at t.yaml:4:9",
+        "  ~ safe       change type of a from Int32 to Int64",
+        "               LB4205: the new type holds every value of the old one",
+        "  ~ safe       set x.org/p of a to [1]",
+        "               LB4214: no stored row is touched",
+        "  ODF migration rule (LB4220): refused for b, a; does not gate",
+        "",
+        "db.u: new table",
+        "  + safe       create table db.u (2 columns)",
+        "  + safe       add column a: Int32",
+        "  + safe       add column b: Option<Int32>",
+        "",
+        "Tables: 1 to create, 1 to change. Changes: 2 safe, 1 breaking.",
+    ]
+    assert render_applied(lake.apply(plan, "LB4203")).splitlines() == [
+        "db.t: now at schema 1",
+        "db.u: created, schema 0",
+    ]
+
+
+def test_forbidden_and_unchanged(lake: Warehouse) -> None:
+    lake.apply(manifest(A))
+    text = render_plan(lake.plan(manifest(A + "\n{name: c, type: Int32}")))
+    assert text.startswith("db.t: cannot be changed as declared (schema 0)")
+    assert "remedy: declare it as an Option" in text
+    noop = lake.plan(manifest(A))
+    assert render_plan(noop) == "db.t: as declared (schema 0)\n\nNo changes."
+    assert render_applied(lake.apply(noop)) == "db.t: unchanged, at schema 0"
+
+
+def test_markup_is_rich_and_brackets_in_texts_survive(lake: Warehouse) -> None:
+    from rich.text import Text
+
+    lake.apply(manifest(A))
+    plan = lake.plan(manifest(A, extra="{x.org/p: [red, '[bold]']}"))
+    marked = render_plan(plan, markup=True)
+    assert "[green]safe     [/]" in marked
+    assert Text.from_markup(marked).plain == render_plan(plan)
+    assert '["red", "[bold]"]' in render_plan(plan)
+
+
+def test_an_empty_plan() -> None:
+    assert render_plan(Plan(())).strip() == "No changes."
+
+
+class TestDifferences:
+    def base(self) -> t.DataType:
+        return row(("x", t.Int()), ("y", t.STRING))
+
+    def test_every_kind_in_words(self) -> None:
+        old = table(("a", t.Int()), ("r", self.base()), ("c", t.Date()), options={"x": "1"})
+        new = run(
+            old,
+            RenameColumn(("a",), "z"),
+            UpdateColumnType(("r", "x"), t.BigInt()),
+            RenameColumn(("r", "y"), "yy"),
+            DropColumn(("c",)),
+            AddColumn(("n",), t.Array(t.Int()), "text", Move.first("n")),
+            SetOption("x", "2"),
+            UpdateComment("hello"),
+        )
+        assert describe_changes(old, new) == (
+            "drop column c (Option<Date>)",
+            "rename column a to z",
+            "rename column r.y to yy",
+            "change type of r.x from Int32 to Int64",
+            "add column n: Option<List<Option<Int32>>>",
+            "change option x from 1 to 2",
+            'set description of the table to "hello"',
+        )
+        assert describe_changes(old, old) == ()
+        assert render_diff(old, old) == "No differences."
+        assert render_diff(old, new).splitlines()[0] == "drop column c (Option<Date>)"
+
+    def test_other_keys_are_told_and_no_error(self) -> None:
+        old = table(("a", t.Int()), ("b", t.Int()), primary=("a",))
+        new = table(("a", t.Int()), ("b", t.Int()), primary=("b",), partition=("a",))
+        assert describe_changes(old, new)[:2] == (
+            "change primary keys from a to b",
+            "change partition keys from none to a",
+        )
+
+    def test_two_tables_are_compared_by_name(self) -> None:
+        old = table(("a", t.Int()), ("r", row(("x", t.Int()))), ("b", t.Date()))
+        new = table(("b", t.Date()), ("r", row(("w", t.Int()), ("x", t.BigInt()))), ("a", t.Int()))
+        lines = describe_changes(old, new, by_name=True)
+        assert "change type of r.x from Int32 to Int64" in lines
+        assert "add column r.w: Option<Int32>" in lines
+        assert not [line for line in lines if "rename" in line or "drop" in line]
+        assert describe_changes(old, table(*((f.name, f.type) for f in old.fields)), by_name=True) == ()
