@@ -105,9 +105,9 @@ def _datetime(text: str) -> datetime.datetime:
 
 
 def raw(col: Column, type_: p.DataType) -> Column:
-    """A result in a form whose collection depends on no zone and no float formatting of Python."""
+    """A result in a form that can be collected whatever its zone, its range and the formatting of Python."""
     match type_:
-        case p.Float() | p.Double():
+        case p.Float() | p.Double() | p.Timestamp():
             return col.cast("string")
         case p.Date():
             return F.unix_date(col)
@@ -131,19 +131,16 @@ def as_text(value: Any, type_: p.DataType) -> str | None:
         case p.Timestamp():
             return java_text(value)
         case p.LocalZonedTimestamp():
-            return java_text(EPOCH + value * MICROSECOND)
+            return java_text((EPOCH + value * MICROSECOND).isoformat(sep=" "))
         case _:
             return str(value)
 
 
-def java_text(value: datetime.datetime) -> str:
+def java_text(text: str) -> str:
     """A wall clock as Java's `LocalDateTime` prints it: seconds only if needed, the fraction in groups of three."""
-    text = value.strftime("%Y").zfill(4) + value.strftime("-%m-%dT%H:%M")
-    if value.second or value.microsecond:
-        text += f":{value.second:02d}"
-    if value.microsecond:
-        text += f".{value.microsecond:06d}"
-    return text.removesuffix("000") if value.microsecond else text
+    head, _, fraction = text.replace(" ", "T").partition(".")
+    digits = fraction.ljust(6, "0").removesuffix("000")
+    return f"{head}.{digits}" if fraction else head.removesuffix(":00") if head.count(":") == 2 else head
 
 
 @contextmanager
@@ -205,9 +202,7 @@ def results(
         if shape in wanted
     ]
     (row,) = frame.select(*columns).collect()
-    return [
-        {shape: as_text(row[f"{shape}{i}"], case.types[1]) for shape in wanted} for i, case in enumerate(cases)
-    ]
+    return [{shape: as_text(row[f"{shape}{i}"], case.types[1]) for shape in wanted} for i, case in enumerate(cases)]
 
 
 def batched(cases: Sequence[Case], size: int) -> Iterator[tuple[Case, ...]]:

@@ -216,3 +216,11 @@ class TestLookAlikes:
     def test_a_declared_rename_is_not_asked_about(self, lake: Warehouse) -> None:
         lake.settle(fields(column("k"), column("delay")))
         assert self.questions(lake, fields(column("k"), column("delays", old="delay"))) == []
+
+
+def test_names_that_move_on_along_a_chain(lake: Warehouse) -> None:
+    before = ids(lake.settle(fields(column("a"), column("b"), column("c"))))
+    lake.settle(fields(column("a", old="b"), column("b", old="a"), column("c")))
+    # The rename of a to d is new, so `a` is the present b now, although the same words are stored with another field.
+    after = ids(lake.settle(fields(column("d", old="a"), column("a", old="b"), column("c"))))
+    assert (after["d"], after["a"], after["c"]) == (before["b"], before["a"], before["c"])

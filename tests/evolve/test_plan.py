@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from evolve.declarations import Warehouse, by_summary, declared, manifest, verdicts
 from evolve.tables import row, table
-from lakebed.errors import ConversionError, ManifestError, ValidationError
+from lakebed.errors import ConversionError, ManifestError, UnsupportedError, ValidationError
 from lakebed.evolve import Plan, Verdict, plan_table
 from lakebed.evolve.changes import SetOption
 from lakebed.manifest import table_manifest_of
@@ -437,3 +438,22 @@ def test_drift_is_told_with_the_plan(lake: Warehouse) -> None:
     foreign = base.with_options({"lakebed.schema": '{"format":1,"fields":{"9":{"name":"gone","extra":{}}}}'})
     plan = plan_table(declared(manifest("{name: a, type: Int16}")), foreign, lambda: False)
     assert [d.code for d in plan.diagnostics] == ["LB3512"]
+
+
+def test_keys_that_another_engine_left_as_options_stay_what_they_are() -> None:
+    base = table(("id", t.Int()), ("v", t.Int()), options={"primary-key": "id", "file.format": "parquet"})
+    inferred = table_manifest_of("db.t", base)
+    assert plan_table(inferred, base, lambda: True).is_noop
+    changed = replace(inferred, description="text")
+    plan = plan_table(changed, base, lambda: True)
+    assert verdicts(plan) == {"comment": "safe LB4212"}
+    assert plan.target is not None
+    assert plan.target.options == base.options
+
+
+def test_a_schema_file_of_a_later_format_can_be_compared_but_not_changed() -> None:
+    base = replace(table(("a", t.Int())), version=4)
+    inferred = table_manifest_of("db.t", base)
+    assert plan_table(inferred, base, lambda: True).is_noop
+    with pytest.raises(UnsupportedError):
+        plan_table(replace(inferred, description="text"), base, lambda: True)

@@ -135,8 +135,8 @@ def test_a_type_may_be_nested_a_hundred_deep() -> None:
 
 def test_attributes_stand_on_fields_at_any_depth() -> None:
     type_ = decoded(
-        "{kind: Map, keyType: {kind: Struct, fields: [{name: k, type: Int8, extra: {a/b: 1}}]}, valueType: {kind: List, "
-        "itemType: {kind: Option, inner: {kind: Struct, fields: [{name: v, type: UInt8, extra: {a/b: 2}}]}}}}"
+        "{kind: Map, keyType: {kind: Struct, fields: [{name: k, type: Int8, extra: {a/b: 1}}]}, valueType: {kind: List,"
+        " itemType: {kind: Option, inner: {kind: Struct, fields: [{name: v, type: UInt8, extra: {a/b: 2}}]}}}}"
     )
     assert isinstance(type_, Map)
     assert isinstance(type_.key_type, Struct)

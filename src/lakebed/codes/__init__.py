@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-_ROOMS = ("general", "manifest", "types", "catalog", "evolve", "table", "rows", "casts", "cli")
+_ROOMS = ("general", "manifest", "types", "catalog", "evolve", "table", "rows", "reading", "casts", "cli")
 
 
 @dataclass(frozen=True, slots=True)

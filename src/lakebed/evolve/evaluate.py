@@ -40,6 +40,7 @@ def evaluate(
     written under) are called only where a rule asks. Raises `ValidationError` with all refused changes, else with all
     rules that the result breaks; `UnsupportedError` for a schema file of a newer version.
     """
+    refuse_later(base)
     target, refusals = evaluate_all(base, tuple(changes), has_snapshots=has_snapshots, now=now)
     if refusals:
         raise ValidationError(*(r.diagnostic for r in refusals))
@@ -51,9 +52,6 @@ def evaluate_all(
     base: TableSchema, changes: Sequence[Change], *, has_snapshots: Callable[[], bool], now: int
 ) -> tuple[TableSchema, tuple[Refusal, ...]]:
     """As `evaluate`, but refused changes are left out and reported, and the result is not validated."""
-    if base.version > CURRENT_VERSION:
-        message = f"schema files of version {base.version} are not written"
-        raise UnsupportedError(Diagnostic("LB4022", message, expected=f"at most {CURRENT_VERSION}"))
     asked = _once(has_snapshots)
     copy = WorkingCopy.of(base, asked)
     refusals: list[Refusal] = []
@@ -66,6 +64,13 @@ def evaluate_all(
         copy.options[OPTION] = follow(copy.options[OPTION], base.fields, copy.fields)
     _fold_keys(copy)
     return _finished(copy, base, now), tuple(refusals)
+
+
+def refuse_later(base: TableSchema) -> None:
+    """Raise `UnsupportedError` for a schema file of a later format: what is not known would be lost."""
+    if base.version > CURRENT_VERSION:
+        message = f"schema files of version {base.version} are not written"
+        raise UnsupportedError(Diagnostic("LB4022", message, expected=f"at most {CURRENT_VERSION}"))
 
 
 def check(

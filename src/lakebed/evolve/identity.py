@@ -121,7 +121,7 @@ class _Pairing:
     def siblings(self, parent: Path, declared: tuple[Sibling, ...], stored: tuple[Sibling, ...]) -> Fields:
         """The declared columns of one level with the ids of the stored ones that they are."""
         level = _Level(self, parent, stored)
-        for decide in (level.by_pin, level.by_rename, level.by_name):
+        for decide in (level.by_pin, level.by_rename, level.by_repeated_rename, level.by_name):
             for sibling in declared:
                 if sibling.name not in level.paired:
                     decide(sibling)
@@ -220,6 +220,15 @@ class _Level:
         path = (*self.parent, declared.name)
         message = f"{path_text(path)} is renamed from {old}, which is no column beside it"
         self.pairing.problem("LB4103", path, message, found=str(old), remedy=remedy, suggestions=near)
+
+    def by_repeated_rename(self, declared: Sibling) -> None:
+        """A rename that is stored, but with a field that another declared column claims: then it is meant anew."""
+        old = declared.member.extra.get(RENAMED_FROM)
+        present, found = self._named(declared.name), self._named(str(old))
+        if present is None or found is None or old == declared.name:
+            return
+        if present.column.id in self.claimed and found.column.id not in self.claimed:
+            self._claim(declared, found)
 
     def by_name(self, declared: Sibling) -> None:
         found = self._named(declared.name)

@@ -17,7 +17,7 @@ from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.earlier_versions import unreadable
-from lakebed.evolve.evaluate import Refusal, check, evaluate_all
+from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.identity import identify, identify_new
 from lakebed.evolve.look_alikes import look_alikes
 from lakebed.evolve.meaning import Meanings, compare
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
 #: Options with this prefix are Lakebed's: a manifest neither declares nor removes them.
 OWN_OPTIONS = "lakebed."
-#: Refusals that may only follow from an earlier one: the column was not there because its addition was refused.
-_CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4015"})
+#: Refusals that may only follow from an earlier one, such as a column that is not there because it was not added.
+_CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4009", "LB4015"})
 _KINDS_ODF_ALLOWS = frozenset(
     {
         EditKind.CREATE,
@@ -123,7 +123,10 @@ def _compatibility(declared: TableManifest) -> str | None:
 def _declared_table(
     declared: TableManifest, stored: Mapping[str, str]
 ) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """Primary keys, partition keys and options of the manifest; keys that were given as options are made keys."""
+    """Primary keys, partition keys and options of the manifest; keys that are given as options are made keys.
+
+    Not so where the table itself has them as options only, as some engines leave it: there they stay options.
+    """
     options = dict(declared.options)
     problems = []
     for key in list(options):
@@ -134,9 +137,10 @@ def _declared_table(
             )
     keys = {guards.PRIMARY_KEY: declared.primary_keys, guards.PARTITION: declared.partition_keys}
     for key, given in keys.items():
-        text = options.pop(key, None)
-        if text is None:
+        text = options.get(key)
+        if text is None or (text == stored.get(key) and not given):
             continue
+        del options[key]
         names = tuple(part.strip() for part in text.split(",") if part.strip())
         if given and given != names:
             message = f"the keys are given twice, as {', '.join(given)} and by option {key} as {', '.join(names)}"
@@ -191,6 +195,9 @@ class _Planning:
         reached, _ = evaluate_all(base, [s.change for s in steps], has_snapshots=lambda: False, now=0)
         if OPTION in reached.options:
             options[OPTION] = reached.options[OPTION]
+        for key in (guards.PRIMARY_KEY, guards.PARTITION):
+            if key not in reached.options:
+                options.pop(key, None)
         steps += table_steps(reached, options, declared.description)
         edits = [*self._key_edits(fields, primary, partition), *_unique(s.edit for s in steps), *meanings.edits]
         changes = [s.change for s in steps]
@@ -278,6 +285,7 @@ class _Planning:
     def _target(self, changes: Sequence[Change]) -> TableSchema:
         if not changes:
             return self.base
+        refuse_later(self.base)
         refuse_newer(self.base)
         target, refusals = evaluate_all(self.base, changes, has_snapshots=self.has_snapshots, now=0)
         if refusals:

@@ -148,7 +148,9 @@ class StructChecker:
 
     def bad(self, x: Column, v: Column) -> Column:
         inside = [
-            m.checker.bad(m.get(x), v.getField(m.name)) for m in self.members if m.checker is not None and m.get is not None
+            m.checker.bad(m.get(x), v.getField(m.name))
+            for m in self.members
+            if m.checker is not None and m.get is not None
         ]
         wrong = [~self.right_shape(x), *inside]
         return self.presence.bad(x) | (~self.presence.missing(x) & any_of(wrong))
@@ -218,7 +220,10 @@ class MapChecker:
             return F.struct(self.key.value(key).alias("key"), self.item.value(value).alias("value"))
 
         # Spark fails the query, not the row, on a key that is NULL or there twice.
-        return F.when(~F.coalesce(self._bad_keys(found), F.lit(True)), F.map_from_entries(F.transform(F.map_entries(found), of_entry)))
+        return F.when(
+            ~F.coalesce(self._bad_keys(found), F.lit(True)),
+            F.map_from_entries(F.transform(F.map_entries(found), of_entry)),
+        )
 
     def _bad_keys(self, found: Column) -> Column:
         return self._null_key(found) | self._same_key(found)

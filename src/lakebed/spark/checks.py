@@ -7,7 +7,7 @@ array of its problems: path, code, what was expected, what was found. They reach
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,7 +22,6 @@ from lakebed.model.extra import ENUM, PATTERN
 from lakebed.physical import DataType, path_text
 from lakebed.physical import types as physical
 from lakebed.spark import json_values
-from lakebed.spark.casts.time import instant_to_wall
 from lakebed.spark.checkers import (
     Checker,
     FlatChecker,
@@ -33,6 +32,7 @@ from lakebed.spark.checkers import (
     Presence,
     StructChecker,
 )
+from lakebed.spark.clocks import instant_to_wall
 from lakebed.spark.moments import moment_converter
 from lakebed.spark.source_types import Entries, Items, Json, Members, Plain, SourceType, Text, describe
 from lakebed.spark.values import Conversion, Converter, Fault, Rules, Target, is_text, value_converter
@@ -92,7 +92,8 @@ class CheckBuilder:
             case physical.Map() | physical.Multiset(), Entries() | Json():
                 return self._map(place, place.stored, source)
             case _:
-                return self._unfit(place, source)
+                self._unfit(place, source)
+                return None
 
     def _unfit(self, place: Place, source: SourceType) -> None:
         expected, found = expected_text(place.meant, place.extra), describe(source)
@@ -209,10 +210,8 @@ class CheckBuilder:
         declared = place.own
         key_meant = declared.key_type if isinstance(declared, logical.Map) else place.meant
         value_meant = declared.value_type if isinstance(declared, logical.Map) else logical.Int32()
-        if isinstance(stored, physical.Multiset):
-            key_stored, value_stored = stored.element, physical.Int(nullable=False)
-        else:
-            key_stored, value_stored = stored.key, stored.value
+        key_stored: DataType = stored.element if isinstance(stored, physical.Multiset) else stored.key
+        value_stored: DataType = physical.Int(nullable=False) if isinstance(stored, physical.Multiset) else stored.value
         is_json = isinstance(source, Json)
         key_source = Text(base64=True) if isinstance(source, Json) else source.key
         key_place = Place(physical.with_nullability(key_stored, False), key_meant, (*place.path, "key"))
@@ -225,20 +224,9 @@ class CheckBuilder:
         entries = json_values.entries_of if is_json else _as_column
         return MapChecker(self._presence(place, source), key, value, entries, same)
 
-    def note_missing(self, place: Place, found: list[str], where: str = "") -> None:
-        """A required column that the source does not have."""
-        name = path_text(place.path)
-        self.problems.append(
-            Diagnostic(
-                MISSING,
-                f"the source{where} has no column {name}, which is required",
-                path=name,
-                expected=expected_text(place.meant, place.extra),
-                found=", ".join(found) or "no columns",
-                suggestions=near_names(place.path[-1], found),
-                remedy="add the column to the source, or declare it as an Option",
-            )
-        )
+    def note_missing(self, place: Place, found: Sequence[str], where: str = "") -> None:
+        """Note a required column that the source does not have."""
+        self.problems.append(missing_column(place, found, where))
 
     def _note_unknown(self, found: list[str], declared: list[str], path: _Path) -> None:
         if self.ignore_unknown:
@@ -246,6 +234,20 @@ class CheckBuilder:
         for name in found:
             if name not in declared:
                 self.problems.append(unknown_column(path_text((*path, name)), near_names(name, declared)))
+
+
+def missing_column(place: Place, found: Sequence[str], where: str = "") -> Diagnostic:
+    """A required column that the source does not have; `found` are the columns beside it."""
+    name = path_text(place.path)
+    return Diagnostic(
+        MISSING,
+        f"the source{where} has no column {name}, which is required",
+        path=name,
+        expected=expected_text(place.meant, place.extra),
+        found=", ".join(found) or "no columns",
+        suggestions=near_names(place.path[-1], found),
+        remedy="add the column to the source, or declare it as an Option",
+    )
 
 
 def unknown_column(path: str, suggestions: tuple[str, ...], where: str = "") -> Diagnostic:

@@ -7,7 +7,7 @@ import codecs
 import csv
 import gzip
 import io
-from typing import IO
+from typing import IO, cast
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
@@ -45,13 +45,9 @@ def read_header(path: str, options: SourceOptions) -> tuple[str, ...] | None:
 
 def _open(path: str) -> IO[bytes]:
     store, root = open_store(path)
-    raw: IO[bytes]
-    if "://" in path:
-        raw = io.BytesIO(store.read_range(root, 0, _HEAD))
-    else:
-        raw = open(root, "rb")  # noqa: SIM115
+    raw: IO[bytes] = io.BytesIO(store.read_range(root, 0, _HEAD)) if "://" in path else io.FileIO(root)
     if path.lower().endswith(".gz"):
-        return gzip.GzipFile(fileobj=raw)
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
     return bz2.BZ2File(raw) if path.lower().endswith(".bz2") else raw
 
 

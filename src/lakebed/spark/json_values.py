@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
-from pyspark.sql import types as spark
 
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
@@ -22,7 +21,7 @@ _STRICT = {"allowSingleQuotes": "false"}
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
     """The VARIANT of a JSON text; NULL where it is no JSON or has a key twice. `options` are Spark's for JSON."""
-    return F.from_json(text, spark.VariantType(), {**_STRICT, **(options or {}), "mode": "PERMISSIVE"})
+    return F.from_json(text, "variant", {**_STRICT, **(options or {}), "mode": "PERMISSIVE"})
 
 
 def parse_line(line: Column, options: Mapping[str, str] | None = None) -> Column:

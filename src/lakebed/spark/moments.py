@@ -1,8 +1,9 @@
 """From a source's values to dates, times of day and timestamps.
 
 Text is ISO 8601 with a blank or a `T` before the time, unless the source's options give a pattern. A timestamp with an
-offset or a zone is an instant; without one it is a wall clock, which the lake's time zone turns into an instant where the
-column is one. A column without zone takes no text with one. Digits beyond the declared unit are a fault, as in numbers.
+offset or a zone is an instant; without one it is a wall clock, which the lake's time zone turns into an instant where
+the column is one. A column without zone takes no text with one. Digits beyond the declared unit are a fault, as in
+numbers.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from pyspark.sql import types as spark
 
 from lakebed.model import types as logical
 from lakebed.physical import types as physical
-from lakebed.spark.casts.time import instant_to_wall, wall_to_instant
+from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
 from lakebed.spark.source_types import Clock, Nanos, SourceType
 from lakebed.spark.values import (
     DIGITS_LOST,
@@ -30,7 +31,6 @@ from lakebed.spark.values import (
     unconverted,
 )
 
-_UTC = "UTC"
 _MICROS = 6
 _NANOS = 9
 #: What a TIME column counts: milliseconds.
@@ -96,7 +96,7 @@ def _stamp(source: SourceType, stored: Stamp, rules: Rules) -> Converter | None:
     if is_plain(source, spark.TimestampType):
         return lambda x: _stamp_of(F.unix_micros(x), x, instant_to_wall(x, zone), stored, rules)
     if is_plain(source, spark.TimestampNTZType):
-        return lambda x: _stamp_of(F.unix_micros(wall_to_instant(x, _UTC)), wall_to_instant(x, zone), x, stored, rules)
+        return lambda x: _stamp_of(F.unix_micros(wall_to_instant(x, UTC)), wall_to_instant(x, zone), x, stored, rules)
     if is_plain(source, spark.DateType):
         return lambda x: _stamp_of(
             F.lit(0).cast("bigint"),
@@ -129,7 +129,7 @@ def _stamp_from_nanos(source: Nanos, stored: Stamp, rules: Rules) -> Converter:
         # Division cuts towards zero; before 1970 the microsecond that a value lies in is one less.
         micros = F.call_function("div", x - F.pmod(x, F.lit(1000).cast("bigint")), F.lit(1000).cast("bigint"))
         instant = F.timestamp_micros(micros)
-        wall = instant_to_wall(instant, _UTC)
+        wall = instant_to_wall(instant, UTC)
         if source.zoned:
             wall = instant_to_wall(instant, rules.time_zone)
         else:
@@ -166,7 +166,7 @@ def _stamp_from_pattern(x: Column, pattern: str, stored: Stamp, rules: Rules) ->
     else:
         wall = _parsed_wall(x, pattern)
         instant = wall_to_instant(wall, rules.time_zone)
-    built = _stamp_of(F.unix_micros(wall_to_instant(wall, _UTC)), instant, wall, stored, rules)
+    built = _stamp_of(F.unix_micros(wall_to_instant(wall, UTC)), instant, wall, stored, rules)
     return Conversion(built.value, lambda v: (*unconverted(v), *built.faults(v)))
 
 
@@ -178,8 +178,8 @@ def _has_zone(pattern: str) -> bool:
 def _parsed_wall(x: Column, pattern: str) -> Column:
     """The wall clock that a text says by a pattern. Read as UTC, so that the session's zone has no influence."""
     if _has_zone(pattern):
-        return instant_to_wall(F.try_to_timestamp(x, F.lit(pattern)), _UTC)
-    return instant_to_wall(F.try_to_timestamp(F.concat(x, F.lit(" Z")), F.lit(pattern + " X")), _UTC)
+        return instant_to_wall(F.try_to_timestamp(x, F.lit(pattern)), UTC)
+    return instant_to_wall(F.try_to_timestamp(F.concat(x, F.lit(" Z")), F.lit(pattern + " X")), UTC)
 
 
 def _time(source: SourceType, digits: int, stored_digits: int, name: str) -> Converter | None:

@@ -95,7 +95,7 @@ def _convert(column: Column, have: DataType, want: DataType, rules: CastRules, p
         case Map(), Map():
             if have.key != want.key:
                 raise CorruptMetadataError.of(
-                    "LB6802",
+                    "LB6707",
                     f"the key type of map {path!r} differs between schema versions: {have.key} and {want.key}",
                     path=path,
                     expected=str(want.key),

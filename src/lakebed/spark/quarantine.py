@@ -1,11 +1,13 @@
 """The quarantine of a table: an ordinary append table that takes its bad rows, each with the reasons.
 
 It is `<db>.<table>__quarantine`, made when the first bad row comes. `raw` is the row as it was read: the line where it
-is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was checked
-against.
+is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was
+checked against.
 """
 
 from __future__ import annotations
+
+from contextlib import suppress
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -42,19 +44,17 @@ def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
     """The newest schema of the quarantine of table `name`, which is made if there is none."""
     quarantine = name.quarantine
     if not tables.exists(quarantine):
-        try:
+        # Another run may make it at the same time.
+        with suppress(AlreadyExistsError):
             tables.create_table(quarantine.database, quarantine.table, FIELDS, comment=f"Bad rows of {name}")
-        except AlreadyExistsError:
-            # Another run has just made it.
-            pass
     return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
 
 
 def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema_id: int, now: int) -> DataFrame:
     """Bad rows as columns `v0`, `v1`, ... of the quarantine's schema.
 
-    `rows` are prepared rows (see `lakebed.spark.prepare`), `schema_id` the version that they were checked against, `now`
-    milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
+    `rows` are prepared rows (see `lakebed.spark.prepare`), `schema_id` the version that they were checked against,
+    `now` milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
     """
     values: dict[str, Column] = {
         "run_id": F.lit(run_id),

@@ -71,7 +71,7 @@ def resolve(
     """
     given = [k for k in ("snapshot", "tag", "as_of") if getattr(travel, k) is not None]
     if len(given) > 1:
-        raise UsageError.of("LB6001", f"{' and '.join(given)} cannot be given together", remedy="give one of them")
+        raise UsageError.of("LB6701", f"{' and '.join(given)} cannot be given together", remedy="give one of them")
     branch = travel.branch or "main"
     schemas = tables.get_schema_manager(name.database, name.table, branch=branch)
     newest = schemas.load_latest_schema()
@@ -93,7 +93,7 @@ def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_
     found = snapshots.at_or_before(millis)
     if found is None:
         raise NotFoundError.of(
-            "LB6002",
+            "LB6702",
             f"table {name} has no snapshot at or before {travel.as_of}",
             remedy="`lakebed history TABLE` lists the snapshots and their times",
         )
@@ -115,7 +115,7 @@ def _schema(
             return schemas.load_schema(choice)
         case _:
             raise UsageError.of(
-                "LB6003",
+                "LB6703",
                 f"{choice!r} does not choose a schema",
                 expected='a schema id, "latest" or "snapshot"',
             )
@@ -124,7 +124,7 @@ def _schema(
 def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
     """Milliseconds since 1970 of an aware datetime, of ISO text (in `time_zone` where it names none), or as given."""
     if isinstance(moment, bool):
-        raise UsageError.of("LB6004", "a truth value is no moment")
+        raise UsageError.of("LB6704", "a truth value is no moment")
     if isinstance(moment, int):
         return moment
     if isinstance(moment, str):
@@ -134,14 +134,14 @@ def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
             parsed = datetime.fromisoformat(moment)
         except ValueError:
             raise UsageError.of(
-                "LB6004",
+                "LB6704",
                 f"{moment!r} is no moment",
                 expected="ISO text such as 2013-02-01T00:00:00, or milliseconds since 1970",
             ) from None
         moment = parsed if parsed.tzinfo else parsed.replace(tzinfo=ZoneInfo(time_zone))
     if moment.tzinfo is None:
         raise UsageError.of(
-            "LB6004", f"{moment} has no time zone", remedy="give an aware datetime, or ISO text for the lake's zone"
+            "LB6704", f"{moment} has no time zone", remedy="give an aware datetime, or ISO text for the lake's zone"
         )
     return int(moment.timestamp() * 1000)
 
@@ -211,7 +211,7 @@ def _scan_group(
 def _key_field(schema: TableSchema, key: str) -> DataField:
     field = schema.field(key)
     if field is None:
-        raise UnsupportedError.of("LB6005", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
+        raise UnsupportedError.of("LB6705", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
     return field
 
 
@@ -249,7 +249,7 @@ def _check_case(spark: SparkSession, schema: TableSchema) -> None:
             other = folded.setdefault(name.casefold(), name)
             if other != name:
                 raise UnsupportedError.of(
-                    "LB6006",
+                    "LB6706",
                     f"columns {path + other!r} and {path + name!r} of schema {schema.id} differ only in case",
                     path=path + name,
                     remedy="set spark.sql.caseSensitive=true in the Spark session",

@@ -169,8 +169,8 @@ def file_run_id(name: TableName, files: Sequence[SourceFile]) -> str:
     """The id of a run over files: the same for the same files into the same table, so that a repeated command finds
     what it has begun.
     """
-    content = [str(name), sorted([f.path, f.size, f.sha256] for f in files)]
-    return hashlib.sha256(canonical_json(content).encode()).hexdigest()[:32]
+    listed = [f.to_json() for f in sorted(files, key=lambda f: (f.path, f.size, f.sha256))]
+    return hashlib.sha256(canonical_json([str(name), *listed]).encode()).hexdigest()[:32]
 
 
 def random_run_id() -> str:
@@ -192,5 +192,5 @@ def run_properties(
     }
     listed = [f.to_json() for f in files]
     if listed:
-        properties[SOURCES] = canonical_json(listed)
+        properties[SOURCES] = canonical_json([*listed])
     return properties

@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
+import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from lakebed.store.base import Store
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
+#: What a reader would take for a pattern.
+_GLOB = re.compile(r"[\\{}\[\]*?]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def scan_parquet(
         return _scan_listed(spark, schema, files)
     with _published_log(spark, files, scratch) as root:
         reader = spark.read.option("recursiveFileLookup", "true").schema(schema)
-        frame = reader.parquet(as_url(root))
+        frame = reader.parquet(_reader_path(root))
         ordinal = F.unix_millis(frame.metadataColumn("_metadata").getField("file_modification_time"))
         return frame, ordinal.cast("int")
 
@@ -75,7 +78,7 @@ def log_is_usable(spark: SparkSession) -> bool:
 
 def _scan_listed(spark: SparkSession, schema: StructType, files: Sequence[ScanFile]) -> tuple[DataFrame, Column]:
     """The plain way: every path is given to Spark, which looks at each. Ordinals are looked up by file name."""
-    frame = spark.read.schema(schema).parquet(*(as_url(f.path) for f in files))
+    frame = spark.read.schema(schema).parquet(*(_GLOB.sub(r"\\\g<0>", _reader_path(f.path)) for f in files))
     names = {quote(f.path.rsplit("/", 1)[-1]): f.ordinal for f in files}
     table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
     name = F.element_at(F.split(frame.metadataColumn("_metadata").getField("file_path"), "/"), -1)
@@ -107,7 +110,7 @@ def _log_text(files: Sequence[ScanFile]) -> str:
     lines += [
         json.dumps(
             {
-                "path": as_url(f.path),
+                "path": _log_url(f.path),
                 "size": f.size,
                 "isDir": False,
                 "modificationTime": f.ordinal,
@@ -121,12 +124,15 @@ def _log_text(files: Sequence[ScanFile]) -> str:
     return "\n".join(lines)
 
 
-def as_url(path: str) -> str:
-    """A local path as a quoted `file:` URL; an URL as it is, with its path quoted."""
-    if "://" in path:
-        scheme, rest = path.split("://", 1)
-        return f"{scheme}://{quote(rest)}"
-    return "file://" + quote(str(Path(path).absolute()))
+def _reader_path(path: str) -> str:
+    """A path as a reader takes it: a URL whose characters stand for themselves."""
+    return path if "://" in path else f"file://{Path(path).absolute()}"
+
+
+def _log_url(path: str) -> str:
+    """A path as the log has it: a URL with its special characters quoted."""
+    scheme, rest = _reader_path(path).split("://", 1)
+    return f"{scheme}://{quote(rest)}"
 
 
 def is_connect(spark: SparkSession) -> bool:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError, LakebedError, NotFoundError, UsageError
+from lakebed.model import JsonValue
 from lakebed.store import Store, open_store
 
 NO_SOURCE = "LB6101"
@@ -52,7 +53,7 @@ class SourceFile:
     size: int
     sha256: str
 
-    def to_json(self) -> dict[str, str | int]:
+    def to_json(self) -> dict[str, JsonValue]:
         """The object in the properties of a snapshot."""
         return {"path": self.path, "size": self.size, "sha256": self.sha256}
 

@@ -81,7 +81,9 @@ _KNOWN = {
     ),
     SourceFormat.PARQUET: ("datetimeRebaseMode", "int96RebaseMode"),
 }
-_VALUE_OPTIONS = frozenset(("dateformat", "timestampformat", "timestampntzformat", "nanvalue", "positiveinf", "negativeinf"))
+_VALUE_OPTIONS = frozenset(
+    ("dateformat", "timestampformat", "timestampntzformat", "nanvalue", "positiveinf", "negativeinf")
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,9 +103,7 @@ def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
             SourceColumn(f.name, from_spark(f.dataType), F.col(f"c{i}")) for i, f in enumerate(frame.schema.fields)
         )
         nothing = F.lit(None).cast("string")
-        yield (
-            SourcePart(renamed, columns, F.lit(False), "", _as_json(columns), nothing, F.lit(None).cast("bigint")),
-        )
+        yield (SourcePart(renamed, columns, F.lit(False), "", _as_json(columns), nothing, F.lit(None).cast("bigint")),)
     finally:
         if kept:
             frame.unpersist()
@@ -138,9 +136,7 @@ def _csv_parts(
         yield _csv_part(session, paths, names, options)
 
 
-def _csv_part(
-    session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions
-) -> SourcePart:
+def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions) -> SourcePart:
     fields = [spark.StructField(f"c{i}", spark.StringType()) for i in range(len(names))]
     forced = {
         "mode": "PERMISSIVE",

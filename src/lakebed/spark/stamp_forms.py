@@ -1,9 +1,9 @@
 """How timestamps are written to Parquet, so that every reader of the table format finds what it expects (section 6.6).
 
 Spark has microseconds only, and one output type for all `timestamp` columns of a write. TIMESTAMP(0..3) of both kinds
-has to be INT64 milliseconds and is written as `timestamp` under TIMESTAMP_MILLIS. TIMESTAMP(4..6) is INT64 microseconds:
-without a zone always as `timestamp_ntz`; with local time zone as `timestamp` where no column needs milliseconds, else as
-`timestamp_ntz` of the UTC wall clock, which readers take for the same instant.
+has to be INT64 milliseconds and is written as `timestamp` under TIMESTAMP_MILLIS. TIMESTAMP(4..6) is INT64
+microseconds: without a zone always as `timestamp_ntz`; with local time zone as `timestamp` where no column needs
+milliseconds, else as `timestamp_ntz` of the UTC wall clock, which readers take for the same instant.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from lakebed.physical.types import (
     Row,
     Timestamp,
 )
-from lakebed.spark.casts.time import instant_to_wall, wall_to_instant
+from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
 
 _MILLIS = 3
-_UTC = "UTC"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,11 +46,11 @@ class StampForms:
 
     def of_wall(self, wall: Column, type_: Timestamp) -> Column:
         """The written form of a `timestamp_ntz` for a TIMESTAMP column."""
-        return wall_to_instant(wall, _UTC) if self._as_instant(type_) else wall
+        return wall_to_instant(wall, UTC) if self._as_instant(type_) else wall
 
     def of_instant(self, instant: Column, type_: LocalZonedTimestamp) -> Column:
         """The written form of a `timestamp` for a TIMESTAMP WITH LOCAL TIME ZONE column."""
-        return instant if self._as_instant(type_) else instant_to_wall(instant, _UTC)
+        return instant if self._as_instant(type_) else instant_to_wall(instant, UTC)
 
     def _as_instant(self, type_: Timestamp | LocalZonedTimestamp) -> bool:
         if type_.precision <= _MILLIS:

@@ -1,9 +1,9 @@
 """From a source's values to declared types: numbers, truth values, text and bytes.
 
 Nothing is guessed and nothing is lost on the way: a value that the declared type cannot hold exactly is a fault, with a
-code. Exceptions are binary floating point columns, which take the nearest number. Blanks around numbers, dates and truth
-values are ignored, as Spark's ANSI casts do; blanks in text are text. Expressions are the same under every session
-setting: only `try_cast` is used, and every zone is named.
+code. Exceptions are binary floating point columns, which take the nearest number. Blanks around numbers, dates and
+truth values are ignored, as Spark's ANSI casts do; blanks in text are text. Expressions mean the same under every
+session setting: casts that can fail are `try_cast`, and every zone is named.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pyspark.sql import types as spark
 
 from lakebed.model import types as logical
 from lakebed.physical import types as physical
-from lakebed.spark.casts.time import instant_to_wall
+from lakebed.spark.clocks import instant_to_wall
 from lakebed.spark.source_types import Plain, SourceType, Text
 from lakebed.spark.stamp_forms import StampForms
 
@@ -190,7 +190,11 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
     limits = _RANGES.get(type(target.meant))
 
     def outside(value: Column) -> tuple[Fault, ...]:
-        return () if limits is None else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > F.lit(str(limits[1])).cast(name))),)
+        return (
+            ()
+            if limits is None
+            else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > F.lit(str(limits[1])).cast(name))),)
+        )
 
     def from_text(x: Column) -> Conversion:
         def faults(v: Column) -> tuple[Fault, ...]:
@@ -227,10 +231,12 @@ def _beyond_scale(x: Column, value: Column, stored: physical.Decimal) -> Column:
     fraction = F.length(x) - point
     plain = (point > 0) & (fraction > scale) & x.rlike(rf"\.[0-9]{{{scale}}}[0-9]*[1-9]")
     spare = min(max(_MAX_DIGITS - stored.precision, _GUARD_DIGITS), _MAX_DIGITS - scale)
-    exact = x.try_cast(f"decimal({_MAX_DIGITS},{scale + spare})")
+    wide = f"decimal({_MAX_DIGITS},{scale + spare})"
+    # Both sides in one type: Spark would compare two types after rounding them to a third one.
+    exact = x.try_cast(wide).eqNullSafe(value.try_cast(wide))
     unsure = (F.length(x) > F.lit(spare)) | ((value == 0) & x.rlike("[1-9][^eE]*[eE]"))
     has_exponent = (F.instr(x, F.lit("e")) > 0) | (F.instr(x, F.lit("E")) > 0)
-    return F.when(has_exponent, unsure | ~exact.eqNullSafe(value)).otherwise(plain)
+    return F.when(has_exponent, unsure | ~exact).otherwise(plain)
 
 
 def _floating(source: SourceType, target: Target, formats: TextFormats) -> Converter | None:
@@ -331,4 +337,3 @@ def _bytes(source: SourceType, target: Target, stored: physical.Binary | physica
     if is_text(source) or is_plain(source, spark.BinaryType):
         return lambda x: Conversion(x.cast("binary"), checked)
     return None
-

@@ -1,9 +1,9 @@
 """Writing rows as data files of a table: into a staging directory first, then to their places.
 
 One Spark job writes everything below `<table>/.staging-<uuid>/`. Rows of a partitioned table are spread by a digest of
-their partition values, so that neither a time zone nor the difference between NULL and an empty text matters; the values
-themselves are read back from the files. Spark's committer leaves nothing of failed tasks. Files are moved to their
-places only when everything about the run is known to be right, and they are nobody's until a snapshot names them.
+their partition values, so that neither a time zone nor the difference between NULL and an empty text matters; the
+values themselves are read back from the files. Spark's committer leaves nothing of failed tasks. Files are moved to
+their places only when everything about the run is known to be right, and they are nobody's until a snapshot names them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from lakebed.physical.types import (
     Timestamp,
     VarBinary,
 )
-from lakebed.spark.casts.time import wall_to_instant
+from lakebed.spark.clocks import UTC, wall_to_instant
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
 from lakebed.spark.write_types import FIELD_ID, write_type
 from lakebed.store.base import Store
@@ -237,7 +237,7 @@ def _encoded(value: Column, type_: DataType, stamps: StampForms) -> Column:
     match type_:
         case Timestamp() | LocalZonedTimestamp():
             is_wall = isinstance(stamps.spark_type(type_), TimestampNTZType)
-            text = F.unix_micros(wall_to_instant(value, "UTC") if is_wall else value).cast("string")
+            text = F.unix_micros(wall_to_instant(value, UTC) if is_wall else value).cast("string")
         case Binary() | VarBinary():
             text = F.hex(value)
         case _:

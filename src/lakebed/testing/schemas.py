@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import string
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
 from hypothesis import strategies as st
-from hypothesis.strategies import SearchStrategy
+from hypothesis.strategies import DrawFn, SearchStrategy
 
 from lakebed.model import (
     Binary,
@@ -102,6 +103,7 @@ _SIMPLE: tuple[LogicalType, ...] = (
 )
 
 
+@cache
 def column_names() -> SearchStrategy[str]:
     """Names of columns that may stand at the top level: plain ones, odd ones, any text that is not blank."""
     plain = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -109,6 +111,7 @@ def column_names() -> SearchStrategy[str]:
     return (plain | odd | _TEXT.filter(str.strip)).filter(_is_free)
 
 
+@cache
 def json_values() -> SearchStrategy[Any]:
     """Any JSON value, with integers beyond 64 bits, finite floats and nested lists and objects."""
     scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | _TEXT
@@ -120,6 +123,7 @@ def json_values() -> SearchStrategy[Any]:
     )
 
 
+@cache
 def extras() -> SearchStrategy[Extra]:
     """Attributes that nobody acts upon, and sometimes a description."""
     keys = st.builds("{}/{}".format, _DOMAINS, _ATTRIBUTE_NAMES).filter(lambda key: not key.endswith("/description"))
@@ -128,6 +132,7 @@ def extras() -> SearchStrategy[Extra]:
     return st.builds(lambda a, b: Extra({**a, **b}), unknown, described)
 
 
+@cache
 def logical_types(max_leaves: int = 6) -> SearchStrategy[LogicalType]:
     """Any of the 24 types, nested; `max_leaves` bounds how much there is inside."""
     decimals = st.builds(Decimal, st.integers(1, 2**32 - 1), st.integers(-(2**31), 2**31 - 1))
@@ -138,9 +143,11 @@ def logical_types(max_leaves: int = 6) -> SearchStrategy[LogicalType]:
     )
 
 
-def fields(types: SearchStrategy[LogicalType] | None = None) -> SearchStrategy[Field]:
-    """One field, with attributes."""
-    return st.builds(Field, column_names(), types if types is not None else logical_types(), extras())
+@st.composite
+def fields(draw: DrawFn, types: SearchStrategy[LogicalType] | None = None) -> Field:
+    """One field, with attributes; of any type, or of one of `types`."""
+    type_ = draw(types if types is not None else logical_types())
+    return Field(draw(column_names()), type_, draw(extras()))
 
 
 def schemas(*, min_size: int = 0, max_size: int = 5) -> SearchStrategy[Schema]:
@@ -148,6 +155,7 @@ def schemas(*, min_size: int = 0, max_size: int = 5) -> SearchStrategy[Schema]:
     return st.builds(Schema, _siblings(fields(), min_size, max_size), extras())
 
 
+@cache
 def paimon_types(max_leaves: int = 6) -> SearchStrategy[LogicalType]:
     """A type that a Paimon table can hold: no `Null`, decimals of up to 38 digits, keys of maps simple and required."""
     decimals = st.integers(1, 38).flatmap(lambda p: st.builds(Decimal, st.just(p), st.integers(0, p)))
@@ -174,8 +182,7 @@ def paimon_schemas(*, min_size: int = 1, max_size: int = 5) -> SearchStrategy[Sc
 def _leaves(*others: SearchStrategy[Any]) -> SearchStrategy[LogicalType]:
     """The types without types inside, each kind as often as the others."""
     temporal = (st.builds(Time, _UNITS), st.builds(Duration, _UNITS), st.builds(Timestamp, _UNITS, _ZONES))
-    kinds: list[SearchStrategy[LogicalType]] = [*(st.just(type_) for type_ in _SIMPLE), *temporal, *others]
-    return st.sampled_from(kinds).flatmap(lambda kind: kind)
+    return st.one_of(*(st.just(type_) for type_ in _SIMPLE), *temporal, *others)
 
 
 def _maybe_optional(types: SearchStrategy[LogicalType]) -> SearchStrategy[LogicalType]:

@@ -58,16 +58,23 @@ def _towards_zero(value: Column, unit: int) -> Column:
     return F.call_function("div", value, F.lit(unit).cast("bigint"))
 
 
-def instant_to_wall(instant: Column, time_zone: str) -> Column:
-    """The wall clock that `time_zone` shows at an instant."""
-    shifted = instant if time_zone in _UTC else F.from_utc_timestamp(instant, time_zone)
-    return _wall(F.unix_micros(shifted))
+def _wall_micros(col: Column, source: Stamp, time_zone: str) -> Column:
+    """The microseconds of a wall clock, or of the one that `time_zone` shows at an instant."""
+    if isinstance(source, Timestamp):
+        return _micros(col)
+    return F.unix_micros(col if time_zone in _UTC else F.from_utc_timestamp(col, time_zone))
 
 
-def wall_to_instant(wall: Column, time_zone: str) -> Column:
-    """The instant at which `time_zone` shows a wall clock: the first one in an overlap, shifted forward in a gap."""
-    utc = F.timestamp_micros(_micros(wall))
-    return utc if time_zone in _UTC else F.to_utc_timestamp(utc, time_zone)
+def _shown_as(wall_in_utc: Column, time_zone: str) -> Column:
+    """The instant at which `time_zone` shows what UTC shows at `wall_in_utc`.
+
+    In an overlap it is the first of two, in a gap the clock is taken as not yet put forward.
+    """
+    return wall_in_utc if time_zone in _UTC else F.to_utc_timestamp(wall_in_utc, time_zone)
+
+
+def _instant(wall: Column, time_zone: str) -> Column:
+    return _shown_as(F.timestamp_micros(_micros(wall)), time_zone)
 
 
 def _cut(micros: Column, precision: int) -> Column:
@@ -82,12 +89,13 @@ def _cut(micros: Column, precision: int) -> Column:
 
 def stamp_to_stamp(col: Column, source: Stamp, target: Stamp, time_zone: str) -> Column:
     """Among timestamps: through the wall clock of the zone between the two kinds, then cut to the precision."""
+    cut = target.precision < min(source.precision, 6)
     match source, target:
         case Timestamp(), LocalZonedTimestamp():
-            col = wall_to_instant(col, time_zone)
+            col = _instant(col, time_zone)
         case LocalZonedTimestamp(), Timestamp():
-            col = instant_to_wall(col, time_zone)
-    if target.precision >= min(source.precision, 6):
+            return _wall(_cut(_wall_micros(col, source, time_zone), target.precision if cut else 6))
+    if not cut:
         return col
     if isinstance(target, Timestamp):
         return _wall(_cut(_micros(col), target.precision))
@@ -96,12 +104,15 @@ def stamp_to_stamp(col: Column, source: Stamp, target: Stamp, time_zone: str) ->
 
 def stamp_to_date(col: Column, source: Stamp, time_zone: str) -> Column:
     """The day of a wall clock, or of an instant in the zone."""
-    return _as_wall(col, source, time_zone).cast("date")
+    if isinstance(source, Timestamp):
+        return col.cast("date")
+    midnight = _down_to(_wall_micros(col, source, time_zone), _DAY)
+    return F.date_from_unix_date(_towards_zero(midnight, _DAY).cast("int"))
 
 
 def stamp_to_time(col: Column, source: Stamp, time_zone: str) -> Column:
     """The milliseconds of the day of a wall clock, or of an instant in the zone."""
-    of_day = F.pmod(_micros(_as_wall(col, source, time_zone)), F.lit(_DAY))
+    of_day = F.pmod(_wall_micros(col, source, time_zone), F.lit(_DAY))
     return _towards_zero(of_day, 1000).cast("int")
 
 
@@ -117,13 +128,16 @@ def seconds_to_stamp(col: Column, source: Int | BigInt, target: Stamp) -> Conver
         stamp = F.timestamp_add("SECOND", col, F.expr(_EPOCH))
     else:
         stamp = F.timestamp_seconds(col)
-    return Total(stamp) if isinstance(source, Int) else Guarded(stamp, F.abs(col) > F.lit(_LAST_SECOND))
+    if isinstance(source, Int):
+        return Total(stamp)
+    return Guarded(stamp, (col > F.lit(_LAST_SECOND)) | (col < F.lit(-_LAST_SECOND)))
 
 
 def date_to_stamp(col: Column, target: Stamp, time_zone: str) -> Column:
     """Midnight of a day, for an instant in the zone."""
-    wall = col.cast("timestamp_ntz")
-    return wall if isinstance(target, Timestamp) else wall_to_instant(wall, time_zone)
+    if isinstance(target, Timestamp):
+        return col.cast("timestamp_ntz")
+    return _shown_as(F.timestamp_seconds(F.unix_date(col).cast("bigint") * F.lit(86_400)), time_zone)
 
 
 def time_to_stamp(col: Column, target: Stamp) -> Column:
@@ -131,10 +145,6 @@ def time_to_stamp(col: Column, target: Stamp) -> Column:
     if isinstance(target, Timestamp):
         return F.timestamp_add("MILLISECOND", col, F.expr(_EPOCH))
     return F.timestamp_millis(col)
-
-
-def _as_wall(col: Column, source: Stamp, time_zone: str) -> Column:
-    return col if isinstance(source, Timestamp) else instant_to_wall(col, time_zone)
 
 
 def date_to_text(col: Column) -> Column:
@@ -156,7 +166,8 @@ def time_to_text(col: Column, source: Time) -> Column:
 
 def stamp_to_text(col: Column, source: Stamp, time_zone: str) -> Column:
     """`yyyy-MM-dd HH:mm:ss`, then as many digits as the fraction needs, and at least as many as the precision."""
-    text = _as_wall(col, source, time_zone).cast("string")
+    wall = col if isinstance(source, Timestamp) else _wall(_wall_micros(col, source, time_zone))
+    text = wall.cast("string")
     if source.precision == 0:
         return text
     zeros = F.lit("." + "0" * source.precision)
@@ -192,14 +203,15 @@ def text_to_stamp(col: Column, target: Stamp, time_zone: str) -> Conversion:
 
     For TIMESTAMP, digits alone are the time since the epoch in units of its precision, which has to be 0, 3, 6 or 9.
     """
-    wall = F.when(col.rlike(_TIMESTAMP), col.try_cast("timestamp_ntz"))
+    wall = col.try_cast("timestamp_ntz")
     if target.precision < 6:
         wall = _wall(_down_to(_micros(wall), 10 ** (6 - target.precision)))
     if isinstance(target, LocalZonedTimestamp):
-        return Partial(wall_to_instant(wall, time_zone))
-    if target.precision % 3:
-        return Partial(wall)
-    return Partial(F.when(col.rlike(_DIGITS), _wall(_epoch_text(col, target.precision))).otherwise(wall))
+        return Partial(F.when(col.rlike(_TIMESTAMP), _instant(wall, time_zone)))
+    read = F.when(col.rlike(_TIMESTAMP), wall)
+    if target.precision % 3 == 0:
+        read = read.when(col.rlike(_DIGITS), _wall(_epoch_text(col, target.precision)))
+    return Partial(read)
 
 
 def _epoch_text(col: Column, precision: int) -> Column:

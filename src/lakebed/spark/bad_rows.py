@@ -1,0 +1,57 @@
+"""When there are more bad rows than allowed: the error, which has to say all, since nothing was written."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError
+from lakebed.spark.spark_errors import spark_errors
+
+TOO_MANY_BAD = "LB6120"
+BAD_ROW_FAILS = "LB6121"
+
+#: How many kinds of problems the error tells of.
+_SHOWN_KINDS = 5
+
+
+class BadRowsError(IngestError):
+    """There are bad rows, and more of them than the caller or the manifest allows."""
+
+    exit_code: ClassVar[int] = 14
+
+
+def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
+    """The error, with the most frequent kinds of problems of prepared `rows` (see `lakebed.spark.prepare`)."""
+    place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
+    examples = [
+        F.count(F.lit(1)).alias("rows"),
+        F.first("p.expected").alias("expected"),
+        F.first("p.found").alias("found"),
+    ]
+    with spark_errors():
+        kinds = (
+            rows.where(F.col("bad"))
+            .select(F.explode("problems").alias("p"))
+            .groupBy(place, F.col("p.code").alias("code"))
+            .agg(*examples)
+            .orderBy(F.desc("rows"), "path", "code")
+            .limit(_SHOWN_KINDS)
+            .collect()
+        )
+    remedy = "mend the source, or relax the columns in the manifest; nothing was written"
+    return BadRowsError(Diagnostic(code, message, remedy=remedy), *(_kind(k) for k in kinds))
+
+
+def _kind(kind: Any) -> Diagnostic:
+    where = "malformed" if kind["path"] is None else f"column {kind['path']}"
+    return Diagnostic(
+        kind["code"],
+        f"{kind['rows']} times: {where}, expected {kind['expected']}, found for example {kind['found']!r}",
+        path=kind["path"],
+        expected=kind["expected"],
+        found=kind["found"],
+    )

@@ -1,0 +1,27 @@
+"""Wall clocks and instants: every step between a `timestamp_ntz` and a `timestamp` names its zone.
+
+Casts and most functions would take the session's zone instead, and even where it cancels out, wall clocks that it skips
+in spring would be moved.
+"""
+
+from __future__ import annotations
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+UTC = "UTC"
+
+_EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
+
+
+def wall_to_instant(wall: Column, time_zone: str) -> Column:
+    """The instant at which `time_zone` shows a wall clock: the first of two, or as if not yet put forward."""
+    seconds = F.extract(F.lit("SECOND"), wall)
+    date = F.year(wall), F.month(wall), F.day(wall)
+    return F.make_timestamp(*date, F.hour(wall), F.minute(wall), seconds, F.lit(time_zone))
+
+
+def instant_to_wall(instant: Column, time_zone: str) -> Column:
+    """The wall clock that `time_zone` shows at an instant."""
+    shown = instant if time_zone == UTC else F.from_utc_timestamp(instant, time_zone)
+    return F.timestamp_add("MICROSECOND", F.unix_micros(shown), F.expr(_EPOCH))

@@ -1,0 +1,133 @@
+"""Spark sessions for short runs: a local one that starts quickly and opens nothing to the network, or a server's.
+
+Only the command line and the demo use these; the library takes whatever session it is given and changes no setting.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from lakebed.errors import NotFoundError, UnsupportedError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+NO_JAVA = "LB6125"
+OLD_JAVA = "LB6126"
+NO_SPARK = "LB6127"
+
+OLDEST_JAVA = 17
+_TIMEOUT = 60
+_VERSION = re.compile(r'version "(?:1\.)?(\d+)')
+_REMEDY = (
+    f"install Java {OLDEST_JAVA} or newer (Debian and Ubuntu: `apt-get install openjdk-17-jre-headless`; macOS: "
+    "`brew install openjdk@17`), or let JAVA_HOME say where it is"
+)
+_LOCAL = {
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.catalogImplementation": "in-memory",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
+    "spark.log.level": "ERROR",
+}
+
+
+def check_java() -> int:
+    """The version of the Java that Spark would start. Raises `NotFoundError` or `UnsupportedError`."""
+    java = _find_java()
+    try:
+        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise NotFoundError.of(
+            NO_JAVA, f"{java} does not run: {error}", path=java, expected=f"Java {OLDEST_JAVA}", remedy=_REMEDY
+        ) from error
+    text = said.stderr + said.stdout
+    found = _VERSION.search(text)
+    version = int(found[1]) if found else 0
+    if version < OLDEST_JAVA:
+        raise UnsupportedError.of(
+            OLD_JAVA,
+            f"Spark needs Java {OLDEST_JAVA} or newer, and {java} is older",
+            path=java,
+            expected=f"{OLDEST_JAVA} or newer",
+            found=str(version) if found else text.strip()[:80],
+            remedy=_REMEDY,
+        )
+    return version
+
+
+def _find_java() -> str:
+    home = os.environ.get("JAVA_HOME")
+    if home:
+        java = os.path.join(home, "bin", "java")
+        if os.path.isfile(java):
+            return java
+        raise NotFoundError.of(
+            NO_JAVA,
+            f"JAVA_HOME is {home!r}, and there is no bin/java in it",
+            path=java,
+            expected=f"Java {OLDEST_JAVA} or newer",
+            remedy=_REMEDY,
+        )
+    java_on_path = shutil.which("java")
+    if java_on_path is None:
+        raise NotFoundError.of(
+            NO_JAVA,
+            "Spark needs Java, and there is none on the PATH",
+            expected=f"Java {OLDEST_JAVA} or newer",
+            remedy=_REMEDY,
+        )
+    return java_on_path
+
+
+def local_session(
+    app: str, *, cores: int | str = "*", memory: str = "2g", time_zone: str = "UTC", shuffle_partitions: int = 4
+) -> SparkSession:
+    """The active session of this process, else a new local one on `cores` cores.
+
+    Java is looked for first. Raises `NotFoundError` or `UnsupportedError` that say what to install.
+    """
+    _check_spark()
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        return active
+    check_java()
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    builder = SparkSession.builder.master(f"local[{cores}]").appName(app)
+    own = {
+        "spark.driver.memory": memory,
+        "spark.sql.session.timeZone": time_zone,
+        "spark.sql.shuffle.partitions": str(shuffle_partitions),
+    }
+    for key, value in (_LOCAL | own).items():
+        builder = builder.config(key, value)
+    return builder.getOrCreate()
+
+
+def remote_session(url: str) -> SparkSession:
+    """A session of a Spark Connect server, such as `sc://host:15002`."""
+    _check_spark()
+    from pyspark.sql import SparkSession
+
+    return SparkSession.builder.remote(url).getOrCreate()
+
+
+def _check_spark() -> None:
+    try:
+        import pyspark  # noqa: F401
+    except ImportError as error:
+        raise NotFoundError.of(
+            NO_SPARK, "PySpark is not installed", remedy="install Lakebed with its extra: pip install 'lakebed[spark]'"
+        ) from error
