@@ -33,8 +33,8 @@ class History:
             "table": str(self.name),
             "versions": [
                 {
-                    "schemaId": v.schema.id,
-                    "timeMillis": v.schema.time_millis,
+                    "schema_id": v.schema.id,
+                    "time_millis": v.schema.time_millis,
                     "columns": len(v.schema.fields),
                     "changes": list(v.changes),
                 }
@@ -43,12 +43,12 @@ class History:
             "snapshots": [
                 {
                     "id": s.id,
-                    "schemaId": s.schema_id,
-                    "timeMillis": s.time_millis,
+                    "schema_id": s.schema_id,
+                    "time_millis": s.time_millis,
                     "kind": s.commit_kind,
                     "user": s.commit_user,
-                    "deltaRecordCount": s.delta_record_count,
-                    "totalRecordCount": s.total_record_count,
+                    "delta_record_count": s.delta_record_count,
+                    "total_record_count": s.total_record_count,
                     "properties": dict(s.properties or {}),
                 }
                 for s in self.snapshots

@@ -14,7 +14,7 @@ from lakebed.store.base import Store
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from lakebed.evolve import AppliedPlan, Plan
+    from lakebed.evolve import AppliedPlan, Plan, TablePlan
     from lakebed.history import History
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.spark.ingest import IngestResult
@@ -61,16 +61,11 @@ class Lake:
 
         Takes the path of a manifest, a loaded one, or several. Raises `ManifestError` with all problems of all files.
         """
-        from lakebed.evolve import Plan, plan_table
+        from lakebed.evolve import Plan
         from lakebed.manifest import load_all
 
-        planned = []
         loaded = load_all(manifest)
-        for declared in loaded.tables:
-            name = TableName.parse(declared.name)
-            base = self._newest_or_none(name)
-            planned.append(plan_table(declared, base, lambda name=name: self._has_snapshots(name)))  # type: ignore[misc]
-        return Plan(tuple(planned), loaded.diagnostics)
+        return Plan(tuple(self._plan_table(declared) for declared in loaded.tables), loaded.diagnostics)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
         """Make the planned changes, one schema version a table; a plan without changes writes nothing.
@@ -192,10 +187,15 @@ class Lake:
         ref = TableRef.parse(table)
         return table_manifest_of(str(ref.name), self.schema(table))
 
-    def _newest_or_none(self, name: TableName) -> TableSchema | None:
+    def _plan_table(self, declared: TableManifest) -> TablePlan:
+        from lakebed.evolve import plan_table
+
+        name = TableName.parse(declared.name)
         if not self._tables.exists(name):
-            return None
-        return self._tables.get_schema_manager(name.database, name.table).load_latest_schema()
+            return plan_table(declared, None, lambda: False)
+        schemas = self._tables.get_schema_manager(name.database, name.table)
+        newest = schemas.load_latest_schema()
+        return plan_table(declared, newest, lambda: self._has_snapshots(name), history=schemas.versions)
 
     def _has_snapshots(self, name: TableName) -> bool:
         from lakebed.table.snapshot import SnapshotManager

@@ -50,6 +50,8 @@ def intended(case: Case) -> str | None:
     finer = target.startswith(("TIMESTAMP(4)", "TIMESTAMP(5)")) and value.endswith((".000005", ".000001"))
     if source.startswith("TIMESTAMP") and finer:
         return "digits beyond the precision are cut also where the fraction begins with zeros"
+    if (source, target, value) == ("BIGINT", "BOOLEAN", str(-(2**63))):
+        return "all bits of a BIGINT count, not only the low 32"
     if source == "BYTES" and "BINARY" not in target and value == "0xeda080":
         return "a lone surrogate is three malformed bytes, as everywhere else, not one"
     return None
@@ -100,5 +102,5 @@ def test_the_values_are_those_of_java(spark: SparkSession, sources: DataFrame, a
                         wrong.append(f"{case}: differs no more, though {reason}")
                     differing.add(reason)
     assert not wrong, "\n".join(wrong)
-    assert len(differing - {None}) == 7
+    assert len(differing - {None}) == 8
     assert total > 3_800

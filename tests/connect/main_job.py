@@ -23,9 +23,9 @@ content:
       - {name: at, type: {kind: Timestamp, unit: Microsecond}}
       - {name: s, type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: Int32}]}}}
 """
-SECOND = FIRST.replace("{name: k, type: Int32}", "{name: key, type: Int64, extra: {lakebed.dev/renamedFrom: k}}").replace(
-    "{name: x, type: Int32}", "{name: y, type: Int32, extra: {lakebed.dev/renamedFrom: x}}"
-)
+SECOND = FIRST.replace(
+    "{name: k, type: Int32}", "{name: key, type: Int64, extra: {lakebed.dev/renamedFrom: k}}"
+).replace("{name: x, type: Int32}", "{name: y, type: Int32, extra: {lakebed.dev/renamedFrom: x}}")
 
 
 def main(directory: Path) -> None:
@@ -37,7 +37,13 @@ def main(directory: Path) -> None:
     manifest = directory / "t.yaml"
     results = []
     for text, rows in (
-        (FIRST, ['{"p":"a","k":1,"at":"2024-01-01T00:00:00","s":{"x":1}}', '{"p":null,"k":"bad","at":"2024-01-01T00:00:00Z"}']),
+        (
+            FIRST,
+            [
+                '{"p":"a","k":1,"at":"2024-01-01T00:00:00","s":{"x":1}}',
+                '{"p":null,"k":"bad","at":"2024-01-01T00:00:00Z"}',
+            ],
+        ),
         (SECOND, ['{"p":null,"key":5000000000,"at":"2024-07-01 12:00:00.123456","s":{"y":2}}']),
     ):
         manifest.write_text(text)
@@ -46,16 +52,21 @@ def main(directory: Path) -> None:
         source.write_text("\n".join(rows) + "\n")
         results.append(lake.ingest(spark, "db.t", str(source)).to_json())
     frame = lake.read(spark, "db.t")
-    seen = frame.selectExpr("p", "key", "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at", "s.y as y").orderBy("key")
+    seen = frame.selectExpr("p", "key", "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at", "s.y as y").orderBy(
+        "key"
+    )
     print(
         json.dumps(
             {
                 "type": type(spark).__module__,
-                "ingested": [[r["rowsWritten"], r["rowsQuarantined"]] for r in results],
+                "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],
                 "rows": [list(row) for row in seen.collect()],
                 "filtered": frame.where("key > 1 and p is null").count(),
                 "again": frame.count(),
-                "bad": [list(r) for r in lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw").collect()],
+                "bad": [
+                    list(r)
+                    for r in lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw").collect()
+                ],
                 "columns": frame.dtypes,
             }
         )

@@ -201,7 +201,7 @@ def comparable(schema: TableSchema, known: set[int]) -> TableSchema:
     return replace(schema, id=0, time_millis=0, highest_field_id=0, fields=whole.fields)
 
 
-MANY = settings(max_examples=200, deadline=None, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=120, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @MANY

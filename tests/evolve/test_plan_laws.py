@@ -98,7 +98,7 @@ def made(declared: TableManifest) -> TableSchema:
     return plan.target
 
 
-LAW = settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+LAW = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 @LAW

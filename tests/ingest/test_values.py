@@ -61,7 +61,7 @@ NULL, CAST, RANGE, DIGITS, LENGTH, ENUM, PATTERN, TWICE = (
     "LB6209",
 )
 SECOND, MILLI, MICRO, NANO = TimeUnit.SECOND, TimeUnit.MILLISECOND, TimeUnit.MICROSECOND, TimeUnit.NANOSECOND
-NEW_YORK = {"spark.sql.session.timeZone": "America/New_York", "spark.sql.ansi.enabled": "false","spark.sql.codegen.wholeStage":"false","spark.sql.codegen.factoryMode":"NO_CODEGEN"}
+NEW_YORK = {"spark.sql.session.timeZone": "America/New_York", "spark.sql.ansi.enabled": "false"}
 TOKYO = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.ansi.enabled": "true"}
 
 

@@ -164,6 +164,7 @@ CASES: dict[str, str] = {
     "enum is empty": table("- {name: x, type: String, extra: {lakebed.dev/enum: «LB1073»[]}}"),
     "enum of another type": table("- {name: x, type: Int8, extra: {lakebed.dev/enum: [1, «LB1073»two]}}"),
     "enum with a value twice": table("- {name: x, type: Int8, extra: {lakebed.dev/enum: [1, 2, «LB1073»1]}}"),
+    "enum on a list": table("- {name: x, type: {kind: List, itemType: Int8}, extra: {lakebed.dev/enum: «LB1073»[1]}}"),
     "pattern on a number": table("- {name: x, type: Int8, extra: {lakebed.dev/pattern: «LB1073»a+}}"),
     "unknown way with bad rows": table("- {name: x, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»drop}}"),
     "description is a list": table("- {name: x, type: Int8, extra: {opendatafabric.org/description: «LB1073»[a]}}"),

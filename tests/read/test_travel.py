@@ -23,7 +23,8 @@ def evolved(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
     declare(
         lake,
         manifest(
-            K + "{name: z, type: Int64, extra: {lakebed.dev/renamedFrom: a}}\n{name: n, type: {kind: Option, inner: String}}"
+            K
+            + "{name: z, type: Int64, extra: {lakebed.dev/renamedFrom: a}}\n{name: n, type: {kind: Option, inner: String}}"
         ),
     )
     put(lake, spark, [(2, 20, "new")], "k bigint, z bigint, n string")
@@ -47,7 +48,9 @@ def test_a_pinned_schema_shows_every_row_under_it(evolved: lakebed.Lake, spark: 
     assert got(evolved.read(spark, "db.t@0")) == [(1, 10), (2, 20)]
 
 
-def test_the_newest_state_shows_the_newest_schema_though_its_snapshot_is_older(evolved: lakebed.Lake, spark: Any) -> None:
+def test_the_newest_state_shows_the_newest_schema_though_its_snapshot_is_older(
+    evolved: lakebed.Lake, spark: Any
+) -> None:
     declare(evolved, manifest(K + "{name: z, type: Int64}"))
     assert evolved.read(spark, "db.t").columns == ["k", "z"]
     assert evolved.read(spark, "db.t", schema="snapshot").columns == ["k", "z", "n"]
@@ -104,7 +107,9 @@ def test_an_empty_table_has_columns(lake: lakebed.Lake, spark: Any) -> None:
 
 
 def test_columns_carry_their_annotations(lake: lakebed.Lake, spark: Any) -> None:
-    declare(lake, manifest("{name: k, type: UInt64, extra: {opendatafabric.org/description: the key, a.b/c: {d: [1]}}}"))
+    declare(
+        lake, manifest("{name: k, type: UInt64, extra: {opendatafabric.org/description: the key, a.b/c: {d: [1]}}}")
+    )
     notes = str(lake.read(spark, "db.t").schema["k"].metadata)
     assert "the key" in notes
     assert "a.b/c" in notes

@@ -30,7 +30,7 @@ COMMANDS = {
     "tables": "List the tables of the warehouse.",
     "infer": "Print a manifest for an existing table, whoever made it.",
     "drop": "Drop a table and its quarantine.",
-    "explain": "Explain a code such as LB1203.",
+    "explain": "Explain a code such as LB4203.",
 }
 
 

@@ -39,7 +39,7 @@ class AppliedPlan:
         """The result object of `lakebed apply --json`."""
         return {
             "tables": [
-                {"name": t.name, "schemaId": t.schema_id, "created": t.created, "changed": t.changed}
+                {"name": t.name, "schema_id": t.schema_id, "created": t.created, "changed": t.changed}
                 for t in self.tables
             ]
         }

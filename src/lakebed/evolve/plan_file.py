@@ -61,7 +61,7 @@ def _refused(code: str, message: str, **parts: Any) -> RefusedError:
 
 
 def _table_json(table: TablePlan) -> dict[str, Any]:
-    base = None if table.create else {"schemaId": table.base_id, "fingerprint": table.base_fingerprint}
+    base = None if table.create else {"schema_id": table.base_id, "fingerprint": table.base_fingerprint}
     return {
         "name": table.name,
         "create": table.create,
@@ -81,7 +81,7 @@ def _table(value: Mapping[str, Any]) -> TablePlan:
     return TablePlan(
         name=value["name"],
         create=value["create"],
-        base_id=base.get("schemaId"),
+        base_id=base.get("schema_id"),
         base_fingerprint=base.get("fingerprint"),
         steps=tuple(change_values.from_json(s) for s in value["steps"]),
         changes=tuple(_change(c) for c in value["changes"]),

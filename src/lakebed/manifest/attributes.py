@@ -240,6 +240,11 @@ class AttributeDecoder:
         if not isinstance(node, SequenceNode) or not node.items:
             self._bad(node, ENUM, subject, "a list of the allowed values, with at least one")
             return None
+        if subject.type is not None and isinstance(required(subject.type), List | Map | Struct):
+            kind = required(subject.type).kind
+            message = f"{ENUM} is for columns of single values; this one is {kind}"
+            self._problems.error("LB1073", message, node, path=subject.path, expected="single values", found=kind)
+            return None
         values: list[JsonValue] = []
         seen: set[str] = set()
         for item in node.items:

@@ -25,7 +25,7 @@ class BadRowsError(IngestError):
 
 
 def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
-    """The error, with the most frequent kinds of problems of prepared `rows` (see `lakebed.spark.prepare`)."""
+    """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.bad`)."""
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
     examples = [
         F.count(F.lit(1)).alias("rows"),
@@ -34,8 +34,7 @@ def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
     ]
     with spark_errors():
         kinds = (
-            rows.where(F.col("bad"))
-            .select(F.explode("problems").alias("p"))
+            rows.select(F.explode("problems").alias("p"))
             .groupBy(place, F.col("p.code").alias("code"))
             .agg(*examples)
             .orderBy(F.desc("rows"), "path", "code")

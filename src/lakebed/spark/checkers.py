@@ -184,7 +184,9 @@ class ListChecker:
     def _faults(self, x: Column) -> tuple[Fault, ...]:
         items = self.items(x)
         shape = Fault(NOT_CASTABLE, items.isNull())
-        return (shape,) if self.length is None else (shape, Fault(WRONG_LENGTH, F.size(items) != F.lit(self.length)))
+        return (
+            (shape,) if self.length is None else (shape, Fault(WRONG_LENGTH, F.array_size(items) != F.lit(self.length)))
+        )
 
     def bad(self, x: Column, v: Column) -> Column:
         inside = F.exists(self.items(x), lambda e: F.coalesce(self.item.bad(e, self.item.value(e)), F.lit(False)))
@@ -233,7 +235,7 @@ class MapChecker:
 
     def _same_key(self, found: Column) -> Column:
         keys = F.transform(F.map_keys(found), self.key.value)
-        return F.size(F.array_distinct(keys)) != F.size(keys)
+        return F.array_size(F.array_distinct(keys)) != F.array_size(keys)
 
     def _faults(self, x: Column) -> tuple[Fault, ...]:
         found = self.entries(x)

@@ -1,9 +1,7 @@
-"""From the parts of a source to one frame of checked rows.
+"""From the parts of a source to checked rows: all of them with their values, or the bad ones with their problems.
 
-Its columns: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong with the
-row, `fatal` whether something is wrong that ends the run, `problems` what. `raw`, `file` and `offset` say where the row
-comes from; `shape` is there for JSON only. Spark computes what a query asks for: counting and writing good rows never
-builds problems or raw texts.
+What is wrong is looked for twice: quickly, as one condition, for all rows, and in detail for the rows where the
+condition holds.
 """
 
 from __future__ import annotations
@@ -52,9 +50,27 @@ class _Column:
         return self.place.extra.get(ON_BAD_ROW) == _FAIL
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedRows:
+    """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read."""
+
+    parts: tuple[_CheckedPart, ...]
+    has_shape: bool
+
+    def all(self) -> DataFrame:
+        """Every row: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong
+        with the row, `fatal` whether it is something that ends the run, `shape` is the JSON value.
+        """
+        return reduce(DataFrame.union, (part.all() for part in self.parts))
+
+    def bad(self) -> DataFrame:
+        """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
+        return reduce(DataFrame.union, (part.bad() for part in self.parts))
+
+
 def prepare(
     session: SparkSession, parts: Sequence[SourcePart], schema: TableSchema, rules: Rules, *, ignore_unknown: bool
-) -> DataFrame | None:
+) -> PreparedRows | None:
     """The checked rows of all parts; None for a source without parts.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
@@ -72,8 +88,8 @@ def prepare(
     if builder.problems:
         raise IngestError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
-    frames = [_checked(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True)]
-    return reduce(DataFrame.union, frames) if frames else None
+    checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
+    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts)) if parts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +152,7 @@ def _columns(
     places: Sequence[Place],
     defaults: Sequence[_Default | None],
     schema: TableSchema,
-) -> list[_Column]:
+) -> tuple[_Column, ...]:
     found = []
     for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
         source = part.column(place.path[0], flat=not isinstance(place.stored, _NESTED))
@@ -153,35 +169,47 @@ def _columns(
             if column.name not in names:
                 near = near_names(column.name, names)
                 builder.problems.append(unknown_column(path_text((column.name,)), near, part.label))
-    return found
+    return tuple(found)
 
 
-def _checked(part: SourcePart, columns: Sequence[_Column], rules: Rules, fatal_rows: bool) -> DataFrame:
-    """The checked rows of one part, in steps, so that no value is computed twice."""
-    read = [(c, c.checker) for c in columns if c.checker is not None and c.source is not None]
-    own = [part.malformed.alias("malformed"), part.raw.alias("raw"), part.file.alias("file")]
-    own.append(part.offset.alias("offset"))
-    if part.shape is not None:
-        own.append(part.shape.alias("shape"))
-    frame = part.frame.select(*(c.source.alias(f"s{c.index}") for c, _ in read if c.source is not None), *own)
-    frame = frame.select("*", *(checker.value(_s(c)).alias(f"x{c.index}") for c, checker in read))
-    malformed = F.col("malformed")
-    bad_parts = [(c, checker.bad(_s(c), _x(c))) for c, checker in read]
-    bad = any_of([malformed, *(condition for _, condition in bad_parts)])
-    fatal = bad if fatal_rows else any_of([condition for c, condition in bad_parts if c.fails_the_run])
-    found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker in read]
-    whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, F.col("raw"))
-    problems = F.when(malformed, F.array(whole_row)).otherwise(
-        F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-    )
-    kept = ["raw", "file", "offset", *(["shape"] if part.shape is not None else [])]
-    return frame.select(
-        *(_written(c, rules).alias(f"v{c.index}") for c in columns),
-        F.coalesce(bad, F.lit(False)).alias("bad"),
-        F.coalesce(fatal, F.lit(False)).alias("fatal"),
-        problems.alias("problems"),
-        *kept,
-    )
+@dataclass(frozen=True, slots=True)
+class _CheckedPart:
+    """One part with what is read of it. Rows go through steps, so that no value is computed twice."""
+
+    part: SourcePart
+    columns: tuple[_Column, ...]
+    rules: Rules
+    fatal_rows: bool
+
+    @property
+    def _read(self) -> list[tuple[_Column, Checker, Column]]:
+        return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
+
+    def _flagged(self, *others: Column) -> DataFrame:
+        """Source values `s0`, ..., written values `x0`, ..., and `bad` and `fatal`, beside `others` of the part."""
+        sources = (source.alias(f"s{c.index}") for c, _, source in self._read)
+        frame = self.part.frame.select(*sources, self.part.malformed.alias("malformed"), *others)
+        frame = frame.select("*", *(checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read))
+        faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
+        bad = any_of([F.col("malformed"), *(condition for _, condition in faulty)])
+        fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
+        flags = {"bad": bad, "fatal": fatal}
+        return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
+
+    def all(self) -> DataFrame:
+        shape = () if self.part.shape is None else (self.part.shape.alias("shape"),)
+        frame = self._flagged(*shape)
+        values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
+        return frame.select(*values, "bad", "fatal", *(["shape"] if shape else []))
+
+    def bad(self) -> DataFrame:
+        part = self.part
+        frame = self._flagged(part.raw.alias("raw"), part.file.alias("file"), part.offset.alias("offset"))
+        found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker, _ in self._read]
+        whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, F.col("raw"))
+        in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
+        problems = F.when(F.col("malformed"), F.array(whole_row)).otherwise(in_columns)
+        return frame.where(F.col("bad")).select(problems.alias("problems"), "raw", "file", "offset")
 
 
 def _s(column: _Column) -> Column:

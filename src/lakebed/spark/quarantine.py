@@ -53,7 +53,7 @@ def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
 def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema_id: int, now: int) -> DataFrame:
     """Bad rows as columns `v0`, `v1`, ... of the quarantine's schema.
 
-    `rows` are prepared rows (see `lakebed.spark.prepare`), `schema_id` the version that they were checked against,
+    `rows` are bad rows (see `PreparedRows.bad`), `schema_id` the version that they were checked against,
     `now` milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
     """
     values: dict[str, Column] = {

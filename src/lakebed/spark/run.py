@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, Observation, SparkSession
+from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
@@ -19,7 +19,7 @@ from lakebed.spark import runs
 from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error
 from lakebed.spark.checks import Place, missing_column, unknown_column
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all, unknown_keys
-from lakebed.spark.prepare import prepare
+from lakebed.spark.prepare import PreparedRows, prepare
 from lakebed.spark.quarantine import ensure_quarantine, quarantine_rows
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
@@ -103,27 +103,24 @@ class Run:
                     with suppress(StoreError):
                         staging.clear()
 
-    def _write_good(self, rows: DataFrame, staging: Staging) -> RunCounts:
+    def _write_good(self, rows: PreparedRows, staging: Staging) -> RunCounts:
         seen = Observation()
-        has_shape = "shape" in rows.columns
         metrics = [F.count(F.lit(1)).alias("rows")]
         metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal")]
-        if has_shape:
+        if rows.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
-        values = [f"v{i}" for i in range(len(self.schema.fields))]
-        wanted = rows.select(*values, "bad", "fatal", *(["shape"] if has_shape else []))
         with spark_errors():
-            staging.write(wanted.observe(seen, *metrics).where(~F.col("bad")))
+            staging.write(rows.all().observe(seen, *metrics).where(~F.col("bad")))
             found = seen.get
         staging.collect()
         counts = RunCounts(found["rows"] - (found["bad"] or 0), found["bad"] or 0)
-        if has_shape:
+        if rows.has_shape:
             self._check_keys(read_shape(found["shape"]))
         if found["fatal"]:
             message = (
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
             )
-            raise bad_rows_error(rows, BAD_ROW_FAILS, message)
+            raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
         self._compare("good", counts.good, staging.rows)
         return counts
 
@@ -144,13 +141,13 @@ class Run:
         if problems:
             raise IngestError(*problems)
 
-    def _check_limit(self, rows: DataFrame, counts: RunCounts) -> None:
+    def _check_limit(self, rows: PreparedRows, counts: RunCounts) -> None:
         limit = self.limits.max_bad_rows
         if limit is not None and counts.bad > limit:
             message = f"{self.name}: {counts.bad} of {counts.read} rows are bad, more than {limit}"
-            raise bad_rows_error(rows, TOO_MANY_BAD, message)
+            raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
 
-    def _write_bad(self, rows: DataFrame, counts: RunCounts) -> Staging | None:
+    def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> Staging | None:
         if self.interrupted is not None:
             known = runs.bad_rows_of(self.interrupted)
             if known != counts.bad:
@@ -167,11 +164,12 @@ class Run:
         self.tell("writing bad rows to quarantine")
         schema = ensure_quarantine(self.context.tables, self.name)
         staging = Staging(self.context.store, self.context.tables.table_path(self.name.quarantine), schema)
-        bad = rows.where(F.col("bad"))
         try:
             with spark_errors():
                 staging.write(
-                    quarantine_rows(bad, schema, run_id=self.run_id, schema_id=self.schema.id, now=self.context.clock())
+                    quarantine_rows(
+                        rows.bad(), schema, run_id=self.run_id, schema_id=self.schema.id, now=self.context.clock()
+                    )
                 )
             staging.collect()
             self._compare("bad", counts.bad, staging.rows)

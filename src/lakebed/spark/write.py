@@ -96,7 +96,7 @@ class Staging:
             parts = [(F.col(f"v{names.index(k)}"), self.schema.fields[names.index(k)].type) for k in keys]
             frame = values.select(*columns, partition_digest(parts, stamps).alias(digest)).hint("rebalance", digest)
             writer = frame.write.partitionBy(digest)
-        writer.mode("errorifexists").options(**_writer_options(self.schema, stamps)).parquet(_spark_url(self.directory))
+        writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(_spark_url(self.directory))
 
     def collect(self) -> None:
         """Look at what the job wrote: rows, statistics and partition of every file that has rows."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
 
-from lakebed.catalog import TableSchema
+from lakebed.catalog import TableRef, TableSchema
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.main import Session, common_options
 from lakebed.errors import UsageError
@@ -19,10 +20,14 @@ from lakebed.errors import UsageError
 @common_options
 @click.pass_obj
 def command(session: Session, a: str, b: str, exit_code: bool) -> int:
-    """Compare two schemas, A with B. Each is a table version (db.table, db.table@3) or a manifest file of one table."""
+    """Compare two schemas, A with B. Each is a table version (db.table, db.table@3) or a manifest file of one table.
+
+    Versions of one table are compared by field id, different tables by name.
+    """
     from lakebed.evolve import describe_changes
 
-    changes = describe_changes(_schema(session, a), _schema(session, b))
+    old, new = _schema(session, a), _schema(session, b)
+    changes = describe_changes(old.schema, new.schema, by_name=old.table != new.table)
     session.output.finish(
         "diff",
         ok=True,
@@ -32,10 +37,16 @@ def command(session: Session, a: str, b: str, exit_code: bool) -> int:
     return ExitCode.CHANGES_PENDING if changes and exit_code else ExitCode.OK
 
 
-def _schema(session: Session, text: str) -> TableSchema:
+@dataclass(frozen=True, slots=True)
+class _Side:
+    table: str
+    schema: TableSchema
+
+
+def _schema(session: Session, text: str) -> _Side:
     """A manifest is compared as the table that applying it to its own table would give."""
     if not (text.endswith((".yaml", ".yml", ".json")) and Path(text).is_file()):
-        return session.lake().schema(text)
+        return _Side(str(TableRef.parse(text).name), session.lake().schema(text))
     plan = session.lake().plan(text)
     if len(plan.tables) != 1 or plan.tables[0].target is None:
         raise UsageError.of(
@@ -44,4 +55,4 @@ def _schema(session: Session, text: str) -> TableSchema:
             expected="a manifest of one table without forbidden changes",
             remedy="`lakebed plan` says what is wrong with it",
         )
-    return plan.tables[0].target
+    return _Side(plan.tables[0].name, plan.tables[0].target)

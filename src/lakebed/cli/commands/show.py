@@ -19,7 +19,7 @@ def command(session: Session, table: str, physical: bool) -> None:
 
     schema = session.lake().schema(table)
     session.output.diagnose(drift(schema))
-    result = {"schemaId": schema.id, "logical": schema.logical.to_json(), "physical": schema.to_json()}
+    result = {"schema_id": schema.id, "logical": schema.logical.to_json(), "physical": schema.to_json()}
     session.output.finish(
         "show",
         ok=True,
