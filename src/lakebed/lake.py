@@ -203,13 +203,11 @@ class Lake:
         return SnapshotManager(self._store, self._tables.table_path(name)).latest_id() is not None
 
 
-def open_lake(
-    warehouse: str | Path, *, layout: Literal["auto", "paimon", "mini"] = "auto", time_zone: str = "UTC"
-) -> Lake:
+def open_lake(warehouse: str | Path, *, layout: str = "auto", time_zone: str = "UTC") -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
-    `warehouse` is a directory or a URL that fsspec knows. `layout` is found by looking unless given. Raises
-    `NotFoundError` or `UsageError` for a place that is no warehouse, and `UsageError` for an unknown `time_zone`.
+    `warehouse` is a directory or a URL that fsspec knows. `layout` is `auto` (found by looking), `paimon` or `mini`.
+    Raises `NotFoundError` or `UsageError` for a place that is no warehouse, and `UsageError` for an unknown `time_zone`.
     """
     from lakebed.catalog import check_time_zone
 

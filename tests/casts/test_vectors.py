@@ -8,7 +8,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from casts.evaluation import SHAPES, Case, raw, results, session_settings, store, stored
+from casts.evaluation import SHAPES, Case, raw, results, session_settings, spark_type, store, stored
 from lakebed import physical
 from lakebed.errors import UnsupportedError
 from lakebed.spark.casts import cast_column
@@ -135,17 +135,16 @@ def test_nanoseconds_are_the_only_loss(spark: SparkSession, tmp_path: Path) -> N
 def test_null_stays_null(spark: SparkSession, convertible: tuple[Case, ...]) -> None:
     pairs = sorted({(case.source, case.target) for case in convertible})
     columns = [
-        cast_column(F.lit(None).cast(_spark(source)), physical.parse(source), physical.parse(target), time_zone="UTC")
+        cast_column(
+            F.lit(None).cast(spark_type(physical.parse(source))),
+            physical.parse(source),
+            physical.parse(target),
+            time_zone="UTC",
+        )
         for source, target in pairs
     ]
     (row,) = spark.range(1).select(*(c.alias(f"c{i}") for i, c in enumerate(columns))).collect()
     assert [pair for pair, value in zip(pairs, row, strict=True) if value is not None] == []
-
-
-def _spark(text: str) -> str:
-    from casts.evaluation import spark_type
-
-    return spark_type(physical.parse(text)).simpleString()
 
 
 def test_the_texts_of_the_vectors_can_be_stored(vectors: tuple[Case, ...]) -> None:

@@ -1,4 +1,4 @@
-"""Ingest, evolve and read over Spark Connect; prints what it saw as JSON. Run by `test_connect.py` in its own process."""
+"""Ingest, evolve and read over Spark Connect; prints what it saw as JSON. `test_connect.py` runs it as a process."""
 
 from __future__ import annotations
 
@@ -23,9 +23,12 @@ content:
       - {name: at, type: {kind: Timestamp, unit: Microsecond}}
       - {name: s, type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: Int32}]}}}
 """
-SECOND = FIRST.replace(
-    "{name: k, type: Int32}", "{name: key, type: Int64, extra: {lakebed.dev/renamedFrom: k}}"
-).replace("{name: x, type: Int32}", "{name: y, type: Int32, extra: {lakebed.dev/renamedFrom: x}}")
+RENAMED = "{name: key, type: Int64, extra: {lakebed.dev/renamedFrom: k}}"
+RENAMED_MEMBER = "{name: y, type: Int32, extra: {lakebed.dev/renamedFrom: x}}"
+SECOND = FIRST.replace("{name: k, type: Int32}", RENAMED).replace("{name: x, type: Int32}", RENAMED_MEMBER)
+GOOD = '{"p":"a","k":1,"at":"2024-01-01T00:00:00","s":{"x":1}}'
+BAD = '{"p":null,"k":"bad","at":"2024-01-01T00:00:00Z"}'
+LATER = '{"p":null,"key":5000000000,"at":"2024-07-01 12:00:00.123456","s":{"y":2}}'
 
 
 def main(directory: Path) -> None:
@@ -36,25 +39,16 @@ def main(directory: Path) -> None:
     lake = lakebed.open(warehouse)
     manifest = directory / "t.yaml"
     results = []
-    for text, rows in (
-        (
-            FIRST,
-            [
-                '{"p":"a","k":1,"at":"2024-01-01T00:00:00","s":{"x":1}}',
-                '{"p":null,"k":"bad","at":"2024-01-01T00:00:00Z"}',
-            ],
-        ),
-        (SECOND, ['{"p":null,"key":5000000000,"at":"2024-07-01 12:00:00.123456","s":{"y":2}}']),
-    ):
+    for text, rows in ((FIRST, [GOOD, BAD]), (SECOND, [LATER])):
         manifest.write_text(text)
         lake.apply(lake.plan(manifest))
         source = directory / f"{len(results)}.jsonl"
         source.write_text("\n".join(rows) + "\n")
         results.append(lake.ingest(spark, "db.t", str(source)).to_json())
     frame = lake.read(spark, "db.t")
-    seen = frame.selectExpr("p", "key", "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at", "s.y as y").orderBy(
-        "key"
-    )
+    shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
+    seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")
+    bad = lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw")
     print(
         json.dumps(
             {
@@ -63,10 +57,7 @@ def main(directory: Path) -> None:
                 "rows": [list(row) for row in seen.collect()],
                 "filtered": frame.where("key > 1 and p is null").count(),
                 "again": frame.count(),
-                "bad": [
-                    list(r)
-                    for r in lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw").collect()
-                ],
+                "bad": [list(row) for row in bad.collect()],
                 "columns": frame.dtypes,
             }
         )

@@ -41,7 +41,7 @@ def test_what_a_reader_of_the_file_finds(plan: Plan) -> None:
     value = plan.to_json()
     assert value["format_version"] == 1
     changed, forbidden, new = value["tables"]
-    assert set(changed["base"]) == {"schemaId", "fingerprint"}
+    assert set(changed["base"]) == {"schema_id", "fingerprint"}
     assert changed["base"]["fingerprint"].startswith("sha256:")
     assert new["base"] is None
     assert forbidden["target"] is None

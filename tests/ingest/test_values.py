@@ -62,7 +62,6 @@ NULL, CAST, RANGE, DIGITS, LENGTH, ENUM, PATTERN, TWICE = (
 )
 SECOND, MILLI, MICRO, NANO = TimeUnit.SECOND, TimeUnit.MILLISECOND, TimeUnit.MICROSECOND, TimeUnit.NANOSECOND
 NEW_YORK = {"spark.sql.session.timeZone": "America/New_York", "spark.sql.ansi.enabled": "false"}
-TOKYO = {"spark.sql.session.timeZone": "Asia/Tokyo", "spark.sql.ansi.enabled": "true"}
 
 
 def hinted(text: str) -> Extra:
@@ -128,7 +127,7 @@ def check(spark: SparkSession, type_: LogicalType, cases: Mapping[Any, Any], **p
         assert same, f"{given!r}: {got!r}, expected {wanted!r}"
 
 
-@pytest.fixture(params=[{}, NEW_YORK, TOKYO], ids=["default", "new-york", "tokyo"], autouse=True)
+@pytest.fixture(params=[{}, NEW_YORK], ids=["default", "new-york"], autouse=True)
 def settings(request: pytest.FixtureRequest, conf: Any) -> None:
     conf(request.param)
 

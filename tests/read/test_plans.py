@@ -11,7 +11,9 @@ import lakebed
 from lakebed.spark import scan
 from read.lakes import declare, got, manifest, put
 
-V0 = "{name: k, type: Int64}\n{name: a, type: Int32}\n{name: s, type: {kind: Struct, fields: [{name: x, type: Int32}, {name: y, type: String}]}}"
+V0 = """{name: k, type: Int64}
+{name: a, type: Int32}
+{name: s, type: {kind: Struct, fields: [{name: x, type: Int32}, {name: y, type: String}]}}"""
 V1 = V0.replace("{name: a, type: Int32}", "{name: z, type: Int64, extra: {lakebed.dev/renamedFrom: a}}")
 ROW = "k bigint, {} {}, s struct<x:int,y:string>"
 

@@ -8,10 +8,11 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6901",
         "A stored value cannot be read as the wanted type",
-        "The column's type was changed after rows had been written, and one of the old values has no counterpart in the "
-        "new type. A value is never replaced by a guess.",
+        "The column's type was changed after rows had been written, and one of the old values has no counterpart in "
+        "the new type. A value is never replaced by a guess.",
         "    STRING -> INT over the value 'abc'",
-        "Leave the column out of the query, read with `on_error=\"null\"`, or read under the schema from before the change.",
+        'Leave the column out of the query, read with `on_error="null"`, or read under the schema from before the '
+        "change.",
     ),
     Code(
         "LB6902",

@@ -15,7 +15,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB7002",
         "lakebed.toml cannot be used",
-        "The file is not valid TOML, or holds a setting that does not exist; a misspelt setting would be ignored silently.",
+        "The file is not valid TOML, or holds a setting that does not exist; a misspelt one would be ignored silently.",
         '    warehose = "lake"',
         "The settings are `warehouse`, `layout` and `time_zone`, each a text.",
     ),
@@ -29,8 +29,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB7004",
         "A saved plan cannot be applied",
-        "The file is not JSON, or a saved plan was given together with other files. A plan is applied alone, so that what "
-        "was reviewed is what runs.",
+        "The file is not JSON, or a saved plan was given together with other files. A plan is applied alone, so that "
+        "what was reviewed is what runs.",
         "    lakebed apply plan.json orders.yaml",
         "Give the one plan, or only manifests.",
     ),

@@ -269,7 +269,7 @@ LogicalType: TypeAlias = (
     | String
 )
 
-ALL_TYPES: tuple[type[LogicalType], ...] = LogicalType.__args__  # type: ignore[attr-defined]
+ALL_TYPES: tuple[type[LogicalType], ...] = LogicalType.__args__
 BY_KIND: dict[str, type[LogicalType]] = {t.kind: t for t in ALL_TYPES}
 
 

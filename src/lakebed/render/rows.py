@@ -28,7 +28,7 @@ def json_value(value: Any) -> Any:
                 return {k: json_value(v) for k, v in value.items()}
             return [[json_value(k), json_value(v)] for k, v in value.items()]
         case tuple() if hasattr(value, "asDict"):
-            return {k: json_value(v) for k, v in zip(value.__fields__, value, strict=True)}
+            return json_row(value)
         case list() | tuple():
             return [json_value(v) for v in value]
         case _:

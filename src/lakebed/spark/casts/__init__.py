@@ -3,6 +3,12 @@
 `cast_column` turns a stored column into the type that the wanted schema says. The values are the table format's
 wherever Spark's own cast gives something else, whatever the session's time zone and ANSI setting are. Widening casts
 stay plain casts, so that Spark can push filters through them into the scan.
+
+Where Java Paimon does something that looks like an oversight, the values here differ: seconds become an instant without
+a shift by the zone's offset; text with a day that does not exist, with an hour 24, with letters in a fraction or with a
+time beyond 32 bits cannot be converted; TIMESTAMP(4) and (5) cut every digit beyond their precision; BIGINT to BOOLEAN
+looks at all 64 bits; malformed UTF-8 is replaced per maximal part, as by other engines. Timestamps before 1970 do round
+towards zero when they are cut to fewer than three digits, as in Java.
 """
 
 from __future__ import annotations

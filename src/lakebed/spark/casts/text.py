@@ -23,7 +23,7 @@ from lakebed.physical.types import (
     VarBinary,
     VarChar,
 )
-from lakebed.spark.casts.conversion import Conversion, Guarded, Partial, Total
+from lakebed.spark.casts.conversion import Conversion, Guarded, Partial
 from lakebed.spark.casts.numbers import Integer, Numeric, spark_name
 
 Text = Char | VarChar
@@ -93,8 +93,3 @@ def _to_floating(col: Column, target: Float | Double) -> Column:
     # Spark reads `inf` and any case of `nan` and `infinity`; Java only reads NaN and Infinity.
     foreign = col.rlike("(?i)inf|nan") & ~col.rlike("Infinity|NaN")
     return F.when(~foreign, col.try_cast(spark_name(target)))
-
-
-def to_text(col: Column, source: Text, target: Text) -> Conversion:
-    """Text to text: the length rule alone."""
-    return Total(fit(col, source, target))

@@ -78,7 +78,7 @@ def _instant(wall: Column, time_zone: str) -> Column:
 
 
 def _cut(micros: Column, precision: int) -> Column:
-    """Microseconds with a lower precision: from 3 on downwards whole milliseconds are cut towards zero."""
+    """Microseconds with a lower precision: below three digits, whole milliseconds are cut towards zero."""
     if precision >= 6:
         return micros
     if precision >= 3:
