@@ -18,7 +18,7 @@ MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run}
 
 def main(names: list[str]) -> None:
     """Each measurement in a directory of its own that is deleted afterwards, all in one Spark session."""
-    spark = local_session("lakebed-bench", cores="2", fast_start=False)
+    spark = local_session("lakebed-bench", cores="2")
     results: dict[str, object] = {
         "python": platform.python_version(),
         "pyspark": pyspark.__version__,

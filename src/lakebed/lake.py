@@ -207,7 +207,7 @@ def open_lake(warehouse: str | Path, *, layout: str = "auto", time_zone: str = "
     """Open a warehouse; exported as `lakebed.open`.
 
     `warehouse` is a directory or a URL that fsspec knows. `layout` is `auto` (found by looking), `paimon` or `mini`.
-    Raises `NotFoundError` or `UsageError` for a place that is no warehouse, and `UsageError` for an unknown `time_zone`.
+    Raises `NotFoundError` or `UsageError` for a place that is no warehouse, and `UsageError` for an unknown zone.
     """
     from lakebed.catalog import check_time_zone
 

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
-from ingest.ingest_lake import SmallLake
 from pyspark.sql import SparkSession
+
+from ingest.ingest_lake import SmallLake
 
 
 @pytest.fixture

@@ -32,9 +32,7 @@ class SmallLake:
         path_factory, self.store = open_warehouse(str(warehouse), layout="paimon")
         self.tables = TableManager(path_factory, self.store, clock=lambda: FIRST_MOMENT)
         ticks = itertools.count(FIRST_MOMENT)
-        self.context = IngestContext(
-            self.tables, self.store, path_factory.warehouse, time_zone, lambda: next(ticks)
-        )
+        self.context = IngestContext(self.tables, self.store, path_factory.warehouse, time_zone, lambda: next(ticks))
 
     def create(self, *fields: Field, partition_keys: Iterable[str] = (), **parts: Any) -> str:
         """A table `db.t` of these columns."""

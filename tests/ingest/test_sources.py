@@ -6,15 +6,15 @@ import bz2
 import gzip
 import json
 from datetime import UTC, date, datetime, time
-from decimal import Decimal as D
+from decimal import Decimal as Number
 from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pytest
-from ingest.ingest_lake import SmallLake
 from pyspark.sql import functions as F
 
+from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.model import (
     Date,
@@ -127,7 +127,9 @@ def test_a_byte_order_mark_is_no_part_of_the_first_name(lake: SmallLake) -> None
     assert lake.rows() == [{"id": 1}]
 
 
-@pytest.mark.parametrize("name", ["a b.csv", "100%.csv", "a+b.csv", "a[1].csv", "x{y}.csv", "q?.csv", "ü%20#.csv", "b\\s.csv"])
+@pytest.mark.parametrize(
+    "name", ["a b.csv", "100%.csv", "a+b.csv", "a[1].csv", "x{y}.csv", "q?.csv", "ü%20#.csv", "b\\s.csv"]
+)
 def test_any_file_name_will_do(lake: SmallLake, name: str) -> None:
     lake.create(ID)
     path = lake.file(name, "id\n1\nx\n")
@@ -209,7 +211,9 @@ def test_json_lines(lake: SmallLake) -> None:
 
 def test_unknown_json_keys_fail_at_every_level_and_leave_nothing(lake: SmallLake) -> None:
     lake.create(ID, Field("p", POINT), Field("m", Option(Map(String(), Int32()))))
-    path = lake.file("a.json", '{"id": 1, "p": {"x": 1, "y": 2}, "m": {"any": 1}}\n{"id": 2, "Id": 3, "extra": {"z": 1}}\n')
+    path = lake.file(
+        "a.json", '{"id": 1, "p": {"x": 1, "y": 2}, "m": {"any": 1}}\n{"id": 2, "Id": 3, "extra": {"z": 1}}\n'
+    )
     with pytest.raises(IngestError) as error:
         lake.ingest(path)
     assert {(d.code, d.path) for d in error.value.diagnostics} == {("LB6112", n) for n in ("p.y", "Id", "extra")}
@@ -253,14 +257,14 @@ def test_parquet_files_are_each_read_by_their_own_columns(lake: SmallLake) -> No
     lake.create(ID, NAME, Field("n", Option(Decimal(5, 2))))
     files = [
         lake.parquet("a.parquet", {"id": pa.array([1], pa.int64()), "n": pa.array([1.5])}),
-        lake.parquet("b.parquet", {"n": pa.array([D("2.25")], pa.decimal128(9, 4)), "id": pa.array([2], pa.uint8())}),
-        lake.parquet("c.parquet", {"id": pa.array(["3"]), "name": pa.array(["c"]), "n": pa.array([3])}),
+        lake.parquet("b.parquet", {"n": pa.array([Number("2.25")], pa.decimal128(9, 4)), "id": pa.array(["2"])}),
+        lake.parquet("c.parquet", {"id": pa.array([3], pa.uint8()), "name": pa.array(["c"]), "n": pa.array([3])}),
     ]
     assert lake.ingest(files).rows_written == 3
     assert lake.rows(order="id") == [
-        {"id": 1, "name": None, "n": D("1.50")},
-        {"id": 2, "name": None, "n": D("2.25")},
-        {"id": 3, "name": "c", "n": D("3.00")},
+        {"id": 1, "name": None, "n": Number("1.50")},
+        {"id": 2, "name": None, "n": Number("2.25")},
+        {"id": 3, "name": "c", "n": Number("3.00")},
     ]
 
 
@@ -274,7 +278,12 @@ def test_positions_in_parquet_files_are_kept(lake: SmallLake) -> None:
 
 def test_times_and_nanoseconds_of_parquet(lake: SmallLake) -> None:
     micro = Option(Timestamp(TimeUnit.MICROSECOND))
-    columns = [Field("t", Option(Time())), Field("u", Option(Time(TimeUnit.MICROSECOND))), Field("n", micro), Field("i", micro)]
+    columns = [
+        Field("t", Option(Time())),
+        Field("u", Option(Time(TimeUnit.MICROSECOND))),
+        Field("n", micro),
+        Field("i", micro),
+    ]
     lake.create(*columns)
     nanos = pa.array([-1000, 1_700_000_000_123_456_000, 1], pa.timestamp("ns", "UTC"))
     clock = [time(0, 0, 0, 1000), time(23, 59, 59, 999000), None]
@@ -309,7 +318,7 @@ def test_a_type_that_never_fits_fails_before_any_row(lake: SmallLake) -> None:
         ("LB6110", "id"),
         ("LB6112", "p.zz"),
     ]
-    wide = pa.table({"id": pa.array([D(1)], pa.decimal256(50, 0))})
+    wide = pa.table({"id": pa.array([Number(1)], pa.decimal256(50, 0))})
     with pytest.raises(UnsupportedError) as refused:
         lake.ingest(lake.parquet("b.parquet", wide))
     assert codes(refused) == ["LB6115"]

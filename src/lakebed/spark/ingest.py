@@ -196,7 +196,8 @@ class _Job:
         schema = self._schema
         if interrupted is not None:
             # The rest of the run is checked as its beginning was, whatever has become of the schema since.
-            schema = self._storage.schemas.load_schema(schema_of(interrupted) or schema.id)
+            version = schema_of(interrupted)
+            schema = schema if version is None else self._storage.schemas.load_schema(version)
         return Run(
             context=self._context,
             spark=self._spark,
