@@ -49,9 +49,12 @@ def test_shapes_are_read(text: str | None, expected: object) -> None:
 names = st.text(min_size=1, max_size=5)
 shapes = st.recursive(
     st.just(Shape()),
-    lambda inner: st.dictionaries(names, inner, max_size=3).map(lambda k: Shape(keys=k)) | inner.map(lambda i: Shape(item=i)),
+    lambda inner: st.one_of(
+        st.dictionaries(names, inner, max_size=3).map(lambda keys: Shape(keys=keys)),
+        inner.map(lambda item: Shape(item=item)),
+    ),
     max_leaves=8,
-)  # fmt: skip
+)
 
 
 def spelled(shape: Shape) -> str:
@@ -165,8 +168,9 @@ def pretend_java(directory: Path, says: str, status: int = 0) -> None:
 
 
 @pytest.mark.parametrize(
-    ("says", "version"), [('openjdk version "17.0.9" 2023', 17), ('java version "21" LTS', 21), ('openjdk version "25-ea"', 25)]
-)  # fmt: skip
+    ("says", "version"),
+    [('openjdk version "17.0.9" 2023', 17), ('java version "21" LTS', 21), ('openjdk version "25-ea"', 25)],
+)
 def test_java_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, version: int) -> None:
     pretend_java(tmp_path / "jdk", says)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "jdk"))

@@ -75,9 +75,9 @@ FIELDS = (
     Field("m", Option(Map(String(), Option(Decimal(20, 0))))),
 )
 LINE = (
-    '{"Id": 1, "i8": 1, "i16": 2, "b": true, "f16": 1.5, "f": 2.5, "d9": 1.25, "d18": 1.25, "u64": 18446744073709551615,'
-    ' "day": "1500-01-01", "time": "00:00:01", "dur": 5, "bin": "AP8=", "s": "x", "l": [{"x.y": 1, "at": '
-    '"2024-03-10T02:30:00.123456Z"}, null], "m": {"k": 7}, "ms": "2024-03-10T02:30:00.123Z", "us": '
+    '{"Id": 1, "i8": 1, "i16": 2, "b": true, "f16": 1.5, "f": 2.5, "d9": 1.25, "d18": 1.25, '
+    '"u64": 18446744073709551615, "day": "1500-01-01", "time": "00:00:01", "dur": 5, "bin": "AP8=", "s": "x", '
+    '"l": [{"x.y": 1, "at": "2024-03-10T02:30:00.123456Z"}, null], "m": {"k": 7}, "ms": "2024-03-10T02:30:00.123Z", "us": '
     '"2024-03-10T02:30:00.123456Z", "wms": "2024-03-10T02:30:00.123", "wus": "2024-03-10T02:30:00.123456"}'
 )
 
@@ -184,6 +184,14 @@ def test_the_forms_of_timestamps(types: list[Any], output: str, forms: list[str]
 def test_a_nested_millisecond_decides_for_the_whole_table() -> None:
     row = physical.Row((physical.DataField(1, "x", physical.Map(physical.STRING, physical.Timestamp(2))),))
     assert stamp_forms([physical.DataField(0, "a", physical.Array(row))]).millis
+
+
+def test_partitions_of_bad_rows_only(lake: SmallLake) -> None:
+    lake.create(Field("p", Int64()), Field("id", Int64()), partition_keys=["p"])
+    result = lake.ingest(lake.file("a.csv", "p,id\n1,x\n2,y\n"))
+    assert (result.rows_read, result.rows_quarantined, result.snapshot_id) == (2, 2, None)
+    assert lake.data_files() == set()
+    assert lake.ingest(lake.file("b.csv", "p,id\n")).rows_read == 0
 
 
 def test_partitions_do_not_multiply_files(lake: SmallLake) -> None:

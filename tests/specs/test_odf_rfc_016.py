@@ -33,7 +33,7 @@ def test_the_manifest_becomes_a_table_and_the_manifest_again(example: str, tmp_p
     lake.apply(lake.plan(manifest))
     assert lake.plan(manifest).is_noop
     declared = manifest.tables[0].schema
-    assert lake.schema("lab.scan").logical.to_json() == declared.to_json()
+    assert lake.schema("lab.scan").logical == declared
     again = parse_manifest(dump_table(lake.infer("lab.scan")))
     assert again.tables[0].schema == declared
     assert lake.plan(again).is_noop
@@ -41,7 +41,7 @@ def test_the_manifest_becomes_a_table_and_the_manifest_again(example: str, tmp_p
 
 def test_the_manifest_becomes_a_spark_schema_and_the_schema_again(example: str) -> None:
     declared = parse_manifest(example, name="lab.scan").tables[0].schema
-    assert from_struct_type(to_struct_type(declared)).to_json() == declared.to_json()
+    assert from_struct_type(to_struct_type(declared)) == declared
 
 
 def test_rows_go_through_the_table(example: str, tmp_path: Path, spark: Any) -> None:

@@ -16,3 +16,12 @@ class ExitCode(IntEnum):
     STALE = 12
     DRIFT = 13
     QUARANTINED = 14
+    #: As a shell says of a process that Ctrl-C ended.
+    INTERRUPTED = 130
+    #: As a shell says of a process whose reader, such as `head`, went away.
+    READER_GONE = 141
+
+    @property
+    def is_ok(self) -> bool:
+        """Whether the command did what it was asked to: `ok` of `--json`."""
+        return self in (ExitCode.OK, ExitCode.CHANGES_PENDING)

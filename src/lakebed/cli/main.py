@@ -5,22 +5,23 @@ Commands are imported when they are called, so that `lakebed --help` needs neith
 
 from __future__ import annotations
 
+import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Sequence
 from importlib import import_module
-from typing import Any
 
 import click
 
-from lakebed.cli.configuration import Configuration, find_configuration
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.output import JsonOutput, Output, TextOutput
-from lakebed.errors import LakebedError
+from lakebed.cli.output import ReaderGoneError, prepare_streams
+from lakebed.cli.session import Session, common_options
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.errors import LakebedError, UsageError
 
 #: Command name -> what `lakebed --help` says of it. The module of the same name holds `command`.
 COMMANDS = {
     "init": "Make a warehouse and a lakebed.toml that names it.",
-    "plan": "Show what applying manifests would change, with a verdict on each change.",
+    "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
     "read": "Print rows of a table under its newest schema, or an older one.",
@@ -34,55 +35,8 @@ COMMANDS = {
 }
 
 
-class Session:
-    """What every command gets: the settings of this run and the place to put things out."""
-
-    def __init__(self, warehouse: str | None, json_mode: bool) -> None:
-        self.warehouse = warehouse
-        self.json_mode = json_mode
-        self._output: Output | None = None
-
-    @property
-    def output(self) -> Output:
-        if self._output is None:
-            self._output = JsonOutput() if self.json_mode else TextOutput()
-        return self._output
-
-    def configuration(self) -> Configuration:
-        """Where the warehouse is; see `configuration.find_configuration`."""
-        return find_configuration(self.warehouse)
-
-    def lake(self) -> Any:
-        """The open warehouse."""
-        import lakebed
-
-        settings = self.configuration()
-        return lakebed.open(settings.warehouse, layout=settings.layout, time_zone=settings.time_zone)
-
-
-def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--warehouse` and `--json`, which may stand before or after the command's name."""
-
-    def remember(context: click.Context, parameter: click.Parameter, value: Any) -> None:
-        session = context.ensure_object(_NoSession)
-        if value is not None and value is not False:
-            setattr(session, parameter.name or "", value)
-
-    function = click.option(
-        "--json", "json_mode", is_flag=True, expose_value=False, callback=remember, help="Put out JSON."
-    )(function)
-    return click.option(
-        "--warehouse", metavar="DIR", expose_value=False, callback=remember, help="The warehouse's directory or URL."
-    )(function)
-
-
-class _NoSession(Session):
-    def __init__(self) -> None:
-        super().__init__(None, False)
-
-
 class _Commands(click.Group):
-    """A group whose commands are imported on use; an error leaves as an exit code."""
+    """A group whose commands are imported on use."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -93,52 +47,106 @@ class _Commands(click.Group):
         command: click.Command = import_module(f"lakebed.cli.commands.{cmd_name}").command
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] in COMMANDS:
+            ctx.ensure_object(Session).command = args[0]
+        elif not ctx.resilient_parsing:
+            raise UsageError.of(
+                "LB7008",
+                f"there is no command {args[0]!r}",
+                suggestions=near_names(args[0], COMMANDS),
+                remedy="`lakebed --help` lists the commands",
+            )
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
+)
 @click.version_option(package_name="lakebed", message="lakebed %(version)s")
 @common_options
 @click.pass_context
 def cli(context: click.Context) -> None:
     """Schema as code for lakehouse tables: declare, plan, apply, ingest, read.
 
-    Data goes to standard output, talk to standard error. Exit codes: 0 ok, 1 failure, 2 usage, 10 changes pending
-    (with --exit-code), 11 breaking or refused, 12 stale plan or lost race, 13 drift, 14 too many rows quarantined.
+    Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 failure, 2 usage, 10 changes pending
+    (with --exit-code), 11 breaking or refused, 12 stale plan or lost race, 13 drift (with --exit-code), 14 too many
+    rows quarantined.
     """
-    context.ensure_object(_NoSession)
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help())
 
 
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code. `arguments` None means those of the process."""
-    session = _NoSession()
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    session = Session()
     try:
-        code = cli.main(args=arguments, prog_name="lakebed", obj=session, standalone_mode=False)
-        return int(code) if isinstance(code, int) else ExitCode.OK
+        return _run(session, words)
+    except ReaderGoneError:
+        return ExitCode.READER_GONE
+
+
+def _run(session: Session, words: list[str]) -> int:
+    try:
+        code = cli.main(args=words, prog_name="lakebed", obj=session, standalone_mode=False)
     except LakebedError as error:
-        session.output.diagnose(error.diagnostics)
-        if session.json_mode:
-            session.output.finish(_command_name(arguments), ok=False, result=None, text=str)
-        return error.exit_code
+        return _fail(session, words, error.diagnostics, ExitCode(error.exit_code))
     except click.ClickException as error:
-        error.show()
-        return ExitCode.USAGE
-    except click.exceptions.Abort:
-        print("Stopped; nothing was changed.", file=sys.stderr)
-        return ExitCode.FAILURE
+        return _fail(session, words, [_usage_problem(error)], ExitCode.USAGE)
+    except click.exceptions.Abort as error:
+        # A prompt that is answered with no, or left, has no cause; Ctrl-C anywhere else has one.
+        if error.__cause__ is None:
+            return _fail(session, words, [Diagnostic("LB7006", "not confirmed; nothing was changed")], ExitCode.FAILURE)
+        remedy = "repeat the command: nothing is left half done"
+        return _fail(session, words, [Diagnostic("LB7010", "stopped", remedy=remedy)], ExitCode.INTERRUPTED)
+    except OSError as error:
+        return _fail(session, words, [Diagnostic("LB7009", _system_problem(error))], ExitCode.FAILURE)
+    return code if isinstance(code, int) else ExitCode.OK
 
 
-def _command_name(arguments: Sequence[str] | None) -> str:
-    words = sys.argv[1:] if arguments is None else arguments
-    return next((w for w in words if w in COMMANDS), "lakebed")
+def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic], code: ExitCode) -> ExitCode:
+    # Where the command line could not be parsed, its options were not looked at.
+    session.json_mode = session.json_mode or "--json" in words
+    session.output.diagnose(diagnostics)
+    if session.json_mode:
+        session.finish(None, lambda _: "", code=code)
+    return code
+
+
+def _usage_problem(error: click.ClickException) -> Diagnostic:
+    context = error.ctx if isinstance(error, click.UsageError) else None
+    path = context.command_path if context else "lakebed"
+    usage = context.command.collect_usage_pieces(context) if context else []
+    message = error.format_message().rstrip(".")
+    return Diagnostic(
+        "LB7008",
+        message[:1].lower() + message[1:],
+        expected=" ".join([path, *usage]),
+        remedy=f"usage: {' '.join([path, *usage])}; `{path} --help` says more",
+    )
+
+
+def _system_problem(error: OSError) -> str:
+    what = error.strerror or str(error)
+    return f"{error.filename}: {what}" if error.filename is not None else what
 
 
 def main() -> None:
     """The console script."""
-    sys.exit(run())
-
-
-if __name__ == "__main__":
-    main()
+    prepare_streams()
+    code = run()
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        code = ExitCode.READER_GONE
+    if code == ExitCode.READER_GONE:
+        # What is still in the buffer has no reader; Python would complain about it when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

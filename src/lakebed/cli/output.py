@@ -3,27 +3,67 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import sys
 from collections.abc import Callable, Iterable
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import Any, Protocol, TextIO
 
+from lakebed.cli.exit_codes import ExitCode
 from lakebed.diagnostics import Diagnostic
 
 FORMAT_VERSION = 1
+
+#: Would move the cursor or change the terminal; only a terminal obeys them, so only there they are shown as text.
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_ASCII_LINES = str.maketrans({"─": "-", "…": "~"})
+
+
+class ReaderGoneError(Exception):
+    """Whoever read the output has gone away, as `head` does; there is nobody to tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How text is to look. `width` is the terminal's, None where no terminal cuts and text has to be complete."""
+
+    width: int | None = None
+    colour: bool = False
+
+
+def look_of(stream: TextIO) -> Look:
+    """The look for a stream: what its terminal can show, or plain and complete text."""
+    if not stream.isatty():
+        return Look()
+    colour = not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return Look(_terminal_width(stream), colour)
+
+
+def _terminal_width(stream: TextIO) -> int:
+    wanted = os.environ.get("COLUMNS", "")
+    if wanted.isdigit() and int(wanted):
+        return int(wanted)
+    try:
+        return os.get_terminal_size(stream.fileno()).columns or 80
+    except OSError:
+        return 80
 
 
 class Output(Protocol):
     """Where a command puts its result and its talk."""
 
-    def talk(self, text: str) -> None:
-        """Say something to a person; never part of the result."""
+    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
+        """Say something to a person; never part of the result. Markup is rich's, where the look has colour."""
         ...
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
         """Report problems and notices."""
         ...
 
-    def finish(self, command: str, *, ok: bool, result: Any, text: Callable[[], str]) -> None:
+    def finish(
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+    ) -> None:
         """Put out the result: `result` as JSON, or what `text` returns, according to the mode."""
         ...
 
@@ -35,20 +75,22 @@ class Output(Protocol):
 class TextOutput:
     """For people: the text on standard output, diagnostics like a compiler's on standard error."""
 
-    def talk(self, text: str) -> None:
-        print(text, file=sys.stderr)
+    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
+        _show(sys.stderr, text, markup)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
-        for diagnostic in diagnostics:
-            print(diagnostic, file=sys.stderr)
+        from lakebed.render.diagnostic_text import diagnostic_text
 
-    def finish(self, command: str, *, ok: bool, result: Any, text: Callable[[], str]) -> None:
-        shown = text()
-        if shown:
-            print(shown)
+        for diagnostic in diagnostics:
+            _show(sys.stderr, lambda look, d=diagnostic: diagnostic_text(d, markup=look.colour), markup=True)
+
+    def finish(
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+    ) -> None:
+        _show(sys.stdout, text, markup)
 
     def row(self, value: dict[str, Any]) -> None:
-        print(json.dumps(value, ensure_ascii=False))
+        _write(sys.stdout, _json(value))
 
 
 class JsonOutput:
@@ -57,21 +99,62 @@ class JsonOutput:
     def __init__(self) -> None:
         self._diagnostics: list[Diagnostic] = []
 
-    def talk(self, text: str) -> None:
-        print(text, file=sys.stderr)
+    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
+        _show(sys.stderr, text, markup)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
         self._diagnostics.extend(diagnostics)
 
-    def finish(self, command: str, *, ok: bool, result: Any, text: Callable[[], str]) -> None:
+    def finish(
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+    ) -> None:
         envelope = {
             "format_version": FORMAT_VERSION,
             "command": command,
-            "ok": ok,
+            "ok": code.is_ok,
             "result": result,
             "diagnostics": [d.to_json() for d in self._diagnostics],
         }
-        print(json.dumps(envelope, ensure_ascii=False, indent=2))
+        _write(sys.stdout, _json(envelope, indent=None if command == "read" else 2))
 
     def row(self, value: dict[str, Any]) -> None:
-        print(json.dumps(value, ensure_ascii=False))
+        _write(sys.stdout, _json(value))
+
+
+def prepare_streams() -> None:
+    """Let nothing that is put out fail for its characters: escapes where a terminal lacks them, UTF-8 elsewhere."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
+
+
+def _show(stream: TextIO, text: Callable[[Look], str], markup: bool) -> None:
+    look = look_of(stream)
+    shown = text(look)
+    if not shown:
+        return
+    if look.width is not None:
+        shown = _CONTROL.sub(lambda c: c[0].encode("unicode_escape").decode(), shown)
+    if markup and look.colour:
+        from lakebed.render.markup import ansi
+
+        shown = ansi(shown)
+    _write(stream, shown)
+
+
+def _json(value: Any, indent: int | None = None) -> str:
+    return json.dumps(value, ensure_ascii=not _is_unicode(sys.stdout), indent=indent)
+
+
+def _is_unicode(stream: TextIO) -> bool:
+    return (stream.encoding or "utf-8").lower().replace("_", "-").startswith("utf")
+
+
+def _write(stream: TextIO, text: str) -> None:
+    if not _is_unicode(stream):
+        text = text.translate(_ASCII_LINES)
+    try:
+        stream.write(text + "\n")
+        stream.flush()
+    except BrokenPipeError:
+        raise ReaderGoneError from None

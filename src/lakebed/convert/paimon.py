@@ -197,9 +197,10 @@ def _nearest_atomic(
             return logical.Date()
         case physical.Time():
             # Values are stored in milliseconds whatever the precision says.
-            return logical.Time(TimeUnit.SECOND if type_.precision == 0 else TimeUnit.MILLISECOND)
+            return logical.Time(TimeUnit.SECOND if type_.precision == 0 else None)
         case physical.Timestamp() | physical.LocalZonedTimestamp():
-            return logical.Timestamp(next(u for u in TimeUnit if u.digits >= type_.precision))
+            unit = next(u for u in TimeUnit if u.digits >= type_.precision)
+            return logical.Timestamp(None if unit is logical.DEFAULT_UNIT else unit)
         case _:
             assert_never(type_)
 

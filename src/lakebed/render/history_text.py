@@ -5,27 +5,62 @@ from __future__ import annotations
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
-from lakebed.history import History
+from lakebed.history import History, Version
+from lakebed.render.terminal import one_line, wrapped
+from lakebed.table.snapshot import Snapshot
+
+_INDENT = " " * len("2013-01-01 00:00:00  ")
 
 
-def history_text(history: History, time_zone: str) -> str:
-    """Times are shown in `time_zone`, to the second."""
+def history_text(history: History, time_zone: str, *, width: int | None = None) -> str:
+    """Times are shown in `time_zone`, to the second. In `width` columns of a terminal long changes are wrapped."""
     zone = ZoneInfo(time_zone)
-    events: list[tuple[int, int, list[str]]] = []
-    for version in history.versions:
-        schema = version.schema
-        head = f"{_time(schema.time_millis, zone)}  schema {schema.id}   {len(schema.fields)} columns"
-        events.append((schema.time_millis, 0, [head, *(f"    {change}" for change in version.changes)]))
-    for snapshot in history.snapshots:
-        line = (
-            f"{_time(snapshot.time_millis, zone)}  snapshot {snapshot.id} {snapshot.commit_kind.lower()} "
-            f"{snapshot.delta_record_count or 0:+,} rows = {snapshot.total_record_count or 0:,} "
-            f"(schema {snapshot.schema_id})"
-        )
-        events.append((snapshot.time_millis, 1, [line]))
-    lines = [line for _, _, block in sorted(events, key=lambda e: e[:2]) for line in block]
-    return "\n".join([f"{history.name}", *lines])
+    numbers = [v.schema.id for v in history.versions] + [s.id for s in history.snapshots]
+    digits = max((len(str(n)) for n in numbers), default=1)
+    deltas = [_count(s.delta_record_count, sign="+") for s in history.snapshots]
+    longest = max(map(len, deltas), default=0)
+    room = None if width is None else width - len(_INDENT) - 2
+    events = [(v.schema.time_millis, _version(v, digits, room)) for v in history.versions]
+    events += [
+        (s.time_millis, _snapshot(s, digits, delta.rjust(longest)))
+        for s, delta in zip(history.snapshots, deltas, strict=True)
+    ]
+    lines = [f"{history.name}  (times in {time_zone})"]
+    for millis, (first, *others) in sorted(events, key=lambda e: e[0]):
+        lines.append(f"{_time(millis, zone)}  {first}")
+        lines += [_INDENT + line for line in others]
+    return "\n".join(lines)
+
+
+def _version(version: Version, digits: int, room: int | None) -> list[str]:
+    columns = len(version.schema.fields)
+    head = f"{_label('schema', version.schema.id, digits)}  {columns} column{'' if columns == 1 else 's'}"
+    changes = [line for change in version.changes for line in _bullet(one_line(change), room)]
+    return [head, *changes]
+
+
+def _bullet(text: str, room: int | None) -> list[str]:
+    return [f"{'- ' if i == 0 else '  '}{line}" for i, line in enumerate(wrapped(text, room))]
+
+
+def _snapshot(snapshot: Snapshot, digits: int, delta: str) -> list[str]:
+    total = _count(snapshot.total_record_count)
+    what = f"{delta} rows = {total}  {snapshot.commit_kind.lower()}, schema {snapshot.schema_id}"
+    return [f"{_label('snapshot', snapshot.id, digits)}  {what}"]
+
+
+def _label(kind: str, number: int, digits: int) -> str:
+    return f"{kind} {number}".ljust(len("snapshot ") + digits)
+
+
+def _count(count: int | None, *, sign: str = "") -> str:
+    """A number of rows; very old snapshots do not know theirs."""
+    return "?" if count is None else f"{count:{sign},}"
 
 
 def _time(millis: int, zone: ZoneInfo) -> str:
-    return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
+    """What another engine wrote as a time need not be one."""
+    try:
+        return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{millis} ms".ljust(len(_INDENT) - 2)

@@ -1,10 +1,11 @@
 """Plans, what became of them, and differences of schemas, for people. Pure: text in the style of a compiler.
 
-With `markup` the text carries rich's markup for colours, and brackets in it are escaped; without it is plain.
+With `colour` the text carries a terminal's colours; in `width` columns of a terminal it is wrapped between words.
 """
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from lakebed.evolve.described import describe_changes
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
+from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 
 _SIGNS = {EditKind.CREATE: "+", EditKind.ADD: "+", EditKind.DROP: "-"}
-_COLOURS = {
+_STYLES = {
     Verdict.SAFE: "green",
     Verdict.CAUTION: "yellow",
     Verdict.BREAKING: "red",
@@ -29,9 +31,9 @@ _WIDTH = max(len(v) for v in Verdict)
 _INDENT = " " * (_WIDTH + 6)
 
 
-def render_plan(plan: Plan, *, markup: bool = False) -> str:
+def render_plan(plan: Plan, *, colour: bool = False, width: int | None = None) -> str:
     """Each table with its changes, their verdicts and reasons, and what needs leave; then one line of totals."""
-    blocks = [_table(table, markup) for table in plan.tables]
+    blocks = [_table(table, colour, width) for table in plan.tables]
     return "\n\n".join([*blocks, _totals(plan)])
 
 
@@ -40,10 +42,9 @@ def render_applied(applied: AppliedPlan) -> str:
     return "\n".join(_applied(table) for table in applied.tables) or "No tables."
 
 
-def render_diff(old: TableSchema, new: TableSchema, *, by_name: bool = False, markup: bool = False) -> str:
+def render_diff(old: TableSchema, new: TableSchema, *, by_name: bool = False) -> str:
     """One line per difference, in the words of a plan; columns are the same by id, or `by_name`."""
-    lines = describe_changes(old, new, by_name=by_name)
-    return "\n".join(_escaped(line, markup) for line in lines) or "No differences."
+    return "\n".join(describe_changes(old, new, by_name=by_name)) or "No differences."
 
 
 def _applied(table: AppliedTable) -> str:
@@ -53,16 +54,16 @@ def _applied(table: AppliedTable) -> str:
     return f"{table.name}: {what} schema {table.schema_id}"
 
 
-def _table(table: TablePlan, markup: bool) -> str:
-    lines = [_head(table, markup)]
+def _table(table: TablePlan, colour: bool, width: int | None) -> str:
+    lines = [_head(table, colour)]
     for change in table.changes:
-        lines += _change(change, table, markup)
-    lines += _odf(table, markup)
+        lines += _change(change, table, colour, width)
+    lines += _odf(table, colour, width)
     return "\n".join(lines)
 
 
-def _head(table: TablePlan, markup: bool) -> str:
-    name = _styled(table.name, "bold", markup)
+def _head(table: TablePlan, colour: bool) -> str:
+    name = styled(table.name, "bold", colour)
     if table.create:
         return f"{name}: new table"
     if table.is_noop:
@@ -72,24 +73,33 @@ def _head(table: TablePlan, markup: bool) -> str:
     return f"{name}: schema {table.base_id} to {table.target.id}"
 
 
-def _change(change: PlannedChange, table: TablePlan, markup: bool) -> list[str]:
-    verdict = _styled(change.verdict.value.ljust(_WIDTH), _COLOURS[change.verdict], markup)
-    sign = _SIGNS.get(change.kind, "~")
-    lines = [f"  {sign} {verdict}  {_escaped(change.summary, markup)}"]
-    if table.create:
-        return lines
-    reason = f"{change.code}: {change.reason}"
-    lines.append(_INDENT + _escaped(reason, markup))
+def _change(change: PlannedChange, table: TablePlan, colour: bool, width: int | None) -> list[str]:
+    verdict = styled(change.verdict.value.ljust(_WIDTH), _STYLES[change.verdict], colour)
+    first, *more = _pieces(change.summary, width)
+    lines = [f"  {_SIGNS.get(change.kind, '~')} {verdict}  {plain(first, colour)}"]
+    if not table.create:
+        more += _pieces(f"{change.code}: {change.reason}", width)
+        more += _advice(change, width)
+    return lines + [_INDENT + plain(line, colour) for line in more]
+
+
+def _advice(change: PlannedChange, width: int | None) -> list[str]:
+    """What can be done about a change that is not simply made, and where it was declared."""
+    lines = []
     if change.verdict is Verdict.BREAKING:
-        lines.append(f"{_INDENT}leave: --allow {change.code}:{_escaped(change.column, markup)}")
+        lines.append(f"leave: --allow {shlex.quote(f'{change.code}:{change.column}')}")
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
-        lines.append(f"{_INDENT}remedy: {_escaped(change.remedy, markup)}")
+        lines += _pieces(f"remedy: {change.remedy}", width)
     if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:
-        lines.append(f"{_INDENT}at {_escaped(str(change.position), markup)}")
+        lines.append(f"at {change.position}")
     return lines
 
 
-def _odf(table: TablePlan, markup: bool) -> list[str]:
+def _pieces(text: str, width: int | None) -> list[str]:
+    return wrapped(text, None if width is None else width - len(_INDENT))
+
+
+def _odf(table: TablePlan, colour: bool, width: int | None) -> list[str]:
     """The second, labelled verdict: Open Data Fabric's rule."""
     if table.create or table.is_noop:
         return []
@@ -99,7 +109,8 @@ def _odf(table: TablePlan, markup: bool) -> list[str]:
     gates = "needs leave" if table.compatibility else "does not gate"
     where = ", ".join(dict.fromkeys(path_text(c.path) or c.kind.value for c in refused))
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
-    return ["  " + _escaped(text, markup)]
+    first, *more = wrapped(text, None if width is None else width - 4)
+    return [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
 
 
 def _totals(plan: Plan) -> str:
@@ -114,11 +125,3 @@ def _totals(plan: Plan) -> str:
     verdicts = Counter(c.verdict for t in plan.tables if not t.create for c in t.changes)
     counts = ", ".join(f"{verdicts[v]} {v.value}" for v in Verdict if verdicts[v])
     return f"Tables: {', '.join(parts)}." + (f" Changes: {counts}." if counts else "")
-
-
-def _styled(text: str, style: str, markup: bool) -> str:
-    return f"[{style}]{_escaped(text, markup)}[/]" if markup else text
-
-
-def _escaped(text: str, markup: bool) -> str:
-    return text.replace("[", "\\[") if markup else text

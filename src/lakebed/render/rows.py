@@ -3,24 +3,40 @@
 from __future__ import annotations
 
 import base64
+import json
 import math
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+from lakebed.render.table_text import column_widths, table_text, total_width
+from lakebed.render.terminal import cut, one_line
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import DataType, StructType
+
+_Encoder = Callable[[Any], Any]
+_NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity|NULL")
+#: Cells are not cut to less than this, nor left longer than that where not all columns fit.
+_SHORTEST, _LONGEST = 12, 40
 
 
 def json_value(value: Any) -> Any:
-    """A value of a Spark row as JSON: decimals and instants as text, bytes as base64, maps as lists of pairs."""
+    """A value as JSON: decimals and moments as text, bytes as base64, maps of other keys than text as pairs."""
     match value:
         case None | bool() | int() | str():
             return value
         case float():
-            return value if math.isfinite(value) else str(value)
-        case Decimal() | timedelta():
-            return str(value)
+            return value if math.isfinite(value) else "NaN" if math.isnan(value) else f"{'-' * (value < 0)}Infinity"
+        case Decimal():
+            return f"{value:f}"
         case datetime() | date() | time():
             return value.isoformat()
+        case timedelta():
+            return str(value)
         case bytes() | bytearray():
             return base64.b64encode(bytes(value)).decode()
         case dict():
@@ -28,30 +44,96 @@ def json_value(value: Any) -> Any:
                 return {k: json_value(v) for k, v in value.items()}
             return [[json_value(k), json_value(v)] for k, v in value.items()]
         case tuple() if hasattr(value, "asDict"):
-            return json_row(value)
+            return {k: json_value(v) for k, v in zip(value.__fields__, value, strict=True)}
         case list() | tuple():
             return [json_value(v) for v in value]
         case _:
             return str(value)
 
 
-def json_row(row: Any) -> dict[str, Any]:
-    """One Spark row as a JSON object, columns in order."""
-    return {k: json_value(v) for k, v in zip(row.__fields__, row, strict=True)}
+def row_encoder(schema: StructType, time_zone: str) -> Callable[[Any], list[Any]]:
+    """A function that gives the JSON values of a Spark row, in order; instants are in `time_zone`, with its offset."""
+    zone = ZoneInfo(time_zone)
+    encoders = [_encoder(f.dataType, zone) for f in schema.fields]
+    return lambda row: [encode(v) for encode, v in zip(encoders, row, strict=True)]
 
 
-def rows_text(columns: Sequence[str], rows: Sequence[Any]) -> str:
-    """Rows as an aligned table, with their number below."""
-    from lakebed.render.table_text import table_text
+def _encoder(type_: DataType, zone: ZoneInfo) -> _Encoder:
+    """What is needed beyond `json_value`: Spark gives instants as naive datetimes in the zone of the process."""
+    from pyspark.sql import types as t
 
-    shown = [[_cell(v) for v in row] for row in rows]
-    return f"{table_text(columns, shown)}\n({len(rows)} row{'' if len(rows) == 1 else 's'})"
+    match type_:
+        case t.TimestampType():
+            return _optional(lambda v: v.astimezone(zone).isoformat())
+        case t.ArrayType():
+            item = _encoder(type_.elementType, zone)
+            return _optional(lambda v: [item(x) for x in v])
+        case t.MapType():
+            key, value = _encoder(type_.keyType, zone), _encoder(type_.valueType, zone)
+            if isinstance(type_.keyType, t.StringType):
+                return _optional(lambda v: {key(k): value(x) for k, x in v.items()})
+            return _optional(lambda v: [[key(k), value(x)] for k, x in v.items()])
+        case t.StructType():
+            names = [f.name for f in type_.fields]
+            members = [_encoder(f.dataType, zone) for f in type_.fields]
+            return _optional(
+                lambda v: {n: member(x) for n, member, x in zip(names, members, v, strict=True)},
+            )
+        case t.VariantType():
+            return _optional(lambda v: json.loads(v.toJson(str(zone))))
+        case _:
+            return json_value
+
+
+def _optional(encode: _Encoder) -> _Encoder:
+    return lambda value: None if value is None else encode(value)
+
+
+def rows_text(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], *, width: int | None = None, more: bool = False
+) -> str:
+    """Rows as an aligned table, with their number below.
+
+    In `width` columns of a terminal long cells are cut, then columns on the right left out; the line below says so.
+    `more` says that there are more rows than these.
+    """
+    cells = [[_cell(v) for v in row] for row in rows]
+    heads = [one_line(c) for c in columns]
+    right = {i for i in range(len(heads)) if rows and all(_NUMBER.fullmatch(row[i]) for row in cells)}
+    shown = len(heads)
+    cuts = False
+    if width is not None and total_width(column_widths(heads, cells)) > width:
+        limits = _limits(column_widths(heads, cells), width)
+        shown, cuts = len(limits), True
+        heads = [cut(h, n) for h, n in zip(heads, limits, strict=False)]
+        cells = [[cut(c, n) for c, n in zip(row, limits, strict=False)] for row in cells]
+    notes = [f"the first {_rows(len(rows))}; there are more" if more else _rows(len(rows))]
+    if shown < len(columns):
+        notes.append(f"{shown} of {len(columns)} columns")
+    if cuts:
+        notes.append("not all fits here: choose columns, or send the output into a file or pipe")
+    return f"{table_text(heads, cells, right=right)}\n({'; '.join(notes)})"
+
+
+def _limits(widths: list[int], width: int) -> list[int]:
+    """A width for each column that is shown, from the left; the longest ones give way first, within reason."""
+    limits = list(widths)
+    for longest in range(max(limits), _SHORTEST - 1, -1):
+        limits = [min(w, longest) for w in widths]
+        if total_width(limits) <= width:
+            return limits
+    limits = [min(w, _LONGEST) for w in widths]
+    while len(limits) > 1 and total_width(limits) > width:
+        limits.pop()
+    return limits
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _cell(value: Any) -> str:
-    import json
-
     if value is None:
         return "NULL"
-    plain = json_value(value)
-    return plain if isinstance(plain, str) else json.dumps(plain, ensure_ascii=False)
+    encoded = json_value(value)
+    return one_line(encoded if isinstance(encoded, str) else json.dumps(encoded, ensure_ascii=False))

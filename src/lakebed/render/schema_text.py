@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterable
+
+from lakebed import physical
 from lakebed.catalog import TableSchema
+from lakebed.catalog.annotations import OPTION
 from lakebed.model import Binary, Decimal, Duration, Field, List, LogicalType, Map, Option, Struct, Time, Timestamp
 from lakebed.model.extra import DESCRIPTION
+from lakebed.physical import DataField, DataType
 from lakebed.render.table_text import table_text
+from lakebed.render.terminal import one_line
+
+_HEADING = ("id", "column", "type", "null", "description")
+_Row = tuple[str, str, str, str, str]
 
 
-def schema_text(name: str, schema: TableSchema) -> str:
-    """The head (version, keys, owner attributes) and one line a field; nested fields are indented."""
+def schema_text(name: str, schema: TableSchema, *, width: int | None = None) -> str:
+    """The head (version, keys, options, attributes) and one line a field; nested fields are indented.
+
+    In `width` columns of a terminal the descriptions are wrapped.
+    """
     logical = schema.logical
     lines = [f"{name}  schema {schema.id}"]
     if schema.comment:
@@ -17,20 +30,28 @@ def schema_text(name: str, schema: TableSchema) -> str:
     for label, keys in (("primary keys", schema.primary_keys), ("partition keys", schema.partition_keys)):
         if keys:
             lines.append(f"{label}: {', '.join(keys)}")
-    lines += [f"{k}: {_json(v)}" for k, v in logical.extra.items() if k != DESCRIPTION]
-    ids = {f.name: str(f.id) for f in schema.fields}
-    rows = [row for field in logical.fields for row in _rows(field, 0, ids.get(field.name, ""))]
-    return "\n".join([*lines, "", table_text(("id", "column", "type", "null", "description"), rows)])
+    lines += [f"option {k}: {v}" for k, v in sorted(schema.options.items()) if k != OPTION]
+    lines += [f"{k}: {_text(v)}" for k, v in logical.extra.items() if k != DESCRIPTION]
+    rows = [row for field in logical.fields for row in _rows(field, _named(field, schema.fields), 0)]
+    return "\n".join([*map(one_line, lines), "", table_text(_HEADING, rows, right={0}, width=width)])
 
 
-def _rows(field: Field, depth: int, id_: str) -> list[tuple[str, str, str, str, str]]:
-    attributes = "; ".join(f"{k}={_json(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
+def _rows(field: Field, column: DataField | None, depth: int) -> list[_Row]:
+    attributes = "; ".join(f"{k}={_text(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
     notes = " ".join(part for part in (field.description or "", f"[{attributes}]" if attributes else "") if part)
     own = field.type.inner if isinstance(field.type, Option) else field.type
-    rows = [(id_, "  " * depth + field.name, type_name(own), "yes" if field.nullable else "", notes)]
+    number = "" if column is None else str(column.id)
+    cells = ("  " * depth + field.name, type_name(own), "yes" if field.nullable else "", " ".join(notes.split()))
+    name, type_, null, description = map(one_line, cells)
+    rows = [(number, name, type_, null, description)]
+    columns = () if column is None else _columns(column.type)
     for inner in _members(own):
-        rows += _rows(inner, depth + 1, "")
+        rows += _rows(inner, _named(inner, columns), depth + 1)
     return rows
+
+
+def _named(field: Field, columns: Iterable[DataField]) -> DataField | None:
+    return next((c for c in columns if c.name == field.name), None)
 
 
 def _members(type_: LogicalType) -> tuple[Field, ...]:
@@ -43,6 +64,19 @@ def _members(type_: LogicalType) -> tuple[Field, ...]:
             return _members(type_.item_type)
         case Map():
             return _members(type_.value_type)
+        case _:
+            return ()
+
+
+def _columns(type_: DataType) -> tuple[DataField, ...]:
+    """The stored columns of the members."""
+    match type_:
+        case physical.Row():
+            return type_.fields
+        case physical.Array():
+            return _columns(type_.element)
+        case physical.Map():
+            return _columns(type_.value)
         case _:
             return ()
 
@@ -69,7 +103,5 @@ def type_name(type_: LogicalType) -> str:
             return type_.kind
 
 
-def _json(value: object) -> str:
-    import json
-
+def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,23 +1,53 @@
-"""Aligned text tables, by rich, without colour and as wide as they need to be."""
+"""Aligned text tables."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+
+from lakebed.render.terminal import cell_width, wrapped
+
+GAP = 3
+_NARROWEST = 30
 
 
-def table_text(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table with a heading line. Cells are shown as they are, never cut."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+def table_text(
+    columns: Sequence[str], rows: Sequence[Sequence[str]], *, right: Collection[int] = (), width: int | None = None
+) -> str:
+    """A table with a heading line and a rule; the columns of the indices `right` are aligned to the right.
 
-    table = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False)
-    for column in columns:
-        table.add_column(Text(column), no_wrap=True)
+    Cells are shown as they are. Where the table is wider than `width`, its last column is wrapped between words.
+    """
+    widths = column_widths(columns, rows)
+    last = len(columns) - 1
+    room = None
+    if width is not None and columns and total_width(widths) > width:
+        room = max(width - total_width(widths[:-1]) - GAP, _NARROWEST)
+        widths[last] = min(widths[last], room)
+    lines = [_line(columns, widths, right), "─" * min(total_width(widths), width or total_width(widths))]
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    sink = io.StringIO()
-    Console(file=sink, width=100_000, color_system=None, force_terminal=False).print(table)
-    return "\n".join(line.rstrip() for line in sink.getvalue().rstrip().splitlines())
+        *cells, final = row if row else ("",)
+        for number, part in enumerate(wrapped(final, room)):
+            lines.append(_line([*(cells if number == 0 else [""] * len(cells)), part], widths, right))
+    return "\n".join(lines)
+
+
+def column_widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """How many columns of a terminal each column of the table takes."""
+    widths = [cell_width(c) for c in columns]
+    for row in rows:
+        for i, cell in enumerate(row):
+            widths[i] = max(widths[i], cell_width(cell))
+    return widths
+
+
+def total_width(widths: Sequence[int]) -> int:
+    """How wide a table of such columns is."""
+    return sum(widths) + GAP * max(len(widths) - 1, 0)
+
+
+def _line(cells: Sequence[str], widths: Sequence[int], right: Collection[int]) -> str:
+    padded = []
+    for i, (cell, width) in enumerate(zip(cells, widths, strict=True)):
+        space = " " * (width - cell_width(cell))
+        padded.append(space + cell if i in right else cell + space)
+    return (" " * GAP).join(padded).rstrip()

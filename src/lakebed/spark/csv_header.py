@@ -56,14 +56,15 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
     separator = "\t" if separator == "\\t" else separator
     quote = options.get("quote", _DEFAULT_QUOTE)
     escape = options.get("escape", _DEFAULT_QUOTE)
-    if quote and line.count(quote) % 2:
+    doubled = escape == quote
+    unescaped = line if doubled or not escape else line.replace(escape + quote, "")
+    if quote and unescaped.count(quote) % 2:
         raise _bad(path, "ends inside of quotes; a name may not hold a line break", line)
     if len(separator) > 1:
         if quote and quote in line:
             raise _bad(path, "has quotes; with a separator of several characters names cannot be quoted", line)
         names = line.split(separator)
     else:
-        doubled = escape == quote
         reader = csv.reader(
             [line],
             delimiter=separator,

@@ -110,9 +110,11 @@ class Run:
         if rows.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
         with spark_errors():
-            staging.write(rows.all().observe(seen, *metrics).where(~F.col("bad")))
-            found = seen.get
-        staging.collect()
+            checked = rows.all()
+            staging.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+            staging.collect()
+            # A plan that adapts itself forgets what it observed where no good row is left to be shuffled.
+            found = seen.get if staging.rows else checked.agg(*metrics).collect()[0].asDict()
         counts = RunCounts(found["rows"] - (found["bad"] or 0), found["bad"] or 0)
         if rows.has_shape:
             self._check_keys(read_shape(found["shape"]))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import hashlib
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ UNKNOWN_FORMAT = "LB6103"
 MIXED_FORMATS = "LB6104"
 CHANGED_FILE = "LB6124"
 
+_GLOB = re.compile(r"[*?\[]")
 _CHUNK = 1 << 22
 _HASHERS = 4
 
@@ -101,8 +103,9 @@ def _expand(text: str) -> Iterator[str]:
     elif os.path.isdir(path):
         yield from _below(*open_store(path))
     else:
+        fixed = len(os.path.dirname(_GLOB.split(path)[0]))
         for match in sorted(glob.glob(path, recursive=True)):
-            if os.path.isfile(match) and not _is_hidden(match):
+            if os.path.isfile(match) and not any(_is_hidden(part) for part in match[fixed:].split("/")):
                 yield os.path.abspath(match)
 
 

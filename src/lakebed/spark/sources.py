@@ -137,10 +137,15 @@ def _csv_parts(
 
 
 def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions) -> SourcePart:
-    fields = [spark.StructField(f"c{i}", spark.StringType()) for i in range(len(names))]
+    # Spark warns of every header that is not the schema's; it cannot have names that it takes for the same.
+    usable = all(names) and len({n.casefold() for n in names}) == len(names)
+    as_read = list(names) if usable else [f"c{i}" for i in range(len(names))]
+    corrupt = "malformed"
+    while corrupt in {n.casefold() for n in as_read}:
+        corrupt += "_"
     forced = {
         "mode": "PERMISSIVE",
-        "columnNameOfCorruptRecord": "malformed",
+        "columnNameOfCorruptRecord": corrupt,
         "columnPruning": "false",
         "enforceSchema": "true",
         "inferSchema": "false",
@@ -148,13 +153,15 @@ def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str],
     # RFC 4180: a quote inside of quotes is doubled. Spark's own default, a backslash, leaves such values in quotes.
     own = {"header": "true", "escape": '"', **options.reader}
     reader = session.read.options(**own, **_STRICT_FILES, **forced)
-    frame = reader.schema(spark.StructType([*fields, spark.StructField("malformed", spark.StringType())])).csv(
-        [as_spark_path(f) for f in files]
-    )
+    schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
+    frame = reader.schema(schema).csv([as_spark_path(f) for f in files])
+    path = _plain_path(frame.metadataColumn("_metadata")).alias("file")
+    renamed = (F.col(_quoted(n)).alias(f"c{i}") for i, n in enumerate(as_read))
+    frame = frame.select(*renamed, F.col(_quoted(corrupt)).alias("malformed"), path)
     columns = tuple(SourceColumn(n, Text(), F.col(f"c{i}")) for i, n in enumerate(names))
     malformed = F.col("malformed")
     return SourcePart(
-        _with_file(frame),
+        frame,
         columns,
         malformed.isNotNull(),
         f"{len(names)} values",

@@ -30,6 +30,7 @@ from lakebed.physical.types import (
     VarBinary,
 )
 from lakebed.spark.clocks import UTC, wall_to_instant
+from lakebed.spark.required_parts import with_required_parts
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
 from lakebed.spark.write_types import FIELD_ID, write_type
 from lakebed.store.base import Store
@@ -170,7 +171,7 @@ class Staging:
 
 def _final(index: int, column: DataField, stamps: StampForms) -> Column:
     value = F.col(f"v{index}").cast(write_type(column.type, stamps))
-    return value.alias(column.name, metadata={FIELD_ID: column.id})
+    return with_required_parts(value, column.type, stamps).alias(column.name, metadata={FIELD_ID: column.id})
 
 
 def _unused(name: str, taken: Sequence[str]) -> str:

@@ -1,0 +1,5 @@
+"""`python -m lakebed` is the command line."""
+
+from lakebed.cli.main import main
+
+main()

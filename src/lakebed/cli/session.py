@@ -1,0 +1,65 @@
+"""What every command gets: the settings of this run, the open warehouse, and the place to put things out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.configuration import Configuration, find_configuration
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
+
+if TYPE_CHECKING:
+    from lakebed.lake import Lake
+
+
+class Session:
+    """One run of `lakebed`. The options common to all commands are its attributes."""
+
+    def __init__(self) -> None:
+        self.command = "lakebed"
+        self.warehouse: str | None = None
+        self.json_mode = False
+        self._output: Output | None = None
+
+    @property
+    def output(self) -> Output:
+        """Text or JSON, as the command line says when it is first asked for."""
+        if self._output is None:
+            self._output = JsonOutput() if self.json_mode else TextOutput()
+        return self._output
+
+    def configuration(self) -> Configuration:
+        """Where the warehouse is; see `configuration.find_configuration`."""
+        return find_configuration(self.warehouse)
+
+    def lake(self) -> Lake:
+        """The open warehouse."""
+        import lakebed
+
+        settings = self.configuration()
+        return lakebed.open(settings.warehouse, layout=settings.layout, time_zone=settings.time_zone)
+
+    def finish(
+        self, result: Any, text: Callable[[Look], str], *, code: ExitCode = ExitCode.OK, markup: bool = False
+    ) -> ExitCode:
+        """Put out the result and return the exit code."""
+        self.output.finish(self.command, code, result, text, markup=markup)
+        return code
+
+
+def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--warehouse` and `--json`, which may stand before or after the command's name."""
+
+    def remember(context: click.Context, parameter: click.Parameter, value: Any) -> None:
+        if value:
+            setattr(context.ensure_object(Session), parameter.name or "", value)
+
+    function = click.option(
+        "--json", "json_mode", is_flag=True, expose_value=False, callback=remember, help="Put out JSON."
+    )(function)
+    return click.option(
+        "--warehouse", metavar="DIR", expose_value=False, callback=remember, help="The warehouse's directory or URL."
+    )(function)
