@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +26,14 @@ class History:
     name: TableName
     versions: tuple[Version, ...]
     snapshots: tuple[Snapshot, ...]
+
+    def newest(self, count: int) -> History:
+        """The last `count` events in time, versions and snapshots together."""
+        times = [v.schema.time_millis for v in self.versions] + [s.time_millis for s in self.snapshots]
+        kept = set(sorted(range(len(times)), key=times.__getitem__)[-count:])
+        versions = tuple(v for i, v in enumerate(self.versions) if i in kept)
+        snapshots = tuple(s for i, s in enumerate(self.snapshots, len(self.versions)) if i in kept)
+        return replace(self, versions=versions, snapshots=snapshots)
 
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed history --json`. Times are milliseconds since 1970."""

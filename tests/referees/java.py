@@ -63,6 +63,9 @@ class JavaReferee:
         builder = util.getReadBuilder(found)
         if filter is not None:
             builder = builder.withFilter(self._predicate(found.rowType(), filter))
+        elif columns is not None:
+            # Columns that this version cannot read are left alone then.
+            builder, names = builder.withProjection(self._positions(names, columns)), list(columns)
         read = builder.newRead()
         if filter is not None:
             read = read.executeFilter()
@@ -241,6 +244,14 @@ class JavaReferee:
                 return make.updateColumnPosition(self._move(change["move"]))
             case other:
                 raise ValueError(f"Java 0.9 does not know the change {other}")
+
+    def _positions(self, names: Sequence[str], columns: Sequence[str]) -> Any:
+        """Java's `int[]` of the positions of columns."""
+        gateway = self._running()
+        made = gateway.new_array(gateway.jvm.int, len(columns))
+        for i, column in enumerate(columns):
+            made[i] = names.index(column)
+        return made
 
     def _predicate(self, row_type: Any, condition: filters.Filter) -> Any:
         predicates = self._paimon.predicate.PredicateBuilder(row_type)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
 
 FILE_NAME = "lakebed.toml"
+VARIABLE = "LAKEBED_WAREHOUSE"
 _KEYS = ("warehouse", "layout", "time_zone")
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings of a run and where the warehouse's path came from."""
+    """The settings of a run. A relative `warehouse` is relative to the present directory."""
 
     warehouse: str
     layout: str = "auto"
@@ -27,25 +29,40 @@ class Configuration:
 def find_configuration(
     flag: str | None, environment: Mapping[str, str] = os.environ, directory: Path | None = None
 ) -> Configuration:
-    """The configuration in force. Raises `UsageError` where no warehouse is named or the file cannot be understood."""
-    found = _nearest_file(directory or Path.cwd())
+    """The configuration in force. Raises `UsageError` where no warehouse is named or the file cannot be understood.
+
+    The file's `layout` is that of the file's warehouse: it says nothing of another one.
+    """
+    found = nearest_file(directory or Path.cwd())
     settings = _load(found) if found else {}
-    named = flag or environment.get("LAKEBED_WAREHOUSE")
-    if named is None and found and "warehouse" in settings:
-        written = settings["warehouse"]
-        named = written if "://" in written else str((found.parent / written).absolute())
+    written = settings.get("warehouse")
+    own = written if written is None or "://" in written or found is None else str((found.parent / written).absolute())
+    named = flag or environment.get(VARIABLE) or own
     if not named:
         raise UsageError.of(
             "LB7001",
             "no warehouse is named",
-            expected="--warehouse DIR, the environment variable LAKEBED_WAREHOUSE, or `warehouse` in lakebed.toml",
-            remedy="`lakebed init DIR` makes a warehouse and a lakebed.toml that names it",
+            expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
+            remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",
         )
-    return Configuration(named, settings.get("layout", "auto"), settings.get("time_zone", "UTC"))
+    layout = settings.get("layout", "auto") if own is None or named == own else "auto"
+    return Configuration(named, layout, settings.get("time_zone", "UTC"))
 
 
-def _nearest_file(start: Path) -> Path | None:
+def nearest_file(start: Path) -> Path | None:
+    """The `lakebed.toml` of a directory or of the nearest one above it that has one."""
     return next((p / FILE_NAME for p in (start, *start.parents) if (p / FILE_NAME).is_file()), None)
+
+
+def configuration_text(warehouse: str) -> str | None:
+    """The content of a `lakebed.toml` that names the warehouse; None where TOML cannot say the path."""
+    # A basic string of TOML is a string of JSON, but for the one control character that JSON lets through.
+    text = f"warehouse = {json.dumps(warehouse, ensure_ascii=False)}\n".replace("\x7f", "\\u007f")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return None
+    return text
 
 
 def _load(path: Path) -> dict[str, str]:
@@ -53,14 +70,25 @@ def _load(path: Path) -> dict[str, str]:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError.of("LB7002", f"{path} is not valid TOML: {error}") from None
-    for key, value in settings.items():
-        if key not in _KEYS:
-            raise UsageError.of(
-                "LB7002",
-                f"{path}: unknown setting {key!r}",
-                suggestions=near_names(key, _KEYS),
-                expected=", ".join(_KEYS),
-            )
-        if not isinstance(value, str):
-            raise UsageError.of("LB7002", f"{path}: setting {key!r} must be text", found=repr(value))
+    problems = [
+        _problem(path, key, value) for key, value in settings.items() if key not in _KEYS or not _is_text(value)
+    ]
+    if problems:
+        raise UsageError(*problems)
     return settings
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and value != ""
+
+
+def _problem(path: Path, key: str, value: object) -> Diagnostic:
+    if key not in _KEYS:
+        return Diagnostic(
+            "LB7002",
+            f"{path}: there is no setting {key!r}",
+            suggestions=near_names(key, _KEYS),
+            expected=", ".join(_KEYS),
+            remedy=f"the settings are {', '.join(_KEYS)}",
+        )
+    return Diagnostic("LB7002", f"{path}: the setting {key!r} must be text, not {value!r}", found=repr(value))

@@ -66,9 +66,7 @@ class _Commands(click.Group):
             formatter.write_dl(list(COMMANDS.items()))
 
 
-@click.group(
-    cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]}
-)
+@click.group(cls=_Commands, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(package_name="lakebed", message="lakebed %(version)s")
 @common_options
 @click.pass_context
@@ -123,13 +121,13 @@ def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic],
 def _usage_problem(error: click.ClickException) -> Diagnostic:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "lakebed"
-    usage = context.command.collect_usage_pieces(context) if context else []
+    usage = " ".join([path, *(context.command.collect_usage_pieces(context) if context else [])])
     message = error.format_message().rstrip(".")
     return Diagnostic(
         "LB7008",
         message[:1].lower() + message[1:],
-        expected=" ".join([path, *usage]),
-        remedy=f"usage: {' '.join([path, *usage])}; `{path} --help` says more",
+        expected=usage,
+        remedy=f"write `{usage}`; `{path} --help` says more",
     )
 
 

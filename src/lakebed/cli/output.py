@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Protocol, TextIO
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.diagnostics import Diagnostic
+from lakebed.render.diagnostic_text import diagnostic_text
+from lakebed.render.terminal import printable
 
 FORMAT_VERSION = 1
 
-#: Would move the cursor or change the terminal; only a terminal obeys them, so only there they are shown as text.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+#: What our tables are drawn with, for a terminal that does not have it.
 _ASCII_LINES = str.maketrans({"─": "-", "…": "~"})
 
 
@@ -53,8 +54,8 @@ def _terminal_width(stream: TextIO) -> int:
 class Output(Protocol):
     """Where a command puts its result and its talk."""
 
-    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
-        """Say something to a person; never part of the result. Markup is rich's, where the look has colour."""
+    def talk(self, text: Callable[[Look], str], *, painted: bool = False) -> None:
+        """Say something to a person; never part of the result. A `painted` text has the colours of the look."""
         ...
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
@@ -62,7 +63,7 @@ class Output(Protocol):
         ...
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
     ) -> None:
         """Put out the result: `result` as JSON, or what `text` returns, according to the mode."""
         ...
@@ -75,19 +76,17 @@ class Output(Protocol):
 class TextOutput:
     """For people: the text on standard output, diagnostics like a compiler's on standard error."""
 
-    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
-        _show(sys.stderr, text, markup)
+    def talk(self, text: Callable[[Look], str], *, painted: bool = False) -> None:
+        _show(sys.stderr, text, painted)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
-        from lakebed.render.diagnostic_text import diagnostic_text
-
         for diagnostic in diagnostics:
-            _show(sys.stderr, lambda look, d=diagnostic: diagnostic_text(d, markup=look.colour), markup=True)
+            _show(sys.stderr, partial(_diagnostic, diagnostic), painted=True)
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
     ) -> None:
-        _show(sys.stdout, text, markup)
+        _show(sys.stdout, text, painted)
 
     def row(self, value: dict[str, Any]) -> None:
         _write(sys.stdout, _json(value))
@@ -99,14 +98,14 @@ class JsonOutput:
     def __init__(self) -> None:
         self._diagnostics: list[Diagnostic] = []
 
-    def talk(self, text: Callable[[Look], str], *, markup: bool = False) -> None:
-        _show(sys.stderr, text, markup)
+    def talk(self, text: Callable[[Look], str], *, painted: bool = False) -> None:
+        _show(sys.stderr, text, painted)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
         self._diagnostics.extend(diagnostics)
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, markup: bool = False
+        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
     ) -> None:
         envelope = {
             "format_version": FORMAT_VERSION,
@@ -128,17 +127,17 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
-def _show(stream: TextIO, text: Callable[[Look], str], markup: bool) -> None:
+def _diagnostic(diagnostic: Diagnostic, look: Look) -> str:
+    return diagnostic_text(diagnostic, colour=look.colour)
+
+
+def _show(stream: TextIO, text: Callable[[Look], str], painted: bool) -> None:
     look = look_of(stream)
     shown = text(look)
     if not shown:
         return
-    if look.width is not None:
-        shown = _CONTROL.sub(lambda c: c[0].encode("unicode_escape").decode(), shown)
-    if markup and look.colour:
-        from lakebed.render.markup import ansi
-
-        shown = ansi(shown)
+    if look.width is not None and not (painted and look.colour):
+        shown = printable(shown)
     _write(stream, shown)
 
 

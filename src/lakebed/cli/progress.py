@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Iterator
 
@@ -14,9 +15,14 @@ def stages(title: str) -> Iterator[Callable[[str], None]]:
         yield lambda _: None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title)
-        yield lambda stage: bar.update(task, description=f"{title}: {stage}")
+    # A descriptor of its own: that of standard error is put aside while Spark starts.
+    with (
+        os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace") as stream,
+        Progress(*columns, console=Console(file=stream), transient=True, redirect_stderr=False) as bar,
+    ):
+        task = bar.add_task(escape(title))
+        yield lambda stage: bar.update(task, description=escape(f"{title}: {stage}"))

@@ -43,10 +43,10 @@ class Session:
         return lakebed.open(settings.warehouse, layout=settings.layout, time_zone=settings.time_zone)
 
     def finish(
-        self, result: Any, text: Callable[[Look], str], *, code: ExitCode = ExitCode.OK, markup: bool = False
+        self, result: Any, text: Callable[[Look], str], *, code: ExitCode = ExitCode.OK, painted: bool = False
     ) -> ExitCode:
         """Put out the result and return the exit code."""
-        self.output.finish(self.command, code, result, text, markup=markup)
+        self.output.finish(self.command, code, result, text, painted=painted)
         return code
 
 

@@ -20,10 +20,11 @@ def describe_changes(old: TableSchema, new: TableSchema, *, by_name: bool = Fals
 
     Columns are the same where their ids are, or with `by_name` where their names are, for schemas of two tables.
     """
+    declared = new.logical
     if by_name:
         new = replace(new, fields=_renumbered(new.fields, old.fields), highest_field_id=-1)
         new = replace(new, highest_field_id=max(old.highest_field_id, highest_id(new.fields)))
-    meanings = compare(old.fields, old.logical, new.fields, new.logical)
+    meanings = compare(old.fields, old.logical, new.fields, declared)
     edits = [e for e in _edits(old, new) if not (e.kind is EditKind.OPTION and e.name == OPTION)]
     return tuple(summary(e, meanings) for e in dict.fromkeys([*edits, *meanings.edits]))
 

@@ -43,7 +43,7 @@ def json_value(value: Any) -> Any:
             if all(isinstance(k, str) for k in value):
                 return {k: json_value(v) for k, v in value.items()}
             return [[json_value(k), json_value(v)] for k, v in value.items()]
-        case tuple() if hasattr(value, "asDict"):
+        case tuple() if hasattr(value, "__fields__"):
             return {k: json_value(v) for k, v in zip(value.__fields__, value, strict=True)}
         case list() | tuple():
             return [json_value(v) for v in value]

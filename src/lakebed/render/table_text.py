@@ -8,6 +8,7 @@ from lakebed.render.terminal import cell_width, wrapped
 
 GAP = 3
 _NARROWEST = 30
+_LONGEST_RULE = 120
 
 
 def table_text(
@@ -23,7 +24,7 @@ def table_text(
     if width is not None and columns and total_width(widths) > width:
         room = max(width - total_width(widths[:-1]) - GAP, _NARROWEST)
         widths[last] = min(widths[last], room)
-    lines = [_line(columns, widths, right), "─" * min(total_width(widths), width or total_width(widths))]
+    lines = [_line(columns, widths, right), "─" * min(total_width(widths), width or _LONGEST_RULE)]
     for row in rows:
         *cells, final = row if row else ("",)
         for number, part in enumerate(wrapped(final, room)):

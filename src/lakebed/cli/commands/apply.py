@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.commands.manifest_files import manifest_sources
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,40 +19,38 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path())
+@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen.")
 @click.option("--yes", is_flag=True, help="Do not ask, also on a terminal.")
 @common_options
 @click.pass_obj
-def command(session: Session, files: tuple[str, ...], allow: tuple[str, ...], yes: bool) -> None:
+def command(session: Session, files: tuple[str, ...], allow: tuple[str, ...], yes: bool) -> ExitCode:
     """Apply the manifests FILES, or one plan that `lakebed plan --out` saved.
 
-    A saved plan runs exactly as it was reviewed, or is refused as stale.
+    A saved plan runs exactly as it was reviewed, or is refused as stale. `-` is a manifest on standard input.
     """
     from lakebed.render.plan_text import render_applied, render_plan
 
     lake = session.lake()
-    plan = _saved_plan(files) or lake.plan(files)
+    plan = _saved_plan(files) or lake.plan(manifest_sources(files))
     session.output.diagnose(plan.all_diagnostics)
-    if not plan.is_noop and not yes and sys.stdin.isatty() and sys.stdout.isatty():
-        session.output.talk(render_plan(plan))
-        click.confirm("Apply?", abort=True, err=True)
+    if not yes and _can_run(plan, frozenset(allow)) and sys.stdin.isatty() and sys.stderr.isatty():
+        session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)
+        click.confirm("\nApply?", abort=True, err=True)
     applied = lake.apply(plan, allow=allow)
-    session.output.finish("apply", ok=True, result=applied.to_json(), text=lambda: render_applied(applied))
+    return session.finish(applied.to_json(), lambda _: render_applied(applied))
+
+
+def _can_run(plan: Plan, allow: frozenset[str]) -> bool:
+    """Whether there is something to ask about: changes, none of which will be refused anyway."""
+    from lakebed.evolve.plan import leave_missing
+
+    return not (plan.is_noop or plan.is_forbidden or leave_missing(plan.tables, allow))
 
 
 def _saved_plan(files: tuple[str, ...]) -> Plan | None:
     """The plan in the one file given, if it is a plan and not a manifest."""
-    if not any(f.endswith(".json") for f in files):
-        return None
-    contents = {}
-    for file in files:
-        if file.endswith(".json") and Path(file).is_file():
-            try:
-                contents[file] = json.loads(Path(file).read_text(encoding="utf-8"))
-            except (ValueError, UnicodeDecodeError) as error:
-                raise UsageError.of("LB7004", f"{file} is not JSON: {error}") from None
-    plans = [c for c in contents.values() if isinstance(c, dict) and "tables" in c and "format_version" in c]
+    plans = [content for file in files if (content := _plan_content(file)) is not None]
     if not plans:
         return None
     if len(files) > 1:
@@ -58,3 +58,18 @@ def _saved_plan(files: tuple[str, ...]) -> Plan | None:
     from lakebed.evolve import Plan
 
     return Plan.from_json(plans[0])
+
+
+def _plan_content(file: str) -> dict[str, Any] | None:
+    """The object of a plan file; everything else is for the manifest's reader to judge."""
+    path = Path(file)
+    if not path.is_file():
+        return None
+    data = path.read_bytes()
+    if not data.lstrip().startswith(b"{"):
+        return None
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError):
+        return None
+    return content if isinstance(content, dict) and {"format_version", "tables"} <= content.keys() else None

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.catalog import TableRef, TableSchema
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.main import Session, common_options
-from lakebed.errors import UsageError
+from lakebed.cli.session import Session, common_options
+from lakebed.errors import LakebedError, UsageError
+
+if TYPE_CHECKING:
+    from lakebed.catalog import TableSchema
+    from lakebed.lake import Lake
+
+_SUFFIXES = (".yaml", ".yml", ".json")
 
 
 @click.command()
@@ -19,40 +25,62 @@ from lakebed.errors import UsageError
 @click.option("--exit-code", is_flag=True, help="End with 10 when there are differences.")
 @common_options
 @click.pass_obj
-def command(session: Session, a: str, b: str, exit_code: bool) -> int:
-    """Compare two schemas, A with B. Each is a table version (db.table, db.table@3) or a manifest file of one table.
+def command(session: Session, a: str, b: str, exit_code: bool) -> ExitCode:
+    """Compare two schemas: what leads from A to B. Each is a table, a version of one (db.table@3), or a manifest file.
 
     Versions of one table are compared by field id, different tables by name.
     """
     from lakebed.evolve import describe_changes
 
-    old, new = _schema(session, a), _schema(session, b)
-    changes = describe_changes(old.schema, new.schema, by_name=old.table != new.table)
-    session.output.finish(
-        "diff",
-        ok=True,
-        result={"a": a, "b": b, "identical": not changes, "changes": list(changes)},
-        text=lambda: "\n".join(changes) if changes else "No differences.",
+    lake = session.lake()
+    old, new = _side(lake, a), _side(lake, b)
+    changes = describe_changes(old.schema, new.schema, by_name=old.table is None or old.table != new.table)
+    return session.finish(
+        {"a": a, "b": b, "identical": not changes, "changes": list(changes)},
+        lambda _: "\n".join(changes) or "No differences.",
+        code=ExitCode.CHANGES_PENDING if changes and exit_code else ExitCode.OK,
     )
-    return ExitCode.CHANGES_PENDING if changes and exit_code else ExitCode.OK
 
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    table: str
+    """A schema, and the table whose field ids it has, None where they are nobody's."""
+
+    table: str | None
     schema: TableSchema
 
 
-def _schema(session: Session, text: str) -> _Side:
-    """A manifest is compared as the table that applying it to its own table would give."""
-    if not (text.endswith((".yaml", ".yml", ".json")) and Path(text).is_file()):
-        return _Side(str(TableRef.parse(text).name), session.lake().schema(text))
-    plan = session.lake().plan(text)
-    if len(plan.tables) != 1 or plan.tables[0].target is None:
+def _side(lake: Lake, text: str) -> _Side:
+    from lakebed.catalog import TableRef
+
+    if text.endswith(_SUFFIXES) and Path(text).is_file():
+        return _declared(lake, text)
+    try:
+        return _Side(str(TableRef.parse(text).name), lake.schema(text))
+    except LakebedError:
+        if text.endswith(_SUFFIXES):
+            return _declared(lake, text)
+        raise
+
+
+def _declared(lake: Lake, file: str) -> _Side:
+    """The version that applying a manifest to its own table would give, else the table that it would make anew."""
+    from lakebed.evolve import plan_table
+    from lakebed.manifest import load_manifest
+
+    manifest = load_manifest(file)
+    if len(manifest.tables) != 1:
         raise UsageError.of(
             "LB7005",
-            f"{text} does not give one schema to compare",
-            expected="a manifest of one table without forbidden changes",
-            remedy="`lakebed plan` says what is wrong with it",
+            f"{file} declares {len(manifest.tables)} tables",
+            expected="a manifest of one table",
+            found=", ".join(t.name for t in manifest.tables),
+            remedy="put each table into a file of its own",
         )
-    return _Side(plan.tables[0].name, plan.tables[0].target)
+    plan = lake.plan(manifest).tables[0]
+    if plan.target is not None:
+        return _Side(plan.name, plan.target)
+    made = plan_table(manifest.tables[0], None, lambda: False).target
+    if made is None:
+        raise UsageError.of("LB7005", f"{file} declares no possible table", remedy="`lakebed plan` says what is wrong")
+    return _Side(None, made)

@@ -6,8 +6,8 @@ import sys
 
 import click
 
-from lakebed.catalog import TableName
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 from lakebed.errors import RefusedError
 
 
@@ -17,15 +17,17 @@ from lakebed.errors import RefusedError
 @click.option("--purge", is_flag=True, help="Also where data files lie outside the table's directory.")
 @common_options
 @click.pass_obj
-def command(session: Session, table: str, yes: bool, purge: bool) -> None:
+def command(session: Session, table: str, yes: bool, purge: bool) -> ExitCode:
     """Drop TABLE and its quarantine: all data and every schema version. Only the table's directory is touched."""
-    lake = session.lake()
+    from lakebed.catalog import TableName
+
+    tables = session.lake().tables
     name = TableName.parse(table)
-    path = lake.tables.table_path(name)
-    lake.schema(table)
     if not yes:
-        if not sys.stdin.isatty():
+        # A table that is not there needs no answer.
+        tables.get_schema_manager(name.database, name.table).ids()
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
             raise RefusedError.of("LB7006", f"dropping {name} was not confirmed", remedy="give --yes")
-        click.confirm(f"Drop {name}, all that is in {path}?", abort=True, err=True)
-    lake.tables.drop_table(name.database, name.table, purge=purge)
-    session.output.finish("drop", ok=True, result={"dropped": str(name)}, text=lambda: f"Dropped {name}.")
+        click.confirm(f"Drop {name}, all that is in {tables.table_path(name)}?", abort=True, err=True)
+    tables.drop_table(name.database, name.table, purge=purge)
+    return session.finish({"dropped": str(name)}, lambda _: f"Dropped {name}.")

@@ -4,28 +4,35 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.main import Session, common_options
-from lakebed.codes import register
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
+from lakebed.codes import Code, register
 from lakebed.diagnostics import near_names
 from lakebed.errors import NotFoundError
+from lakebed.render.terminal import wrapped
+
+#: Long lines are hard to read, however wide the terminal is.
+_WIDEST = 100
 
 
 @click.command()
 @click.argument("code", required=False)
 @common_options
 @click.pass_obj
-def command(session: Session, code: str | None) -> None:
+def command(session: Session, code: str | None) -> ExitCode:
     """Explain CODE: what it means, why it is a problem, an example, and how to mend it. Without CODE, list them all."""
     codes = register()
     if code is None:
         listing = [{"code": c.id, "title": c.title} for c in codes.values()]
-        session.output.finish(
-            "explain", ok=True, result=listing, text=lambda: "\n".join(f"{c.id}  {c.title}" for c in codes.values())
-        )
-        return
-    known = codes.get(code.upper())
+        return session.finish({"codes": listing}, lambda _: "\n".join(f"{c.id}  {c.title}" for c in codes.values()))
+    known = codes.get(code.strip().upper())
     if known is None:
-        raise NotFoundError.of("LB7007", f"there is no code {code!r}", suggestions=near_names(code, codes))
+        raise NotFoundError.of(
+            "LB7007",
+            f"there is no code {code!r}",
+            suggestions=near_names(code, codes),
+            remedy="`lakebed explain` lists them all",
+        )
     result = {
         "code": known.id,
         "title": known.title,
@@ -33,11 +40,10 @@ def command(session: Session, code: str | None) -> None:
         "example": known.example,
         "remedy": known.remedy,
     }
-    session.output.finish(
-        "explain",
-        ok=True,
-        result=result,
-        text=lambda: (
-            f"{known.id}: {known.title}\n\n{known.why}\n\nExample:\n{known.example}\n\nRemedy:\n{known.remedy}"
-        ),
-    )
+    return session.finish(result, lambda look: _text(known, look.width))
+
+
+def _text(code: Code, width: int | None) -> str:
+    room = None if width is None else min(width, _WIDEST)
+    why, remedy = ("\n".join(wrapped(text, room)) for text in (code.why, code.remedy))
+    return f"{code.id}: {code.title}\n\n{why}\n\nExample:\n{code.example}\n\nRemedy:\n{remedy}"

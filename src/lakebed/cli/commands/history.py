@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 
 
 @click.command()
 @click.argument("table")
+@click.option("--limit", type=click.IntRange(min=1), help="Only the newest ones.")
 @common_options
 @click.pass_obj
-def command(session: Session, table: str) -> None:
-    """Show the schema versions of TABLE, what each changed, and its snapshots."""
+def command(session: Session, table: str, limit: int | None) -> ExitCode:
+    """Show the schema versions of TABLE, what each changed, and its snapshots, the newest last."""
     from lakebed.render.history_text import history_text
 
     lake = session.lake()
     history = lake.history(table)
-    session.output.finish(
-        "history", ok=True, result=history.to_json(), text=lambda: history_text(history, lake.time_zone)
-    )
+    if limit is not None:
+        history = history.newest(limit)
+    return session.finish(history.to_json(), lambda look: history_text(history, lake.time_zone, width=look.width))

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 
 
 @click.command()
 @click.argument("table")
 @common_options
 @click.pass_obj
-def command(session: Session, table: str) -> None:
+def command(session: Session, table: str) -> ExitCode:
     """Print a manifest that declares TABLE as it is, whoever made it. Planning it gives no change."""
     from lakebed.catalog import drift
     from lakebed.manifest import dump_table
 
     lake = session.lake()
     session.output.diagnose(drift(lake.schema(table)))
-    text = dump_table(lake.infer(table))
-    session.output.finish("infer", ok=True, result={"table": table, "manifest": text}, text=text.rstrip)
+    manifest = lake.infer(table)
+    text = dump_table(manifest)
+    return session.finish({"table": manifest.name, "manifest": text}, lambda _: text.rstrip("\n"))

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import click
 
 from lakebed.cli.commands.spark_options import key_values, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.main import Session, common_options
 from lakebed.cli.progress import stages
+from lakebed.cli.session import Session, common_options
 
 if TYPE_CHECKING:
     from lakebed.spark.ingest import IngestResult
@@ -39,9 +40,13 @@ def command(
     max_bad_rows: int | None,
     remote: str | None,
     cores: str,
-) -> int:
+) -> ExitCode:
     """Ingest the files SOURCES into TABLE under its declared schema; bad rows go to its quarantine, with reasons."""
+    from lakebed.catalog import TableName
+
     lake = session.lake()
+    lake.schema(str(TableName.parse(table)))
+    with_options = key_values(options, "--option")
     with stages(f"ingest {table}") as progress:
         progress("starting Spark")
         spark = spark_session(remote, cores)
@@ -50,25 +55,28 @@ def command(
             table,
             list(sources),
             format=format_,
-            options=key_values(options, "--option"),
+            options=with_options,
             run_id=run_id,
             again=again,
             unknown_columns="ignore" if ignore_unknown_columns else "fail",
             max_bad_rows=max_bad_rows,
             progress=progress,
         )
-    session.output.finish("ingest", ok=True, result=result.to_json(), text=lambda: _text(result))
-    return ExitCode.OK
+    return session.finish(result.to_json(), lambda _: _text(result))
 
 
 def _text(result: IngestResult) -> str:
-    lines = [
-        f"{result.table}: {result.rows_read:,} rows read, {result.rows_written:,} written, "
-        f"{result.rows_quarantined:,} quarantined (schema {result.schema_id}, run {result.run_id})"
-    ]
+    from lakebed.catalog import TableName
+
+    where = f"schema {result.schema_id}, run {result.run_id}"
     if result.snapshot_id is not None:
-        lines.append(f"snapshot {result.snapshot_id}")
+        where = f"snapshot {result.snapshot_id}, {where}"
+    lines = [
+        f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
+        f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
+    ]
     lines += [f"skipped {f}: ingested before (--again ingests it again)" for f in result.skipped_files]
     if result.rows_quarantined:
-        lines.append(f"bad rows and their reasons: lakebed read '{result.table}__quarantine'")
+        quarantine = shlex.quote(str(TableName.parse(result.table).quarantine))
+        lines.append(f"bad rows and their reasons: lakebed read {quarantine} --select problems,raw")
     return "\n".join(lines)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
 
-from lakebed.cli.configuration import FILE_NAME, find_configuration
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.configuration import FILE_NAME, configuration_text, find_configuration, nearest_file
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 from lakebed.errors import AlreadyExistsError, UsageError
 
 
@@ -15,35 +17,62 @@ from lakebed.errors import AlreadyExistsError, UsageError
 @click.argument("directory", required=False)
 @common_options
 @click.pass_obj
-def command(session: Session, directory: str | None) -> None:
+def command(session: Session, directory: str | None) -> ExitCode:
     """Make the warehouse DIRECTORY and, where there is none yet, a lakebed.toml here that names it.
 
-    Without DIRECTORY the warehouse is the one that --warehouse, LAKEBED_WAREHOUSE or lakebed.toml names.
+    Without DIRECTORY the warehouse is the one that --warehouse, LAKEBED_WAREHOUSE or lakebed.toml names. A directory
+    that holds other things is not touched.
     """
     from lakebed.store import open_store
 
-    wanted = directory or session.warehouse or find_configuration(None).warehouse
+    wanted = directory or session.configuration().warehouse
     store, root = open_store(wanted)
-    if store.exists(root) and store.list(root) and not _looks_like_warehouse([e.name for e in store.list(root)]):
+    settings = Path.cwd() / FILE_NAME
+    text = _settings(wanted, root)
+    if store.exists(root):
+        _check_warehouse(wanted)
+    store.make_directory(root)
+    if text is not None:
+        settings.write_text(text, encoding="utf-8")
+    notes = [f"Warehouse {root} is ready."]
+    if text is not None:
+        notes.append(f"{FILE_NAME} names it.")
+    elif not _is_named(root):
+        notes.append(f"No {FILE_NAME} names it: give --warehouse, or write `warehouse` into one.")
+    result = {"warehouse": root, "configuration": None if text is None else str(settings)}
+    return session.finish(result, lambda _: " ".join(notes))
+
+
+def _settings(wanted: str, root: str) -> str | None:
+    """The lakebed.toml to write; None where one is in force already, or would lie in the warehouse itself."""
+    here = Path.cwd()
+    if nearest_file(here) is not None or here.resolve().is_relative_to(os.path.realpath(root)):
+        return None
+    text = configuration_text(wanted)
+    if text is None:
+        raise UsageError.of("LB7003", f"{wanted!r} is not Unicode text, as {FILE_NAME} must be")
+    return text
+
+
+def _check_warehouse(wanted: str) -> None:
+    """Whether what is there is a warehouse, or nothing."""
+    from lakebed.catalog.layout import open_warehouse
+
+    try:
+        open_warehouse(wanted)
+    except UsageError as error:
         raise AlreadyExistsError.of(
             "LB7003",
-            f"{wanted} is not empty and is no warehouse",
-            remedy="name an empty or a new directory",
-        )
-    store.make_directory(root)
-    settings = Path(FILE_NAME)
-    made = not settings.exists()
-    if made:
-        if '"' in wanted or "\n" in wanted:
-            raise UsageError.of("LB7003", f"{wanted!r} cannot be written into {FILE_NAME}")
-        settings.write_text(f'warehouse = "{wanted}"\n', encoding="utf-8")
-    session.output.finish(
-        "init",
-        ok=True,
-        result={"warehouse": root, "configuration": str(settings.absolute()) if made else None},
-        text=lambda: f"Warehouse {root} is ready." + (f" {FILE_NAME} names it." if made else ""),
-    )
+            f"no warehouse can be made there: {error.diagnostics[0].message}",
+            path=wanted,
+            remedy="name a new or an empty directory",
+        ) from error
 
 
-def _looks_like_warehouse(names: list[str]) -> bool:
-    return any(n.endswith(".db") for n in names) or all(n.startswith(".") for n in names)
+def _is_named(root: str) -> bool:
+    from lakebed.store import open_store
+
+    try:
+        return open_store(find_configuration(None).warehouse)[1] == root
+    except UsageError:
+        return False

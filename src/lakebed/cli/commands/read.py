@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from lakebed.cli.commands.spark_options import spark_options, spark_session
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.progress import stages
+from lakebed.cli.session import Session, common_options
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Row
+
+_DEFAULT_LIMIT = 20
 
 
 def _schema_choice(context: click.Context, parameter: click.Parameter, value: str | None) -> int | str | None:
     if value is None or value in ("latest", "snapshot"):
         return value
-    if value.isdigit():
+    if value.isdecimal():
         return int(value)
     raise click.BadParameter("give a schema id, `latest` or `snapshot`")
 
@@ -21,69 +31,79 @@ def _schema_choice(context: click.Context, parameter: click.Parameter, value: st
 @click.argument("table")
 @click.option("--where", metavar="SQL", help="Only rows for which this Spark SQL expression is true.")
 @click.option("--select", "columns", metavar="COLUMNS", help="Spark SQL expressions, separated by commas.")
-@click.option("--limit", type=click.IntRange(min=0), default=20, show_default=True, help="Rows at most; 0 is all.")
+@click.option("--limit", type=click.IntRange(min=0), help="Rows at most; 0 is all. Without it 20, and all with --json.")
 @click.option("--snapshot", type=int, help="The state of this snapshot.")
 @click.option("--tag", help="The state of this tag.")
 @click.option("--as-of", help="The newest state at or before this moment: ISO text, or milliseconds since 1970.")
 @click.option("--branch", help="A branch instead of main.")
-@click.option("--schema", callback=_schema_choice, help="Read as this schema id, as `latest` or as `snapshot`.")
+@click.option(
+    "--schema", metavar="ID", callback=_schema_choice, help="Read as this schema id, as `latest` or as `snapshot`."
+)
 @click.option("--null-on-cast-error", is_flag=True, help="NULL for stored values that the wanted type cannot hold.")
 @spark_options
 @common_options
 @click.pass_obj
 def command(
     session: Session,
+    /,
     table: str,
     where: str | None,
     columns: str | None,
-    limit: int,
-    snapshot: int | None,
-    tag: str | None,
-    as_of: str | None,
-    branch: str | None,
-    schema: int | str | None,
-    null_on_cast_error: bool,
+    limit: int | None,
     remote: str | None,
     cores: str,
-) -> None:
+    null_on_cast_error: bool,
+    **travel: Any,
+) -> ExitCode:
     """Print rows of TABLE, every file read as one schema. With --json, one JSON object a line.
 
     TABLE may say a version: db.table@3, @snap:5, @tag:NAME, @branch:NAME.
     """
-    from lakebed.render.rows import json_row, rows_text
+    from lakebed.render.rows import row_encoder, rows_text
 
     lake = session.lake()
     lake.schema(table)
-    with stages(f"read {table}") as progress:
-        progress("starting Spark")
-        frame = lake.read(
-            spark_session(remote, cores),
-            table,
-            snapshot=snapshot,
-            tag=tag,
-            as_of=as_of,
-            branch=branch,
-            schema=schema,
-            on_cast_error="null" if null_on_cast_error else "error",
-        )
-        if where:
-            frame = frame.where(where)
-        if columns:
-            frame = frame.selectExpr(*_split(columns))
-        if limit:
-            frame = frame.limit(limit)
-        progress("reading")
+    if limit is None:
+        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    with spark_failures():
+        with stages(f"read {table}") as progress:
+            progress("starting Spark")
+            spark = spark_session(remote, cores)
+            frame = lake.read(spark, table, on_cast_error="null" if null_on_cast_error else "error", **travel)
+            if where:
+                frame = frame.where(where)
+            if columns:
+                frame = frame.selectExpr(*split_expressions(columns))
+            encode = row_encoder(frame.schema, lake.time_zone)
+            progress("reading")
+            rows = _stream(frame, limit) if session.json_mode else _collect(frame, limit)
+        # The spinner is gone from here on: rows may be printed.
         if session.json_mode:
-            for row in frame.toLocalIterator():
-                session.output.row(json_row(row))
-            return
-        rows = frame.collect()
-    session.output.finish("read", ok=True, result=None, text=lambda: rows_text(frame.columns, rows))
+            for row in rows:
+                session.output.row(dict(zip(frame.columns, encode(row), strict=True)))
+            return ExitCode.OK
+    values = [encode(row) for row in rows]
+    more = 0 < limit < len(values)
+    return session.finish(
+        None, lambda look: rows_text(frame.columns, values[:limit] if more else values, width=look.width, more=more)
+    )
 
 
-def _split(columns: str) -> list[str]:
+def _stream(frame: DataFrame, limit: int) -> Iterator[Row]:
+    """The rows one by one, the first of them there already."""
+    rows = iter((frame.limit(limit) if limit else frame).toLocalIterator(prefetchPartitions=True))
+    return chain(list(islice(rows, 1)), rows)
+
+
+def _collect(frame: DataFrame, limit: int) -> Iterator[Row]:
+    """One row more than the limit, where there is one, which tells that there is."""
+    return iter((frame.limit(limit + 1) if limit else frame).collect())
+
+
+def split_expressions(columns: str) -> list[str]:
     """Split at commas that are outside parentheses, quotes and backticks."""
-    parts, depth, quote, start = [], 0, "", 0
+    parts: list[str] = []
+    depth, quote, start = 0, "", 0
     for i, char in enumerate(columns):
         if quote:
             quote = "" if char == quote else quote

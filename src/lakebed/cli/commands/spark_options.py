@@ -1,14 +1,31 @@
-"""The options of commands that need rows, and the Spark session that they get."""
+"""The options of commands that need rows, the Spark session that they get, and what Spark says when it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import logging
+import os
+import re
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakebed.errors import LakebedError, UsageError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+_CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
+
+
+def _cores(context: click.Context, parameter: click.Parameter, value: str) -> str:
+    if value == "*" or (value.isdecimal() and int(value)):
+        return value
+    raise click.BadParameter("give a number of cores, or * for all")
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -17,15 +34,79 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--remote", envvar="SPARK_REMOTE", metavar="URL", help="A Spark Connect server, such as sc://host:15002."
     )(function)
     return click.option(
-        "--cores", default="*", show_default=True, help="Cores of the local Spark that is started without --remote."
+        "--cores",
+        default="*",
+        show_default=True,
+        callback=_cores,
+        metavar="N",
+        help="Cores of the local Spark that is started without --remote.",
     )(function)
 
 
 def spark_session(remote: str | None, cores: str) -> SparkSession:
     """The session of this process: the server's, else a local one that is tuned for short runs."""
+    warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
     from lakebed.spark.session import local_session, remote_session
 
-    return remote_session(remote) if remote else local_session("lakebed", cores=cores)
+    with spark_failures():
+        if remote:
+            session = remote_session(remote)
+        else:
+            with _jvm_set_aside():
+                session = local_session("lakebed", cores=cores)
+    _hush_query_context()
+    return session
+
+
+@contextlib.contextmanager
+def spark_failures() -> Iterator[None]:
+    """Turn failures of Spark into errors of ours: `UsageError` for an expression that it does not understand."""
+    try:
+        yield
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc.")):
+            raise
+        said = _said(error)
+        from pyspark.errors import AnalysisException
+
+        if isinstance(error, AnalysisException):
+            remedy = "columns are named as `lakebed show TABLE` lists them; the rest is Spark SQL"
+            raise UsageError.of(
+                "LB7011", f"Spark does not understand that: {said}", found=said, remedy=remedy
+            ) from error
+        raise LakebedError.of("LB7012", f"Spark failed: {said}", found=said) from error
+
+
+def _said(error: Exception) -> str:
+    """The line that says what happened."""
+    lines = [line.strip().rstrip(";") for line in str(error).splitlines() if line.strip()]
+    coded = [line for line in lines if _CODED.search(line)]
+    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
+    return (coded[:1] or causes[-1:] or lines[:1] or [type(error).__name__])[0]
+
+
+@contextlib.contextmanager
+def _jvm_set_aside() -> Iterator[None]:
+    """A JVM inherits standard error and warns there at length: give it a file, which is shown if it does not start."""
+    sys.stderr.flush()
+    with tempfile.TemporaryFile() as aside, os.fdopen(os.dup(2), "wb") as stderr:
+        os.dup2(aside.fileno(), 2)
+        try:
+            yield
+        except BaseException:
+            aside.seek(0)
+            stderr.write(aside.read())
+            raise
+        finally:
+            os.dup2(stderr.fileno(), 2)
+
+
+def _hush_query_context() -> None:
+    """PySpark logs failed queries at length besides raising them."""
+    from pyspark.logger import PySparkLogger
+
+    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
+        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def key_values(given: tuple[str, ...], flag: str) -> dict[str, str]:
@@ -34,6 +115,6 @@ def key_values(given: tuple[str, ...], flag: str) -> dict[str, str]:
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
-            raise click.UsageError(f"{flag} takes KEY=VALUE, not {text!r}")
+            raise click.UsageError(f"{flag} takes KEY=VALUE, not {text!r}", click.get_current_context())
         out[key] = value
     return out

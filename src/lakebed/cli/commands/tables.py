@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.main import Session, common_options
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
 
 
 @click.command()
@@ -12,9 +13,13 @@ from lakebed.cli.main import Session, common_options
 @click.option("--quarantine", is_flag=True, help="List quarantine tables too.")
 @common_options
 @click.pass_obj
-def command(session: Session, database: str | None, quarantine: bool) -> None:
+def command(session: Session, database: str | None, quarantine: bool) -> ExitCode:
     """List the tables of the warehouse, or of one DATABASE."""
+    from lakebed.catalog.names import quote
+
     tables = session.lake().tables
-    databases = [database] if database else tables.list_databases()
-    names = [f"{d}.{t}" for d in databases for t in tables.list_tables(d, include_quarantine=quarantine)]
-    session.output.finish("tables", ok=True, result={"tables": names}, text=lambda: "\n".join(names))
+    databases = tables.list_databases() if database is None else [database]
+    names = [f"{quote(d)}.{quote(t)}" for d in databases for t in tables.list_tables(d, include_quarantine=quarantine)]
+    if not names and not session.json_mode:
+        session.output.talk(lambda _: "There are no tables.")
+    return session.finish({"tables": names}, lambda _: "\n".join(names))
