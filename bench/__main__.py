@@ -9,9 +9,9 @@ import tempfile
 from pathlib import Path
 
 import pyspark
-from lakebed.spark.session import local_session
 
 from bench import evolved_scan, many_files
+from lakebed.spark.session import local_session
 
 MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run}
 

@@ -73,7 +73,8 @@ def _moments(*values: str) -> tuple[tuple[Any, Any], ...]:
 _ROW = struct(field("x", option("Int32")), field("y", option("String")))
 _ITEM = struct(field("x", "Int32"), field("y", option(timestamp("Millisecond"))))
 _DEEP = struct(
-    field("x", decimal(9, 2)), field("in", option(list_of(option(struct(field("z", binary(4)), field("w", option("UInt64")))))))
+    field("x", decimal(9, 2)),
+    field("in", option(list_of(option(struct(field("z", binary(4)), field("w", option("UInt64"))))))),
 )
 
 SAMPLES = (
@@ -97,9 +98,7 @@ SAMPLES = (
     Sample("bytes4", binary(4), "BINARY(4)", _base64("00000000", "deadbeef")),
     Sample("date", "Date", "DATE", _same("1969-12-31", "0001-01-01", "9999-12-31", "1582-10-10", "2024-02-29")),
     Sample("time0", time("Second"), "TIME(0)", _same("00:00:00", "23:59:59")),
-    Sample(
-        "time3", time("Millisecond"), "TIME(3)", (("00:00:00", "00:00:00"), ("23:59:59.999", "23:59:59.999000"))
-    ),
+    Sample("time3", time("Millisecond"), "TIME(3)", (("00:00:00", "00:00:00"), ("23:59:59.999", "23:59:59.999000"))),
     Sample("time6", time("Microsecond"), "BIGINT", (("00:00:00", 0), ("23:59:59.999999", 86_399_999_999))),
     Sample("time9", time("Nanosecond"), "BIGINT", (("00:00:00", 0), ("23:59:59.999999999", 86_399_999_999_999))),
     Sample(

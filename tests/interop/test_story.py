@@ -23,9 +23,9 @@ from referees.java import JavaReferee
 
 BY_NAME = {stage.name: stage for stage in STAGES}
 NAMES = list(BY_NAME)
-#: Java 0.9 refuses nested evolution, and reads no decimals inside of maps and lists.
+#: Java 0.9 refuses nested evolution, and fails on some structs inside of lists and maps, its own ones too.
 JAVA_STAGES = [stage.name for stage in STAGES if not stage.nested_evolution]
-JAVA_CANNOT = {"row_map", "row_map_o"}
+JAVA_CANNOT = {"m", "rows", "rows_o", "row_map", "row_map_o"}
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def told(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> dict[
     lake = lakebed.open(root / "now")
     copies = {}
     for stage in STAGES:
-        import time; T=time.time(); declare(lake, stage.manifest()); print(stage.name, "declare", time.time()-T); T=time.time()
+        declare(lake, stage.manifest())
         if not copies:
             source = root / "first.json"
             source.write_text("".join(f"{json.dumps(row)}\n" for row in first_rows()), encoding="utf-8")
@@ -44,7 +44,6 @@ def told(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> dict[
             assert (result.rows_written, result.rows_quarantined) == (len(first_rows()), 0)
         if stage.rows:
             put(lake, spark, TABLE, [spread(row) for row in stage.rows])
-        print("put", time.time()-T)
         copies[stage.name] = shutil.copytree(root / "now", root / stage.name)
     return copies
 

@@ -122,9 +122,14 @@ class Referees:
         *,
         branch: str | None = None,
         options: Mapping[str, str] | None = None,
+        writer: Reader = "pypaimon",
     ) -> None:
-        """Appends with pypaimon in one commit: rows in the encoding, or an Arrow table of exactly the table's types."""
-        target = {"warehouse": str(warehouse), "table": table, "branch": branch, "options": dict(options or {})}
+        """Appends in one commit: rows in the encoding, or an Arrow table of exactly the table's types.
+
+        `options` are for pypaimon only.
+        """
+        target: dict[str, Any] = {"warehouse": str(warehouse), "table": table, "branch": branch, "writer": writer}
+        target["options"] = dict(options or {})
         if not isinstance(rows, pa.Table):
             self._ask("append", **target, rows=[dict(r) if isinstance(r, Mapping) else list(r) for r in rows])
             return

@@ -78,12 +78,16 @@ def _literals(values: list[Any], kind: pa.DataType) -> list[Any]:
 # --- pypaimon-rust ----------------------------------------------------------------------------------------------------
 
 
+def _rust_table(warehouse: str, table: str, branch: str | None) -> Any:
+    from pypaimon_rust.datafusion import PaimonCatalog
+
+    return PaimonCatalog({"warehouse": warehouse}).get_table(_identifier(table, branch))
+
+
 def _rust_rows(
     warehouse: str, table: str, condition: Json, columns: list[str] | None, snapshot: int | None, branch: str | None
 ) -> pa.Table | list[Any]:
-    from pypaimon_rust.datafusion import PaimonCatalog
-
-    found = PaimonCatalog({"warehouse": warehouse}).get_table(_identifier(table, branch))
+    found = _rust_table(warehouse, table, branch)
     builder = found.new_read_builder({"scan.snapshot-id": str(snapshot)} if snapshot is not None else None)
     if condition:
         # The literals need Arrow types, which pypaimon knows for the same schema file.
@@ -190,6 +194,7 @@ def append(
     file: str | None = None,
     branch: str | None = None,
     options: Json = None,
+    writer: str = "pypaimon",
 ) -> Json:
     target = _python_table(warehouse, table, None, branch, options)
     if file is not None:
@@ -197,10 +202,12 @@ def append(
             data = reader.read_all()
     else:
         data = encoding.arrow_table(rows, _arrow_schema(target))
-    builder = target.new_batch_write_builder()
+    builder = (_rust_table(warehouse, table, branch) if writer == "rust" else target).new_batch_write_builder()
     write, commit = builder.new_write(), builder.new_commit()
     try:
-        write.write_arrow(data)
+        # pypaimon-rust takes batches only.
+        for part in data.combine_chunks().to_batches() if writer == "rust" else [data]:
+            write.write_arrow(part)
         commit.commit(write.prepare_commit())
     finally:
         write.close()
