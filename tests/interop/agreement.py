@@ -10,6 +10,7 @@ from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import DataType, DecimalType
 
 import lakebed
 from lakebed.convert.spark import scan_schema
@@ -51,9 +52,14 @@ def put(lake: lakebed.Lake, spark: SparkSession, table: str, rows: Sequence[Mapp
     fields = lake.schema(table).fields
     columns = scan_schema(f for f in fields if f.name in named)
     assert len(columns) == len(named)
-    data = [tuple(row.get(name) for name in columns.names) for row in rows]
+    data = [tuple(_decimal(row.get(f.name), f.dataType) for f in columns) for row in rows]
     result = lake.ingest(spark, table, spark.createDataFrame(data, columns))
     assert (result.rows_written, result.rows_quarantined) == (len(rows), 0)
+
+
+def _decimal(value: Any, kind: DataType) -> Any:
+    """Spark takes no integer for a decimal."""
+    return Decimal(value) if isinstance(value, int) and isinstance(kind, DecimalType) else value
 
 
 def condition(frame: DataFrame, text: Filter) -> Column:

@@ -36,7 +36,7 @@ class Sample:
     hint: str | None = None
 
     def fields(self, *, relaxed: bool = False, widened: tuple[Type, str | None] | None = None) -> list[Field]:
-        """Both columns. `relaxed` makes the first one an Option too, `widened` is another type (and hint) of the other."""
+        """Both columns. `relaxed` makes the first an Option too, `widened` is another type and hint of the second."""
         first = (option(self.type) if relaxed else self.type, self.hint)
         second = (self.type, self.hint) if widened is None else widened
         return [

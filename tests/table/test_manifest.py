@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import io
 import random
-import time
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
@@ -326,23 +325,3 @@ def test_real_entries_survive_being_written_again(shared: Path) -> None:
         for meta in metas:
             entries = read_manifest(LocalStore(), table, meta)
             assert _read(write_manifest(entries)) == entries
-
-
-def test_ten_thousand_entries_cost_little_more_than_their_avro() -> None:
-    types = [parse("BIGINT")] * 10 + [STRING] * 5 + [parse("TIMESTAMP(6)")] * 5
-    columns = [ColumnStatistics(1, 9, 0)] * 10 + [ColumnStatistics("a", "b", 0)] * 5 + [ColumnStatistics(1, 2, 0)] * 5
-    stats = SimpleStats.of(types, columns)
-    entries = [_entry(i % 12, name=f"data-{i}-0.parquet", value_stats=stats) for i in range(10_000)]
-    data = write_manifest(entries)
-    store, meta = MemoryStore({"/t/manifest/m": data}), describe("m", len(data), entries, [INT], 0)
-
-    def best(action: Any) -> float:
-        times = []
-        for _ in range(3):
-            start = time.perf_counter()
-            action()
-            times.append(time.perf_counter() - start)
-        return min(times)
-
-    raw = best(lambda: list(fastavro.reader(io.BytesIO(data))))
-    assert best(lambda: read_manifest(store, "/t", meta)) < 3 * raw

@@ -13,7 +13,7 @@ from importlib import import_module
 import click
 
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.output import ReaderGoneError, prepare_streams
+from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
 from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, UsageError
@@ -98,10 +98,7 @@ def _run(session: Session, words: list[str]) -> int:
         return _fail(session, words, error.diagnostics, ExitCode(error.exit_code))
     except click.ClickException as error:
         return _fail(session, words, [_usage_problem(error)], ExitCode.USAGE)
-    except click.exceptions.Abort as error:
-        # A prompt that is answered with no, or left, has no cause; Ctrl-C anywhere else has one.
-        if error.__cause__ is None:
-            return _fail(session, words, [Diagnostic("LB7006", "not confirmed; nothing was changed")], ExitCode.FAILURE)
+    except click.Abort:
         remedy = "repeat the command: nothing is left half done"
         return _fail(session, words, [Diagnostic("LB7010", "stopped", remedy=remedy)], ExitCode.INTERRUPTED)
     except OSError as error:
@@ -112,9 +109,13 @@ def _run(session: Session, words: list[str]) -> int:
 def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic], code: ExitCode) -> ExitCode:
     # Where the command line could not be parsed, its options were not looked at.
     session.json_mode = session.json_mode or "--json" in words
-    session.output.diagnose(diagnostics)
-    if session.json_mode:
-        session.finish(None, lambda _: "", code=code)
+    try:
+        session.output.diagnose(diagnostics)
+        if session.json_mode:
+            session.finish(None, lambda _: "", code=code)
+    except OSError:
+        # Standard output cannot take it, for example because its disk is full.
+        TextOutput().diagnose(diagnostics)
     return code
 
 

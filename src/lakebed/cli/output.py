@@ -121,7 +121,12 @@ class JsonOutput:
 
 
 def prepare_streams() -> None:
-    """Let nothing that is put out fail for its characters: escapes where a terminal lacks them, UTF-8 elsewhere."""
+    """Let nothing that is put out fail for its characters: escapes where a terminal lacks them, UTF-8 elsewhere.
+
+    A stream that the process was started without leads nowhere.
+    """
+    sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ import click
 from lakebed.cli.configuration import Configuration, find_configuration
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
+from lakebed.errors import LakebedError
 
 if TYPE_CHECKING:
     from lakebed.lake import Lake
@@ -41,6 +43,21 @@ class Session:
 
         settings = self.configuration()
         return lakebed.open(settings.warehouse, layout=settings.layout, time_zone=settings.time_zone)
+
+    @property
+    def can_ask(self) -> bool:
+        """Whether there is a terminal to ask on; questions go to standard error."""
+        return sys.stdin.isatty() and sys.stderr.isatty()
+
+    def confirm(self, question: str) -> None:
+        """Ask. Raises `LakebedError` for every answer but yes."""
+        try:
+            answer = click.confirm(question, err=True)
+        except click.Abort:
+            answer = False
+            click.echo(err=True)
+        if not answer:
+            raise LakebedError.of("LB7006", "not confirmed; nothing was changed")
 
     def finish(
         self, result: Any, text: Callable[[Look], str], *, code: ExitCode = ExitCode.OK, painted: bool = False

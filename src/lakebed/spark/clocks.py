@@ -16,9 +16,9 @@ _EPOCH = "TIMESTAMP_NTZ '1970-01-01 00:00:00'"
 
 def wall_to_instant(wall: Column, time_zone: str) -> Column:
     """The instant at which `time_zone` shows a wall clock: the first of two, or as if not yet put forward."""
-    seconds = F.extract(F.lit("SECOND"), wall)
-    date = F.year(wall), F.month(wall), F.day(wall)
-    return F.make_timestamp(*date, F.hour(wall), F.minute(wall), seconds, F.lit(time_zone))
+    seconds = (wall - F.expr(_EPOCH)).cast("decimal(20,6)")
+    utc = F.timestamp_micros((seconds * F.lit(1_000_000)).cast("bigint"))
+    return utc if time_zone == UTC else F.to_utc_timestamp(utc, time_zone)
 
 
 def instant_to_wall(instant: Column, time_zone: str) -> Column:

@@ -185,31 +185,36 @@ class _CheckedPart:
     def _read(self) -> list[tuple[_Column, Checker, Column]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
-    def _flagged(self, *others: Column) -> DataFrame:
-        """Source values `s0`, ..., written values `x0`, ..., and `bad` and `fatal`, beside `others` of the part."""
+    def _flagged(self) -> DataFrame:
+        """What the part has, source values `s0`, ..., written values `x0`, ..., and the flags `bad` and `fatal`."""
         sources = (source.alias(f"s{c.index}") for c, _, source in self._read)
-        frame = self.part.frame.select(*sources, self.part.malformed.alias("malformed"), *others)
+        frame = self.part.frame.select("*", *sources, self.part.malformed.alias("is_malformed"))
         frame = frame.select("*", *(checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
-        bad = any_of([F.col("malformed"), *(condition for _, condition in faulty)])
+        bad = any_of([F.col("is_malformed"), *(condition for _, condition in faulty)])
         fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
         flags = {"bad": bad, "fatal": fatal}
         return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
 
     def all(self) -> DataFrame:
         shape = () if self.part.shape is None else (self.part.shape.alias("shape"),)
-        frame = self._flagged(*shape)
         values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
-        return frame.select(*values, "bad", "fatal", *(["shape"] if shape else []))
+        return self._flagged().select(*values, "bad", "fatal", *shape)
 
     def bad(self) -> DataFrame:
         part = self.part
-        frame = self._flagged(part.raw.alias("raw"), part.file.alias("file"), part.offset.alias("offset"))
         found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker, _ in self._read]
-        whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, F.col("raw"))
+        whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, part.raw)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-        problems = F.when(F.col("malformed"), F.array(whole_row)).otherwise(in_columns)
-        return frame.where(F.col("bad")).select(problems.alias("problems"), "raw", "file", "offset")
+        problems = F.when(F.col("is_malformed"), F.array(whole_row)).otherwise(in_columns)
+        # After the filter: raw texts and problems are made for bad rows only.
+        return (
+            self._flagged()
+            .where(F.col("bad"))
+            .select(
+                problems.alias("problems"), part.raw.alias("raw"), part.file.alias("file"), part.offset.alias("offset")
+            )
+        )
 
 
 def _s(column: _Column) -> Column:

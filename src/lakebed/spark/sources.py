@@ -155,9 +155,7 @@ def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str],
     reader = session.read.options(**own, **_STRICT_FILES, **forced)
     schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
     frame = reader.schema(schema).csv([as_spark_path(f) for f in files])
-    path = _plain_path(frame.metadataColumn("_metadata")).alias("file")
-    renamed = (F.col(_quoted(n)).alias(f"c{i}") for i, n in enumerate(as_read))
-    frame = frame.select(*renamed, F.col(_quoted(corrupt)).alias("malformed"), path)
+    frame = frame.select(*_renamed(as_read), F.col(_quoted(corrupt)).alias("malformed"))
     columns = tuple(SourceColumn(n, Text(), F.col(f"c{i}")) for i, n in enumerate(names))
     malformed = F.col("malformed")
     return SourcePart(
@@ -166,7 +164,7 @@ def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str],
         malformed.isNotNull(),
         f"{len(names)} values",
         F.coalesce(malformed, _as_json(columns)),
-        F.col("file"),
+        _plain_path(frame.metadataColumn("_metadata")),
         F.lit(None).cast("bigint"),
         label=_label(files),
     )
@@ -185,13 +183,13 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
         )
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
     parsing = {k: v for k, v in options.reader.items() if k.startswith("allow")}
-    frame = _with_file(session.read.options(**lines, **_STRICT_FILES).text([as_spark_path(f) for f in files]))
+    frame = session.read.options(**lines, **_STRICT_FILES).text([as_spark_path(f) for f in files])
     decoder = _JSON_ENCODINGS[encoding.lower()]
     line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
-    frame = frame.select("file", line.alias("line")).where(F.trim("line") != "")
+    frame = frame.select(line.alias("line")).where(F.trim("line") != "")
     frame = frame.withColumn("parsed", json_values.parse_line(F.col("line"), parsing))
     good = json_values.is_one_object(F.col("line"), F.col("parsed")) & F.is_valid_utf8(F.col("line"))
-    frame = frame.select("file", "line", json_values.record(F.col("parsed")).alias("record"), good.alias("good"))
+    frame = frame.select("line", json_values.record(F.col("parsed")).alias("record"), good.alias("good"))
     good = F.coalesce(F.col("good"), F.lit(False))
     return SourcePart(
         frame,
@@ -199,7 +197,7 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
         ~good,
         "one JSON object, no key twice",
         F.make_valid_utf8(F.col("line")),
-        F.col("file"),
+        _plain_path(frame.metadataColumn("_metadata")),
         F.lit(None).cast("bigint"),
         shape=F.when(good, F.col("record")),
         label=_label(files),
@@ -214,17 +212,15 @@ def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceO
         _refuse_case_clashes(session, group.members, paths[0])
         reader = session.read.options(**options.reader, **_STRICT_FILES).schema(group.schema)
         frame = reader.parquet(*(as_spark_path(p) for p in paths))
-        found = frame.metadataColumn("_metadata")
-        columns = [F.col(_quoted(name)).alias(f"c{i}") for i, (name, _) in enumerate(group.members.fields)]
-        frame = frame.select(*columns, _plain_path(found).alias("file"), found.getField("row_index").alias("offset"))
-        parts = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
-        yield SourcePart(
-            frame, parts, F.lit(False), "", _as_json(parts), F.col("file"), F.col("offset"), label=_label(paths)
-        )
+        frame = frame.select(*_renamed([n for n, _ in group.members.fields]))
+        place = frame.metadataColumn("_metadata")
+        columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
+        file, offset = _plain_path(place), place.getField("row_index")
+        yield SourcePart(frame, columns, F.lit(False), "", _as_json(columns), file, offset, label=_label(paths))
 
 
-def _with_file(frame: DataFrame) -> DataFrame:
-    return frame.select("*", _plain_path(frame.metadataColumn("_metadata")).alias("file"))
+def _renamed(names: Sequence[str]) -> list[Column]:
+    return [F.col(_quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
 
 
 def _plain_path(metadata: Column) -> Column:

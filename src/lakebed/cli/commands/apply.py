@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +33,9 @@ def command(session: Session, files: tuple[str, ...], allow: tuple[str, ...], ye
     lake = session.lake()
     plan = _saved_plan(files) or lake.plan(manifest_sources(files))
     session.output.diagnose(plan.all_diagnostics)
-    if not yes and _can_run(plan, frozenset(allow)) and sys.stdin.isatty() and sys.stderr.isatty():
+    if not yes and session.can_ask and _can_run(plan, frozenset(allow)):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)
-        click.confirm("\nApply?", abort=True, err=True)
+        session.confirm("\nApply?")
     applied = lake.apply(plan, allow=allow)
     return session.finish(applied.to_json(), lambda _: render_applied(applied))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from lakebed.cli.exit_codes import ExitCode
@@ -23,11 +21,10 @@ def command(session: Session, table: str, yes: bool, purge: bool) -> ExitCode:
 
     tables = session.lake().tables
     name = TableName.parse(table)
-    if not yes:
-        # A table that is not there needs no answer.
-        tables.get_schema_manager(name.database, name.table).ids()
-        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    # A table that is not there needs no answer, nor does a drop that was confirmed and interrupted.
+    if not yes and tables.exists(name):
+        if not session.can_ask:
             raise RefusedError.of("LB7006", f"dropping {name} was not confirmed", remedy="give --yes")
-        click.confirm(f"Drop {name}, all that is in {tables.table_path(name)}?", abort=True, err=True)
+        session.confirm(f"Drop {name}, all that is in {tables.table_path(name)}?")
     tables.drop_table(name.database, name.table, purge=purge)
     return session.finish({"dropped": str(name)}, lambda _: f"Dropped {name}.")

@@ -1,0 +1,120 @@
+"""Where the warehouse comes from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.command_line import CommandLine
+from lakebed.cli.configuration import Configuration, configuration_text, find_configuration
+from lakebed.errors import UsageError
+
+
+def find(directory: Path, flag: str | None = None, **environment: str) -> Configuration:
+    return find_configuration(flag, environment, directory)
+
+
+def settings(directory: Path, text: str) -> None:
+    directory.mkdir(parents=True, exist_ok=True)
+    (directory / "lakebed.toml").write_text(text, encoding="utf-8")
+
+
+def test_the_flag_wins_over_the_variable_over_the_file(tmp_path: Path) -> None:
+    settings(tmp_path, 'warehouse = "file"\ntime_zone = "Europe/Paris"\n')
+    assert find(tmp_path, "flag", LAKEBED_WAREHOUSE="variable").warehouse == "flag"
+    assert find(tmp_path, LAKEBED_WAREHOUSE="variable").warehouse == "variable"
+    assert find(tmp_path, LAKEBED_WAREHOUSE="").warehouse == str(tmp_path / "file")
+    assert find(tmp_path, "flag").time_zone == "Europe/Paris"
+
+
+def test_the_file_is_found_above_and_its_path_is_relative_to_it(tmp_path: Path) -> None:
+    settings(tmp_path, 'warehouse = "../lake"\n')
+    below = tmp_path / "a" / "b"
+    below.mkdir(parents=True)
+    assert find(below).warehouse == str(tmp_path / "../lake")
+    settings(tmp_path / "a", 'warehouse = "/elsewhere"\nlayout = "mini"\n')
+    assert find(below) == Configuration("/elsewhere", "mini", "UTC")
+    settings(below, 'warehouse = "s3://bucket/lake"\n')
+    assert find(below).warehouse == "s3://bucket/lake"
+
+
+def test_the_layout_of_the_files_warehouse_says_nothing_of_another(tmp_path: Path) -> None:
+    settings(tmp_path, 'warehouse = "mini"\nlayout = "mini"\n')
+    assert find(tmp_path).layout == "mini"
+    assert find(tmp_path, "other").layout == "auto"
+    settings(tmp_path, 'layout = "mini"\n')
+    assert find(tmp_path, "other").layout == "mini"
+
+
+def test_nothing_names_a_warehouse(tmp_path: Path) -> None:
+    for text in ("", 'time_zone = "UTC"\n'):
+        settings(tmp_path, text)
+        with pytest.raises(UsageError) as error:
+            find(tmp_path)
+        assert error.value.code == "LB7001"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("warehouse = ", "is not valid TOML"),
+        ("warehouse = '\xff'", "is not valid TOML"),
+        ('warehose = "x"', "there is no setting 'warehose'"),
+        ("layout = 3", "the setting 'layout' must be text, not 3"),
+        ('warehouse = ""', "the setting 'warehouse' must be text, not ''"),
+    ],
+)
+def test_a_file_that_cannot_be_used(tmp_path: Path, text: str, said: str) -> None:
+    (tmp_path / "lakebed.toml").write_bytes(text.encode("latin-1"))
+    with pytest.raises(UsageError) as error:
+        find(tmp_path)
+    assert error.value.code == "LB7002"
+    assert said in str(error.value)
+
+
+def test_all_bad_settings_are_told_at_once_with_near_names(tmp_path: Path) -> None:
+    settings(tmp_path, 'warehose = "x"\ntimezone = "UTC"\nlayout = 3\n')
+    with pytest.raises(UsageError) as error:
+        find(tmp_path)
+    assert [d.suggestions for d in error.value.diagnostics] == [("warehouse",), ("time_zone",), ()]
+
+
+@pytest.mark.parametrize("path", ["a b", 'quo"te', "back\\slash", "tab\t", "line\nbreak", "del\x7f", "é€😀", "#x"])
+def test_every_path_can_be_written_into_the_file(tmp_path: Path, path: str) -> None:
+    text = configuration_text(path)
+    assert text is not None
+    settings(tmp_path, text)
+    assert find(tmp_path).warehouse == str(tmp_path / path)
+    assert configuration_text("not text \udcff") is None
+
+
+@pytest.mark.parametrize("before", [True, False], ids=["before", "after"])
+def test_the_flag_stands_on_both_sides_of_the_command(lakebed: CommandLine, here: Path, before: bool) -> None:
+    (here / "w" / "db.db").mkdir(parents=True)
+    words = ["--warehouse", "w", "tables"] if before else ["tables", "--warehouse", "w"]
+    assert lakebed(*words, "--json").json["result"] == {"tables": []}
+    missing = ["nowhere" if w == "w" else w for w in words]
+    assert lakebed(*missing).code == 1
+
+
+def test_the_variable_and_the_file_reach_the_commands(
+    lakebed: CommandLine, orders: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    below = here / "deep" / "down"
+    below.mkdir(parents=True)
+    monkeypatch.chdir(below)
+    assert lakebed.ok("tables") == "shop.orders\n"
+    monkeypatch.setenv("LAKEBED_WAREHOUSE", str(below))
+    result = lakebed("tables")
+    assert (result.code, result.out, result.err) == (0, "", "There are no tables.\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "code"), [('layout = "delta"', 2), ('time_zone = "Mars/Olympus"', 2)], ids=["layout", "time zone"]
+)
+def test_settings_are_checked(lakebed: CommandLine, here: Path, warehouse: Path, text: str, code: int) -> None:
+    settings(here, f'warehouse = "warehouse"\n{text}\n')
+    result = lakebed("tables")
+    assert (result.code, result.out) == (code, "")
+    assert text.split('"')[1] in result.err

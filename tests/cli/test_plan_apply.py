@@ -1,0 +1,262 @@
+"""`lakebed plan` and `lakebed apply`, and how they end."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from cli.command_line import CommandLine, on_terminal
+from cli.conftest import MANIFEST
+from cli.other_engine import retype
+
+
+def write(path: Path, text: str) -> str:
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def widened(orders: Path) -> str:
+    """Two safe changes."""
+    text = MANIFEST.replace("type: Int32", "type: Int64")
+    return write(orders.parent / "widened.yaml", text + "      - {name: extra, type: {kind: Option, inner: String}}\n")
+
+
+@pytest.fixture
+def dropped(orders: Path) -> str:
+    """A breaking change."""
+    return write(orders.parent / "dropped.yaml", MANIFEST.replace(MANIFEST.splitlines()[-1] + "\n", ""))
+
+
+@pytest.fixture
+def forbidden(orders: Path) -> str:
+    return write(orders.parent / "forbidden.yaml", MANIFEST + "      - {name: required, type: Int32}\n")
+
+
+class TestPlan:
+    def test_a_new_table(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
+        write(here / "orders.yaml", MANIFEST)
+        result = lakebed("plan", "orders.yaml")
+        assert (result.code, result.err) == (0, "")
+        assert result.out.splitlines() == [
+            "shop.orders: new table",
+            "  + safe       create table shop.orders (4 columns)",
+            "  + safe       add column day: Date",
+            "  + safe       add column id: Int32",
+            "  + safe       add column amount: Decimal(9, 2)",
+            "  + safe       add column note: Option<String>",
+            "",
+            "Tables: 1 to create.",
+        ]
+        assert list((here / "warehouse").iterdir()) == []
+
+    def test_exit_codes_only_where_asked_for(
+        self, lakebed: CommandLine, orders: Path, widened: str, dropped: str, forbidden: str
+    ) -> None:
+        expected = {str(orders): 0, widened: 10, dropped: 11, forbidden: 11}
+        for file, code in expected.items():
+            assert lakebed("plan", file).code == 0
+            assert lakebed("plan", file, "--exit-code").code == code
+            envelope = lakebed("plan", file, "--exit-code", "--json")
+            assert (envelope.code, envelope.json["ok"]) == (code, code in (0, 10))
+            assert envelope.json["result"]["format_version"] == 1
+        assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:note").code == 10
+        assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203").code == 10
+        assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:other").code == 11
+        assert lakebed("plan", forbidden, "--exit-code", "--allow", "LB4202").code == 11
+
+    def test_over_several_tables_the_most_severe_wins(
+        self, lakebed: CommandLine, orders: Path, dropped: str, here: Path
+    ) -> None:
+        other = write(here / "other.yaml", MANIFEST.replace("shop.orders", "shop.others"))
+        assert lakebed("plan", str(orders), other, "--exit-code").code == 10
+        assert lakebed("plan", other, dropped, "--exit-code").code == 11
+
+    def test_drift_is_13_and_what_is_refused_is_worse(
+        self, lakebed: CommandLine, warehouse: Path, here: Path
+    ) -> None:
+        text = MANIFEST.replace("type: Int32", "type: UInt8")
+        unsigned, wide = write(here / "unsigned.yaml", text), write(here / "wide.yaml", text.replace("UInt8", "Int64"))
+        lakebed.ok("apply", unsigned)
+        assert lakebed("plan", unsigned, "--exit-code").code == 0
+        retype(warehouse, "shop.orders", "id", "BIGINT NOT NULL")
+        result = lakebed("plan", wide, "--exit-code")
+        assert result.code == 13
+        assert result.err.startswith("warning[LB3513]: the column 'id' was declared as UInt8 but is BIGINT")
+        assert lakebed("plan", wide).code == 0
+        assert lakebed("plan", wide, "--exit-code", "--json").json["ok"] is False
+        assert lakebed("plan", unsigned, "--exit-code").code == 11
+
+    def test_it_saves_the_plan_and_says_so(self, lakebed: CommandLine, widened: str, here: Path) -> None:
+        result = lakebed("plan", widened, "--out", "plan.json")
+        assert result.err == "Saved as plan.json: `lakebed apply plan.json` makes exactly these changes.\n"
+        assert json.loads((here / "plan.json").read_text(encoding="utf-8")) == lakebed.json("plan", widened)
+
+    def test_it_does_not_save_over_the_manifest(self, lakebed: CommandLine, orders: Path) -> None:
+        result = lakebed("plan", str(orders), "--out", "orders.yaml")
+        assert (result.code, result.out) == (2, "")
+        assert orders.read_text(encoding="utf-8") == MANIFEST
+
+    def test_standard_input(
+        self, lakebed: CommandLine, orders: Path, widened: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def feed(text: str) -> None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+
+        feed(MANIFEST)
+        assert lakebed("plan", "-", "--exit-code").code == 0
+        feed(Path(widened).read_text(encoding="utf-8"))
+        assert lakebed.ok("apply", "-") == "shop.orders: now at schema 1\n"
+        feed("kind: Tabel\n")
+        result = lakebed("plan", "-")
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith("<stdin>:1:")
+
+
+class TestBadManifests:
+    TEXT = """\
+kind: Table
+version: 1
+content:
+  name: shop.bad
+  partitonKeys: [day]
+  schema:
+    fields:
+      - {name: day, type: Dat}
+      - name: amount
+        type: {kind: Decimal, precision: 9}
+"""
+
+    def test_all_problems_with_their_places(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
+        write(here / "bad.yaml", self.TEXT)
+        for command in ("plan", "apply"):
+            result = lakebed(command, "bad.yaml")
+            assert (result.code, result.out) == (1, "")
+            heads = [line for line in result.err.splitlines() if not line.startswith(" ")]
+            assert [line.split(": ")[0] for line in heads] == ["bad.yaml:5:3", "bad.yaml:8:27", "bad.yaml:10:15"]
+            assert all("error[LB1" in line for line in heads)
+            assert "(did you mean 'partitionKeys'" in heads[0]
+
+    def test_of_all_files_and_as_json(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
+        write(here / "bad.yaml", self.TEXT)
+        result = lakebed("--json", "plan", "bad.yaml", "missing.yaml")
+        assert (result.code, result.err) == (1, "")
+        assert (result.json["ok"], result.json["result"]) == (False, None)
+        assert [d.get("position", {}).get("line") for d in result.json["diagnostics"]] == [5, 8, 10, None]
+        assert result.codes[-1] == "LB1001"
+
+
+class TestApply:
+    def test_it_makes_the_table_then_versions_then_nothing(
+        self, lakebed: CommandLine, warehouse: Path, here: Path, request: pytest.FixtureRequest
+    ) -> None:
+        path = write(here / "o.yaml", MANIFEST)
+        assert lakebed.ok("apply", path) == "shop.orders: created, schema 0\n"
+        assert lakebed.ok("apply", path) == "shop.orders: unchanged, at schema 0\n"
+        write(here / "o.yaml", MANIFEST.replace("Price paid", "Paid"))
+        assert lakebed.json("apply", path) == {
+            "tables": [{"name": "shop.orders", "schema_id": 1, "created": False, "changed": True}]
+        }
+        files = sorted(p.name for p in (warehouse / "shop.db" / "orders" / "schema").iterdir())
+        assert files == ["schema-0", "schema-1"]
+
+    def test_breaking_needs_leave(self, lakebed: CommandLine, dropped: str) -> None:
+        result = lakebed("apply", dropped)
+        assert (result.code, result.out) == (11, "")
+        assert "error[LB4203]: shop.orders: drop column note" in result.err
+        assert "remedy: --allow LB4203:note" in result.err
+        assert lakebed("apply", dropped, "--allow", "LB4203:id", "--json").codes == ["LB4203"]
+        assert lakebed.ok("apply", dropped, "--allow", "LB4203:note") == "shop.orders: now at schema 1\n"
+
+    def test_leave_by_a_code_that_does_not_exist(self, lakebed: CommandLine, dropped: str) -> None:
+        result = lakebed("apply", dropped, "--allow", "LB4230")
+        assert result.code == 2
+        assert "error[LB4307]" in result.err
+
+    def test_forbidden_stays_forbidden(self, lakebed: CommandLine, forbidden: str) -> None:
+        result = lakebed("apply", forbidden, "--allow", "LB4202")
+        assert (result.code, result.out) == (11, "")
+        assert "forbidden.yaml:17:16: " in result.err
+        assert "error[LB4202]" in result.err
+
+    def test_a_saved_plan_runs_once(self, lakebed: CommandLine, widened: str) -> None:
+        lakebed.ok("plan", widened, "--out", "plan")
+        assert lakebed.ok("apply", "plan") == "shop.orders: now at schema 1\n"
+        result = lakebed("apply", "plan")
+        assert (result.code, result.out) == (12, "")
+        assert result.err.startswith("error[LB4303]: the plan is stale: table shop.orders is at version 1 already")
+        assert lakebed("--json", "apply", "plan").codes == ["LB4303"]
+
+    def test_a_plan_is_stale_after_somebody_elses_change(
+        self, lakebed: CommandLine, orders: Path, widened: str
+    ) -> None:
+        lakebed.ok("plan", widened, "--out", "plan.json")
+        write(orders, MANIFEST.replace("Price paid", "Paid"))
+        lakebed.ok("apply", str(orders))
+        assert lakebed("apply", "plan.json").code == 12
+
+    def test_a_saved_plan_is_applied_alone(self, lakebed: CommandLine, orders: Path, widened: str) -> None:
+        lakebed.ok("plan", widened, "--out", "plan.json")
+        result = lakebed("apply", "plan.json", str(orders))
+        assert result.code == 2
+        assert result.err.startswith("error[LB7004]: a saved plan is applied alone")
+
+    def test_an_edited_plan_is_refused(self, lakebed: CommandLine, widened: str, here: Path) -> None:
+        lakebed.ok("plan", widened, "--out", "plan.json")
+        write(here / "plan.json", (here / "plan.json").read_text(encoding="utf-8").replace("BIGINT", "INT"))
+        assert lakebed("apply", "plan.json", "--json").codes == ["LB4302"]
+
+    @pytest.mark.parametrize("text", ["{", "{}", '{"format_version": 1}', "[]", "\xff", ""])
+    def test_a_damaged_file_is_judged_as_a_manifest(
+        self, lakebed: CommandLine, warehouse: Path, here: Path, text: str
+    ) -> None:
+        (here / "plan.json").write_bytes(text.encode("latin-1"))
+        result = lakebed("apply", "plan.json")
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith("plan.json:1:")
+
+    def test_a_manifest_may_be_json(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
+        field = {"name": "id", "type": "Int32"}
+        manifest = {"kind": "Table", "version": 1, "content": {"name": "a.b", "schema": {"fields": [field]}}}
+        write(here / "b.json", json.dumps(manifest))
+        assert lakebed.ok("apply", "b.json") == "a.b: created, schema 0\n"
+
+    def test_without_a_terminal_it_never_asks(self, lakebed: CommandLine, widened: str) -> None:
+        assert lakebed("apply", widened).code == 0
+
+
+class TestOnATerminal:
+    def test_it_shows_the_plan_and_asks(self, orders: Path, widened: str, lakebed: CommandLine) -> None:
+        code, screen = on_terminal("apply", widened, answers={"Apply? [y/N]": "y\n"}, NO_COLOR="1")
+        assert code == 0
+        shown, _, after = screen.partition("Apply? [y/N]")
+        assert "~ safe       change type of id from Int32 to Int64" in shown
+        assert after.splitlines()[-1] == "shop.orders: now at schema 1"
+
+    @pytest.mark.parametrize("answer", ["n\n", "\n", "\x04", "\x03"], ids=["no", "nothing", "end", "ctrl-c"])
+    def test_everything_but_yes_changes_nothing(self, widened: str, lakebed: CommandLine, answer: str) -> None:
+        code, screen = on_terminal("apply", widened, answers={"Apply? [y/N]": answer}, NO_COLOR="1")
+        assert code == 1
+        assert screen.splitlines()[-1] == "error[LB7006]: not confirmed; nothing was changed"
+        assert "Traceback" not in screen
+        assert lakebed("plan", widened, "--exit-code").code == 10
+
+    def test_it_asks_nothing_without_need(self, orders: Path, widened: str, dropped: str, lakebed: CommandLine) -> None:
+        assert on_terminal("apply", str(orders), NO_COLOR="1") == (0, "shop.orders: unchanged, at schema 0\n")
+        code, screen = on_terminal("apply", dropped)
+        assert (code, "Apply?" in screen) == (11, False)
+        assert on_terminal("apply", widened, "--yes") == (0, "shop.orders: now at schema 1\n")
+
+    def test_colours_and_lines_that_fit(self, dropped: str) -> None:
+        code, screen = on_terminal("plan", dropped, columns=60)
+        assert code == 0
+        assert "\x1b[1mshop.orders\x1b[0m" in screen
+        assert "\x1b[31mbreaking \x1b[0m" in screen
+        _, plain = on_terminal("plan", Path(dropped).name, columns=60, NO_COLOR="1")
+        assert "\x1b" not in plain
+        assert max(map(len, plain.splitlines())) <= 60
+        assert on_terminal("plan", dropped, columns=60, COLUMNS="200", TERM="dumb")[1].count("\n") < plain.count("\n")
