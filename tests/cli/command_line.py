@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import select
 import struct
 import subprocess
 import sys
@@ -90,7 +91,7 @@ def on_terminal(
         stdin=others,
         stdout=others,
         stderr=others,
-        env=environment(TERM="xterm", **variables),
+        env=environment(**{"TERM": "xterm"} | variables),
         start_new_session=True,
         preexec_fn=_take_terminal,
     )
@@ -113,6 +114,8 @@ def _take_terminal() -> None:
 
 
 def _read(descriptor: int) -> bytes:
+    ready, _, _ = select.select([descriptor], [], [], 60)
+    assert ready, "it waits for an answer that the test does not give"
     try:
         return os.read(descriptor, 65536)
     except OSError:

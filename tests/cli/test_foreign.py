@@ -28,9 +28,7 @@ def test_the_tables_are_there(shared: Path) -> None:
 
 
 @pytest.mark.parametrize("table", TABLES)
-def test_inferring_and_planning_gives_no_change(
-    lakebed: CommandLine, shared: Path, here: Path, table: str
-) -> None:
+def test_inferring_and_planning_gives_no_change(lakebed: CommandLine, shared: Path, here: Path, table: str) -> None:
     kind, database, name = table.split("/")
     warehouse, text = str(shared / "tables" / kind), f"`{database}`.`{name}`"
     inferred = lakebed("infer", text, "--warehouse", warehouse)

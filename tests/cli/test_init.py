@@ -46,10 +46,8 @@ def test_a_file_is_no_place_for_a_warehouse(lakebed: CommandLine, here: Path) ->
 
 
 def test_a_file_in_force_is_kept_and_said(lakebed: CommandLine, warehouse: Path, here: Path) -> None:
-    text = lakebed.ok("init", "second")
-    assert text == (
-        f"Warehouse {here}/second is ready. No lakebed.toml names it: give --warehouse, or write `warehouse` into one.\n"
-    )
+    notice = "No lakebed.toml names it: give --warehouse, or write `warehouse` into one."
+    assert lakebed.ok("init", "second") == f"Warehouse {here}/second is ready. {notice}\n"
     assert (here / "lakebed.toml").read_text() == 'warehouse = "warehouse"\n'
 
 

@@ -76,9 +76,7 @@ class TestPlan:
         assert lakebed("plan", str(orders), other, "--exit-code").code == 10
         assert lakebed("plan", other, dropped, "--exit-code").code == 11
 
-    def test_drift_is_13_and_what_is_refused_is_worse(
-        self, lakebed: CommandLine, warehouse: Path, here: Path
-    ) -> None:
+    def test_drift_is_13_and_what_is_refused_is_worse(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
         text = MANIFEST.replace("type: Int32", "type: UInt8")
         unsigned, wide = write(here / "unsigned.yaml", text), write(here / "wide.yaml", text.replace("UInt8", "Int64"))
         lakebed.ok("apply", unsigned)

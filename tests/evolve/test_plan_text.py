@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from evolve.declarations import Warehouse, manifest
@@ -69,15 +71,22 @@ def test_forbidden_and_unchanged(lake: Warehouse) -> None:
     assert render_applied(lake.apply(noop)) == "db.t: unchanged, at schema 0"
 
 
-def test_markup_is_rich_and_brackets_in_texts_survive(lake: Warehouse) -> None:
-    from rich.text import Text
-
+def test_colours_are_those_of_a_terminal_and_of_nothing_declared(lake: Warehouse) -> None:
     lake.apply(manifest(A))
-    plan = lake.plan(manifest(A, extra="{x.org/p: [red, '[bold]']}"))
-    marked = render_plan(plan, markup=True)
-    assert "[green]safe     [/]" in marked
-    assert Text.from_markup(marked).plain == render_plan(plan)
-    assert '["red", "[bold]"]' in render_plan(plan)
+    plan = lake.plan(manifest(A, extra=r'{x.org/p: "\e[31mred"}'))
+    coloured = render_plan(plan, colour=True)
+    assert "\x1b[1mdb.t\x1b[0m: schema 0 to 1" in coloured
+    assert "\x1b[32msafe     \x1b[0m" in coloured
+    assert re.sub(r"\x1b\[[0-9;]*m", "", coloured) == render_plan(plan).replace("\x1b", r"\x1b")
+
+
+def test_a_terminal_gets_lines_that_fit(lake: Warehouse) -> None:
+    lake.apply(manifest(A))
+    plan = lake.plan(manifest("{name: a, type: Int32}\n{name: c, type: Int32}"))
+    narrow = render_plan(plan, width=60)
+    assert max(map(len, narrow.splitlines())) <= 60
+    assert narrow.split() == render_plan(plan).split()
+    assert "               LB4203: its values are no longer read, and a\n               later column" in narrow
 
 
 def test_an_empty_plan() -> None:

@@ -36,8 +36,6 @@ from referees.filters import Filter
 TABLE = "db.story"
 #: Rows of the first stage: one for each value of every sample, and one with NULL wherever it is allowed.
 FULL_ROWS = max(len(sample.values) for sample in SAMPLES)
-#: The places of the evolving struct.
-PLACES = ("s", "o", "l", "m")
 
 _WIDENED: dict[str, tuple[Type, str | None]] = {
     "i8": ("Int16", None),

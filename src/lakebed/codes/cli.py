@@ -93,4 +93,11 @@ CODES: tuple[Code, ...] = (
         "Mend what the message names. For stored values that the wanted type cannot hold there is "
         "`--null-on-cast-error`.",
     ),
+    Code(
+        "LB7013",
+        "A value cannot be shown",
+        "Rows are shown by Python, whose dates and times are those of the years 1 to 9999. Spark knows others.",
+        "    lakebed read shop.orders, where a date is 10000-01-01",
+        "Let Spark make a text of it: `--select 'cast(day as string) as day'`.",
+    ),
 )

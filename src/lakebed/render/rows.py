@@ -107,7 +107,8 @@ def rows_text(
         shown, cuts = len(limits), True
         heads = [cut(h, n) for h, n in zip(heads, limits, strict=False)]
         cells = [[cut(c, n) for c, n in zip(row, limits, strict=False)] for row in cells]
-    notes = [f"the first {_rows(len(rows))}; there are more" if more else _rows(len(rows))]
+    count = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
+    notes = [f"the first {'row' if len(rows) == 1 else count}; there are more" if more else count]
     if shown < len(columns):
         notes.append(f"{shown} of {len(columns)} columns")
     if cuts:
@@ -126,10 +127,6 @@ def _limits(widths: list[int], width: int) -> list[int]:
     while len(limits) > 1 and total_width(limits) > width:
         limits.pop()
     return limits
-
-
-def _rows(count: int) -> str:
-    return f"{count:,} row{'' if count == 1 else 's'}"
 
 
 def _cell(value: Any) -> str:

@@ -18,15 +18,15 @@ def table_text(
 
     Cells are shown as they are. Where the table is wider than `width`, its last column is wrapped between words.
     """
+    if not columns:
+        return ""
     widths = column_widths(columns, rows)
-    last = len(columns) - 1
     room = None
-    if width is not None and columns and total_width(widths) > width:
+    if width is not None and total_width(widths) > width:
         room = max(width - total_width(widths[:-1]) - GAP, _NARROWEST)
-        widths[last] = min(widths[last], room)
+        widths[-1] = min(widths[-1], room)
     lines = [_line(columns, widths, right), "─" * min(total_width(widths), width or _LONGEST_RULE)]
-    for row in rows:
-        *cells, final = row if row else ("",)
+    for *cells, final in rows:
         for number, part in enumerate(wrapped(final, room)):
             lines.append(_line([*(cells if number == 0 else [""] * len(cells)), part], widths, right))
     return "\n".join(lines)

@@ -189,9 +189,10 @@ class _CheckedPart:
         """What the part has, source values `s0`, ..., written values `x0`, ..., and the flags `bad` and `fatal`."""
         sources = (source.alias(f"s{c.index}") for c, _, source in self._read)
         frame = self.part.frame.select("*", *sources, self.part.malformed.alias("is_malformed"))
-        frame = frame.select("*", *(checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read))
+        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
+        frame = frame.select("*", *values, _apart(F.col("is_malformed")).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
-        bad = any_of([F.col("is_malformed"), *(condition for _, condition in faulty)])
+        bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
         fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
         flags = {"bad": bad, "fatal": fatal}
         return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
@@ -215,6 +216,15 @@ class _CheckedPart:
                 problems.alias("problems"), part.raw.alias("raw"), part.file.alias("file"), part.offset.alias("offset")
             )
         )
+
+
+def _apart(condition: Column) -> Column:
+    """The same condition, in a form that keeps its step out of the one big function that Spark makes of a plan.
+
+    That function soon is longer than the 8000 bytes that the JVM's compiler takes, and then runs many times slower. A
+    step by itself is split into small functions.
+    """
+    return F.exists(F.array(condition), lambda c: c)
 
 
 def _s(column: _Column) -> Column:

@@ -26,6 +26,7 @@ from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
+from lakebed.spark.pushdown import quote_name, shielded
 from lakebed.spark.scan import ScanFile, Scratch, choose_scratch, scan_parquet
 from lakebed.store.base import Store
 from lakebed.table.scan import DataFile, plan_files
@@ -203,7 +204,8 @@ def _scan_group(
             value = constants[field.id]
         else:
             old = by_id.get(field.id)
-            value = project(field, old, _column(old) if old is not None else None, rules)
+            scanned = None if old is None else shielded(F.col(quote_name(old.name)), old.type)
+            value = project(field, old, scanned, rules)
         columns.append(value.alias(field.name))
     return frame.select(*columns)
 
@@ -215,28 +217,9 @@ def _key_field(schema: TableSchema, key: str) -> DataField:
     return field
 
 
-def _column(field: DataField) -> Column:
-    """The scanned column of a stored field.
-
-    Spark compares a filter on a millisecond timestamp with the file's statistics after cutting the literal to
-    milliseconds, which loses rows (`t < 12:00:00.000001` drops 12:00:00.000). Adding nothing hides such a column from
-    that comparison; other columns are handed on as they are, so that their filters reach the files.
-    """
-    column = F.col(quote_name(field.name))
-    root = field.type.root
-    if root in ("TIMESTAMP", "TIMESTAMP_LTZ") and getattr(field.type, "precision", 9) <= 3:
-        return F.timestamp_add("MICROSECOND", F.lit(0), column)
-    return column
-
-
 def _annotated(schema: TableSchema) -> list[Column]:
     logical = {f.name: f for f in schema.logical.fields}
     return [F.col(quote_name(f.name)).alias(f.name, metadata=column_metadata(logical[f.name])) for f in schema.fields]
-
-
-def quote_name(name: str) -> str:
-    """A column name in backticks, for `F.col` and SQL text."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _check_case(spark: SparkSession, schema: TableSchema) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from lakebed.cli.commands.spark_options import spark_failures, spark_options, sp
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.progress import stages
 from lakebed.cli.session import Session, common_options
+from lakebed.errors import LakebedError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -65,7 +67,7 @@ def command(
     lake.schema(table)
     if limit is None:
         limit = 0 if session.json_mode else _DEFAULT_LIMIT
-    with spark_failures():
+    with spark_failures(), _showable():
         with stages(f"read {table}") as progress:
             progress("starting Spark")
             spark = spark_session(remote, cores)
@@ -74,19 +76,33 @@ def command(
                 frame = frame.where(where)
             if columns:
                 frame = frame.selectExpr(*split_expressions(columns))
+            names = frame.columns
             encode = row_encoder(frame.schema, lake.time_zone)
             progress("reading")
             rows = _stream(frame, limit) if session.json_mode else _collect(frame, limit)
         # The spinner is gone from here on: rows may be printed.
         if session.json_mode:
             for row in rows:
-                session.output.row(dict(zip(frame.columns, encode(row), strict=True)))
+                session.output.row(dict(zip(names, encode(row), strict=True)))
             return ExitCode.OK
     values = [encode(row) for row in rows]
     more = 0 < limit < len(values)
     return session.finish(
-        None, lambda look: rows_text(frame.columns, values[:limit] if more else values, width=look.width, more=more)
+        None, lambda look: rows_text(names, values[:limit] if more else values, width=look.width, more=more)
     )
+
+
+@contextmanager
+def _showable() -> Iterator[None]:
+    """Python has no dates before the year 1 or after 9999, and says so with a `ValueError` while rows are fetched."""
+    try:
+        yield
+    except (ValueError, OverflowError) as error:
+        raise LakebedError.of(
+            "LB7013",
+            f"a value cannot be shown: {error}",
+            remedy="make it a text with --select 'cast(COLUMN as string) as COLUMN'",
+        ) from error
 
 
 def _stream(frame: DataFrame, limit: int) -> Iterator[Row]:

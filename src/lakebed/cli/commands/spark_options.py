@@ -64,7 +64,7 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not type(error).__module__.startswith(("pyspark.", "py4j.", "grpc.")):
+        if not _is_sparks(error):
             raise
         said = _said(error)
         from pyspark.errors import AnalysisException
@@ -77,10 +77,15 @@ def spark_failures() -> Iterator[None]:
         raise LakebedError.of("LB7012", f"Spark failed: {said}", found=said) from error
 
 
+def _is_sparks(error: Exception) -> bool:
+    """Whether an error is Spark's own, a failure in the JVM that it passes on, or one of the way to a server."""
+    return type(error).__module__.startswith(("pyspark.", "grpc")) or hasattr(error, "java_exception")
+
+
 def _said(error: Exception) -> str:
-    """The line that says what happened."""
+    """The line that says what happened: the one with Spark's name for it, else the innermost cause."""
     lines = [line.strip().rstrip(";") for line in str(error).splitlines() if line.strip()]
-    coded = [line for line in lines if _CODED.search(line)]
+    coded = [line[found.start() :] for line in lines if (found := _CODED.search(line))]
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     return (coded[:1] or causes[-1:] or lines[:1] or [type(error).__name__])[0]
 

@@ -1,0 +1,161 @@
+"""`lakebed ingest` and `lakebed read`, with the session of this process."""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.command_line import CommandLine
+from lakebed.cli.commands.read import split_expressions
+from lakebed.cli.commands.spark_options import spark_failures
+from lakebed.errors import LakebedError, UsageError
+
+EVENTS = """\
+kind: Table
+version: 1
+content:
+  name: shop.events
+  schema:
+    fields:
+      - {name: id, type: Int64}
+      - {name: at, type: {kind: Option, inner: Timestamp}}
+      - {name: paid, type: {kind: Option, inner: {kind: Decimal, precision: 20, scale: 10}}}
+"""
+ROWS = "id,at,paid\n1,2024-01-01T10:00:00Z,0\n2,2024-01-01T10:00:00+02:00,1.5\nthree,,\n"
+
+
+@pytest.fixture
+def events(lakebed: CommandLine, warehouse: Path, here: Path) -> Path:
+    (here / "events.yaml").write_text(EVENTS, encoding="utf-8")
+    lakebed.ok("apply", "events.yaml")
+    (here / "events.csv").write_text(ROWS, encoding="utf-8")
+    return here / "events.csv"
+
+
+def test_from_a_file_to_rows(lakebed: CommandLine, events: Path, spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = lakebed("ingest", "shop.events", "events.csv")
+    assert (first.code, first.err) == (0, "")
+    head, hint = first.out.splitlines()
+    assert head.startswith("shop.events: 3 rows read, 2 written, 1 quarantined (snapshot 1, schema 0, run ")
+    assert hint == "bad rows and their reasons: lakebed read shop.events__quarantine --select problems,raw"
+
+    again = lakebed.json("ingest", "shop.events", "events.csv")
+    assert (again["rows_read"], again["snapshot_id"], len(again["skipped_files"])) == (0, None, 1)
+
+    shown = lakebed("read", "shop.events", "--select", "id, paid", "--where", "id > 1")
+    assert (shown.code, shown.err) == (0, "")
+    assert shown.out.splitlines() == ["id           paid", "─" * 17, " 2   1.5000000000", "(1 row)"]
+    assert lakebed.ok("read", "shop.events", "--limit", "1").endswith("\n(the first row; there are more)\n")
+
+    # Spark gives instants in the zone of the process; what is printed does not depend on that.
+    with monkeypatch.context() as patch:
+        patch.setenv("TZ", "America/New_York")
+        time.tzset()
+        rows = lakebed.ok("--json", "read", "shop.events", "--limit", "2").splitlines()
+    time.tzset()
+    assert sorted(map(json.loads, rows), key=lambda row: row["id"]) == [
+        {"id": 1, "at": "2024-01-01T10:00:00+00:00", "paid": "0.0000000000"},
+        {"id": 2, "at": "2024-01-01T08:00:00+00:00", "paid": "1.5000000000"},
+    ]
+    failed = lakebed("--json", "read", "shop.events", "--where", "1 / (id - 1) > 0")
+    assert (failed.code, failed.codes) == (1, ["LB7012"])
+    assert failed.json["diagnostics"][0]["message"].startswith("Spark failed: [DIVIDE_BY_ZERO] ")
+    far = lakebed("read", "shop.events", "--select", "date_add(date'9999-12-31', 1) as d")
+    assert (far.code, far.err.splitlines()[0]) == (
+        1,
+        "error[LB7013]: a value cannot be shown: year 10000 is out of range",
+    )
+    cast = "cast(date_add(date'9999-12-31', 1) as string) as d"
+    assert "+10000-01-01" in lakebed.ok("read", "shop.events", "--select", cast)
+
+
+def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Path, spark: Any) -> None:
+    result = lakebed("ingest", "shop.events", "events.csv", "--max-bad-rows", "0")
+    assert (result.code, result.out) == (14, "")
+    assert result.err.startswith("error[LB6120]: shop.events: 1 of 3 rows are bad, more than 0")
+    assert lakebed.json("history", "shop.events")["snapshots"] == []
+    assert "shop.events__quarantine" not in lakebed.ok("tables", "--quarantine")
+
+
+def test_expressions_that_spark_does_not_understand(lakebed: CommandLine, events: Path, spark: Any) -> None:
+    for words, said in (
+        (["--where", "idd > 1"], "[UNRESOLVED_COLUMN.WITH_SUGGESTION]"),
+        (["--select", "id +"], "[PARSE_SYNTAX_ERROR]"),
+    ):
+        result = lakebed("read", "shop.events", *words)
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith(f"error[LB7011]: Spark does not understand that: {said}")
+        assert len(result.err.splitlines()) == 2
+    failed = lakebed("--json", "read", "shop.events", "--where", "idd > 1")
+    assert (failed.json["ok"], failed.codes, len(failed.out.splitlines())) == (False, ["LB7011"], 1)
+    assert logging.getLogger("SQLQueryContextLogger").level > logging.CRITICAL
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["read", "shop.nothing"], 1, "there is no table shop.nothing"),
+        (["read", "shop.events@snap:7"], 1, "snapshot 7 does not exist"),
+        (["ingest", "shop.nothing", "events.csv"], 1, "there is no table shop.nothing"),
+        (["ingest", "shop.events@0", "events.csv"], 2, "no version can be given here"),
+        (["ingest", "shop.events", "events.csv", "--option", "nullValue"], 2, "--option takes KEY=VALUE"),
+    ],
+)
+def test_what_is_wrong_without_spark_is_said_before_it_starts(
+    lakebed: CommandLine, events: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], code: int, said: str
+) -> None:
+    def started(*_: object) -> None:
+        raise AssertionError("Spark is not needed for that")
+
+    monkeypatch.setattr(f"lakebed.cli.commands.{words[0]}.spark_session", started)
+    result = lakebed(*words)
+    assert (result.code, result.out) == (code, "")
+    assert said in result.err
+
+
+def test_without_java_it_says_what_to_install(
+    lakebed: CommandLine, events: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", "/nowhere")
+    monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
+    result = lakebed("read", "shop.events")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("error[LB6125]: JAVA_HOME is '/nowhere'")
+
+
+class TestFailures:
+    def test_others_pass(self) -> None:
+        for error in (LakebedError.of("LB7001", "x"), KeyError("x"), OSError("x")):
+            with pytest.raises(type(error)) as caught, spark_failures():
+                raise error
+            assert caught.value is error
+
+    def test_the_line_that_matters(self) -> None:
+        from pyspark.errors import AnalysisException, PySparkException
+
+        text = "Job aborted\n\tat x.y\nCaused by: java.io.IOException: gone\n\tat z"
+        with pytest.raises(LakebedError) as caught, spark_failures():
+            raise PySparkException(text)
+        assert str(caught.value) == "error[LB7012]: Spark failed: java.io.IOException: gone"
+        with pytest.raises(UsageError, match="does not understand that: no;"), spark_failures():
+            raise AnalysisException("no; such")
+
+
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a", ["a"]),
+        (" a , b ", ["a", "b"]),
+        ("concat(a, b), c", ["concat(a, b)", "c"]),
+        ("`a,b`, 'x, y' as z, m['k,v']", ["`a,b`", "'x, y' as z", "m['k,v']"]),
+        (",a,,", ["a"]),
+        ("a)", ["a)"]),
+    ],
+)
+def test_selected_expressions_are_split_at_outer_commas(text: str, parts: list[str]) -> None:
+    assert split_expressions(text) == parts

@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from lakebed.render.rows import json_value, row_encoder, rows_text
+
+
+@pytest.mark.parametrize(
+    ("value", "encoded"),
+    [
+        (None, None),
+        (True, True),
+        (2**63, 2**63),
+        ("ü", "ü"),
+        (1.5, 1.5),
+        (float("nan"), "NaN"),
+        (float("inf"), "Infinity"),
+        (float("-inf"), "-Infinity"),
+        (Decimal("0E-18"), "0.000000000000000000"),
+        (Decimal("1E+3"), "1000"),
+        (date(1, 1, 1), "0001-01-01"),
+        (datetime(2024, 1, 1, 1, 2, 3, 4), "2024-01-01T01:02:03.000004"),
+        (datetime(2024, 1, 1, tzinfo=UTC), "2024-01-01T00:00:00+00:00"),
+        (time(1, 2), "01:02:00"),
+        (timedelta(days=1, seconds=1), "1 day, 0:00:01"),
+        (b"\x00\xff", "AP8="),
+        (bytearray(b"a"), "YQ=="),
+        ([1, [None]], [1, [None]]),
+        ({"a": Decimal("1.0")}, {"a": "1.0"}),
+        ({1: "x", 2: None}, [[1, "x"], [2, None]]),
+        (1j, "1j"),
+    ],
+)
+def test_a_value_as_json(value: Any, encoded: Any) -> None:
+    assert json_value(value) == encoded
+    assert json_value(encoded) == encoded
+
+
+class TestSparkRows:
+    @pytest.fixture
+    def t(self) -> Any:
+        return pytest.importorskip("pyspark.sql.types")
+
+    def test_instants_at_every_depth_are_in_the_zone(self, t: Any) -> None:
+        stamp = t.TimestampType()
+        schema = t.StructType(
+            [
+                t.StructField("at", stamp),
+                t.StructField("wall", t.TimestampNTZType()),
+                t.StructField("list", t.ArrayType(t.StructType([t.StructField("at", stamp)]))),
+                t.StructField("map", t.MapType(stamp, t.ArrayType(stamp))),
+            ]
+        )
+        instant = datetime(2024, 7, 1, 12, tzinfo=UTC)
+        naive = instant.astimezone().replace(tzinfo=None)
+        said = "2024-07-01T14:00:00+02:00"
+        row = t.Row("at", "wall", "list", "map")(naive, naive, [t.Row("at")(naive), None], {naive: [None, naive]})
+        assert row_encoder(schema, "Europe/Paris")(row) == [
+            said,
+            naive.isoformat(),
+            [{"at": said}, None],
+            [[said, [None, said]]],
+        ]
+        assert row_encoder(schema, "Europe/Paris")((None, None, None, None)) == [None] * 4
+
+    def test_maps_are_objects_by_their_type_not_by_their_content(self, t: Any) -> None:
+        schema = t.StructType(
+            [
+                t.StructField("texts", t.MapType(t.StringType(), t.IntegerType())),
+                t.StructField("numbers", t.MapType(t.IntegerType(), t.IntegerType())),
+            ]
+        )
+        encode = row_encoder(schema, "UTC")
+        assert encode(({}, {})) == [{}, []]
+        assert encode(({"a": 1}, {1: 2})) == [{"a": 1}, [[1, 2]]]
+
+    def test_two_columns_of_one_name(self, t: Any) -> None:
+        schema = t.StructType([t.StructField("a", t.IntegerType()), t.StructField("a", t.IntegerType())])
+        assert row_encoder(schema, "UTC")((1, 2)) == [1, 2]
+
+    def test_variants_are_their_json(self, t: Any) -> None:
+        schema = t.StructType([t.StructField("v", t.VariantType())])
+        value = t.VariantVal.parseJson('{"a": [1, null]}')
+        assert row_encoder(schema, "UTC")((value,)) == [{"a": [1, None]}]
+
+
+class TestText:
+    def test_complete_where_nothing_limits_it(self) -> None:
+        text = rows_text(["id", "name"], [[1, "x" * 300], [20, None]])
+        assert text.splitlines() == [
+            "id   name",
+            "─" * 120,
+            " 1   " + "x" * 300,
+            "20   NULL",
+            "(2 rows)",
+        ]
+
+    def test_no_rows_and_no_columns(self) -> None:
+        assert rows_text(["a"], []).splitlines() == ["a", "─", "(0 rows)"]
+        assert rows_text([], [[]]).splitlines()[-1] == "(1 row)"
+
+    def test_what_breaks_lines_or_commands_a_terminal_is_escaped(self) -> None:
+        text = rows_text(["a\nb"], [["x\ty\r\n\x1b[31m\u2028\u202e"], [{"k": "\n"}]])
+        assert text.splitlines() == [
+            "a\\nb",
+            "─" * 28,
+            "x\\ty\\r\\n\\x1b[31m\\u2028\\u202e",
+            '{"k": "\\n"}',
+            "(2 rows)",
+        ]
+
+    def test_wide_characters_are_aligned(self) -> None:
+        lines = rows_text(["a", "b"], [["日本", "x"], ["ab", "y"]]).splitlines()
+        assert lines[2:4] == ["日本   x", "ab     y"]
+
+    def test_a_terminal_cuts_the_longest_cells_first(self) -> None:
+        text = rows_text(["short", "long", "longer"], [["abc", "m" * 30, "n" * 90]], width=80)
+        lines = text.splitlines()
+        assert lines[2] == f"abc     {'m' * 30}   {'n' * 38}…"
+        assert lines[3].startswith("(1 row; not all fits here: ")
+        assert max(map(len, lines[:3])) == 80
+        assert rows_text(["a"], [["b" * 80]], width=80).splitlines()[2:] == ["b" * 80, "(1 row)"]
+
+    def test_then_it_leaves_out_columns(self) -> None:
+        columns = [f"column_{i:02}" for i in range(30)]
+        text = rows_text(columns, [["value" * 5] * 30], width=80, more=True)
+        lines = text.splitlines()
+        assert max(map(len, lines[:-1])) <= 80
+        shown = len(lines[0].split())
+        assert 2 <= shown < 30
+        assert f"(the first row; there are more; {shown} of 30 columns; " in lines[-1]
+
+    @pytest.mark.parametrize("width", [1, 5, 20, 200])
+    def test_every_width_shows_something(self, width: int) -> None:
+        text = rows_text(["日本語" * 10, "b"], [["日本語" * 20, 1]], width=width)
+        assert len(text.splitlines()) == 4
+        assert text.splitlines()[2].strip()

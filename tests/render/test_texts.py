@@ -1,0 +1,183 @@
+"""Tables, terminals, diagnostics, schemas and histories as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakebed.catalog import TableName, TableSchema
+from lakebed.diagnostics import Diagnostic, Position, Severity
+from lakebed.history import History, Version
+from lakebed.physical import DataField
+from lakebed.physical import types as t
+from lakebed.render.diagnostic_text import diagnostic_text
+from lakebed.render.history_text import history_text
+from lakebed.render.schema_text import schema_text, type_name
+from lakebed.render.table_text import table_text
+from lakebed.render.terminal import cell_width, cut, one_line, plain, printable, styled, wrapped
+from lakebed.table.snapshot import Snapshot
+
+CELLS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Mn", "Me", "Zl", "Zp"]), max_size=12)
+
+
+class TestTerminal:
+    @given(st.text())
+    def test_what_is_printable_commands_nothing(self, text: str) -> None:
+        assert not any(ord(c) < 32 or 127 <= ord(c) < 160 for c in printable(text) if c not in "\t\n")
+        assert printable(printable(text)) == printable(text)
+        assert len(one_line(text).splitlines()) <= 1
+
+    def test_ordinary_text_is_left_alone(self) -> None:
+        text = "naïve 日本 😀 a\\b [x]\n\tend"
+        assert printable(text) == text
+
+    @given(st.text(), st.integers(1, 20))
+    def test_what_is_cut_fits(self, text: str, width: int) -> None:
+        text = one_line(text)
+        assert cell_width(cut(text, width)) <= width
+        assert cut(text, cell_width(text)) == text
+
+    def test_styles_are_only_where_there_is_colour(self) -> None:
+        assert styled("x\x1b", "red", True) == "\x1b[31mx\\x1b\x1b[0m"
+        assert styled("x\x1b", "red", False) == "x\x1b"
+        assert (plain("\x1b", True), plain("\x1b", False)) == ("\\x1b", "\x1b")
+
+    def test_words_are_wrapped_whole(self) -> None:
+        assert wrapped("a b", None) == ["a b"]
+        assert wrapped("", 40) == [""]
+        assert wrapped("word " * 9 + "x" * 50, 40) == ["word word word word word word word word", "word", "x" * 50]
+
+
+class TestTable:
+    @given(st.integers(1, 4).flatmap(lambda n: st.lists(st.lists(CELLS, min_size=n, max_size=n), min_size=1)))
+    def test_columns_start_below_each_other(self, rows: list[list[str]]) -> None:
+        lines = table_text([""] * len(rows[0]), rows).split("\n")
+        assert len(lines) == len(rows) + 2
+        starts = [sum(max(cell_width(row[i]) for row in rows) + 3 for i in range(n)) for n in range(len(rows[0]))]
+        for row, line in zip(rows, lines[2:], strict=True):
+            for cell, start in zip(row, starts, strict=True):
+                assert not cell.strip() or _from_cell(line, start).startswith(cell.rstrip())
+
+    def test_the_last_column_is_wrapped(self) -> None:
+        text = table_text(("a", "b"), [("x", "one two three four five six seven"), ("y", "z")], width=34)
+        assert text.split("\n")[2:] == ["x   one two three four five six", "    seven", "y   z"]
+
+
+def _from_cell(line: str, cell: int) -> str:
+    """The line from a column of the terminal on."""
+    for i in range(len(line) + 1):
+        if cell_width(line[:i]) >= cell:
+            return line[i:]
+    return ""
+
+
+class TestDiagnostics:
+    def test_it_reads_like_a_compilers_with_and_without_colour(self) -> None:
+        found = Diagnostic(
+            "LB1050",
+            "unknown type kind '[bold]\x1b'",
+            Severity.WARNING,
+            Position("f.yaml", 3, 7),
+            remedy="write Int32",
+            suggestions=("Int32",),
+        )
+        assert diagnostic_text(found) == str(found)
+        assert diagnostic_text(found, colour=True) == (
+            "f.yaml:3:7: \x1b[33mwarning[LB1050]\x1b[0m: unknown type kind '[bold]\\x1b' (did you mean 'Int32'?)\n"
+            "    remedy: write Int32"
+        )
+
+
+def schema(*fields: tuple[str, t.DataType], **parts: object) -> TableSchema:
+    columns = tuple(DataField(i, name, type_) for i, (name, type_) in enumerate(fields))
+    return TableSchema(0, columns, len(columns) - 1, **parts)  # type: ignore[arg-type]
+
+
+class TestSchema:
+    def test_head_and_nested_columns_with_their_ids(self) -> None:
+        inner = t.Row((DataField(7, "x", t.Int()), DataField(8, "y", t.Array(t.Row((DataField(9, "z", t.STRING),))))))
+        found = schema(
+            ("id", t.BigInt(nullable=False)),
+            ("list", t.Array(inner)),
+            ("by_name", t.Map(replace(t.STRING, nullable=False), t.Row((DataField(5, "v", t.Date()),)))),
+            options={"bucket": "-1", "lakebed.schema": '{"format":1,"fields":{}}'},
+            comment="two\nlines",
+        )
+        assert schema_text("db.t", found).splitlines() == [
+            "db.t  schema 0",
+            "two\\nlines",
+            "option bucket: -1",
+            "",
+            "id   column    type                          null   description",
+            "─" * 63,
+            " 0   id        Int64",
+            " 1   list      List<Option<Struct>>          yes",
+            " 7     x       Int32                         yes",
+            " 8     y       List<Option<Struct>>          yes",
+            " 9       z     String                        yes",
+            " 2   by_name   Map<String, Option<Struct>>   yes",
+            " 5     v       Date                          yes",
+        ]
+
+    def test_names_of_types(self) -> None:
+        found = schema(
+            ("a", t.Decimal(12, 2)),
+            ("b", t.Binary(4)),
+            ("c", t.LocalZonedTimestamp(6)),
+            ("d", t.Time(0)),
+        )
+        names = [type_name(f.type) for f in found.logical.fields]
+        assert names == [
+            "Option<Decimal(12, 2)>",
+            "Option<Binary(4)>",
+            "Option<Timestamp(Microsecond)>",
+            "Option<Time(Second)>",
+        ]
+
+
+class TestHistory:
+    SNAPSHOT = Snapshot(
+        id=1,
+        schema_id=0,
+        base_manifest_list="",
+        delta_manifest_list="",
+        commit_user="u",
+        commit_identifier=1,
+        commit_kind="OVERWRITE",
+        time_millis=0,
+    )
+
+    def history(self, *snapshots: Snapshot) -> History:
+        version = Version(schema(("a", t.Int())), ("drop column a long name of a column", "x\ny"))
+        return History(TableName("db", "t"), (version,), snapshots)
+
+    def test_unknown_counts_and_losses(self) -> None:
+        lost = replace(self.SNAPSHOT, id=12, delta_record_count=-1200, total_record_count=0)
+        text = history_text(self.history(self.SNAPSHOT, lost), "UTC")
+        assert text.splitlines() == [
+            "db.t  (times in UTC)",
+            "1970-01-01 00:00:00  schema 0     1 column",
+            "                     - drop column a long name of a column",
+            "                     - x\\ny",
+            "1970-01-01 00:00:00  snapshot 1        ? rows = ?  overwrite, schema 0",
+            "1970-01-01 00:00:00  snapshot 12  -1,200 rows = 0  overwrite, schema 0",
+        ]
+
+    def test_changes_are_wrapped_with_an_indent(self) -> None:
+        lines = history_text(self.history(), "UTC", width=53).splitlines()
+        assert lines[2:4] == [" " * 21 + "- drop column a long name of a", " " * 21 + "  column"]
+
+    @pytest.mark.parametrize("millis", [2**62, -(2**62), 253402300800000])
+    def test_a_time_that_is_none(self, millis: int) -> None:
+        text = history_text(self.history(replace(self.SNAPSHOT, time_millis=millis)), "UTC")
+        assert f"{millis} ms" in text
+
+    def test_the_newest_of_both_kinds(self) -> None:
+        snapshots = [replace(self.SNAPSHOT, id=i, time_millis=i) for i in range(1, 5)]
+        history = self.history(*snapshots)
+        assert [s.id for s in history.newest(2).snapshots] == [3, 4]
+        assert history.newest(2).versions == ()
+        assert history.newest(99) == history
