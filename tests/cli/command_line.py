@@ -92,8 +92,6 @@ def on_terminal(
         stdout=others,
         stderr=others,
         env=environment(**{"TERM": "xterm"} | variables),
-        start_new_session=True,
-        preexec_fn=_take_terminal,
     )
     os.close(others)
     waiting = dict(answers or {})
@@ -104,13 +102,6 @@ def on_terminal(
             os.write(own, waiting.pop(question).encode())
     os.close(own)
     return started.wait(timeout=30), screen.decode().replace("\r\n", "\n")
-
-
-def _take_terminal() -> None:
-    import signal
-
-    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _read(descriptor: int) -> bytes:

@@ -235,12 +235,25 @@ class TestOnATerminal:
         assert "~ safe       change type of id from Int32 to Int64" in shown
         assert after.splitlines()[-1] == "shop.orders: now at schema 1"
 
-    @pytest.mark.parametrize("answer", ["n\n", "\n", "\x04", "\x03"], ids=["no", "nothing", "end", "ctrl-c"])
+    @pytest.mark.parametrize("answer", ["n\n", "\n", "\x04"], ids=["no", "nothing", "end"])
     def test_everything_but_yes_changes_nothing(self, widened: str, lakebed: CommandLine, answer: str) -> None:
         code, screen = on_terminal("apply", widened, answers={"Apply? [y/N]": answer}, NO_COLOR="1")
         assert code == 1
         assert screen.splitlines()[-1] == "error[LB7006]: not confirmed; nothing was changed"
         assert "Traceback" not in screen
+        assert lakebed("plan", widened, "--exit-code").code == 10
+
+    def test_ctrl_c_at_the_question_is_a_no(
+        self, lakebed: CommandLine, widened: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def interrupted(_: str) -> str:
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr("click.termui.visible_prompt_func", interrupted)
+        monkeypatch.setattr("lakebed.cli.session.Session.can_ask", True)
+        result = lakebed("apply", widened)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.endswith("\n\nerror[LB7006]: not confirmed; nothing was changed\n")
         assert lakebed("plan", widened, "--exit-code").code == 10
 
     def test_it_asks_nothing_without_need(self, orders: Path, widened: str, dropped: str, lakebed: CommandLine) -> None:
