@@ -151,12 +151,12 @@ class TestHistory:
         ]
 
     def test_a_long_one_can_be_cut(self, lakebed: CommandLine, changed: Path, here: Path) -> None:
-        for number in range(1, 301):
+        for number in range(1, 31):
             write_snapshot(here / "warehouse", "shop.orders", number, schema_id=0)
-        assert len(lakebed.json("history", "shop.orders")["snapshots"]) == 300
+        assert len(lakebed.json("history", "shop.orders")["snapshots"]) == 30
         result = lakebed.json("history", "shop.orders", "--limit", "4")
         assert [v["schema_id"] for v in result["versions"]] == [0, 1]
-        assert [s["id"] for s in result["snapshots"]] == [299, 300]
+        assert [s["id"] for s in result["snapshots"]] == [29, 30]
 
     def test_times_are_in_the_lakes_zone(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         write_snapshot(here / "warehouse", "shop.orders", 1, schema_id=0)

@@ -121,7 +121,7 @@ class TestText:
         text = rows_text(["short", "long", "longer"], [["abc", "m" * 30, "n" * 90]], width=80)
         lines = text.splitlines()
         assert lines[2] == f"abc     {'m' * 30}   {'n' * 38}…"
-        assert lines[3].startswith("(1 row; not all fits here: ")
+        assert lines[3:] == ["(1 row)", "(long values are cut; a file or a pipe gets all)"]
         assert max(map(len, lines[:3])) == 80
         assert rows_text(["a"], [["b" * 80]], width=80).splitlines()[2:] == ["b" * 80, "(1 row)"]
 
@@ -132,10 +132,13 @@ class TestText:
         assert max(map(len, lines[:-1])) <= 80
         shown = len(lines[0].split())
         assert 2 <= shown < 30
-        assert f"(the first row; there are more; {shown} of 30 columns; " in lines[-1]
+        assert lines[-2:] == [
+            "(the first row; there are more)",
+            f"({shown} of 30 columns; a file or a pipe gets all)",
+        ]
 
     @pytest.mark.parametrize("width", [1, 5, 20, 200])
     def test_every_width_shows_something(self, width: int) -> None:
         text = rows_text(["日本語" * 10, "b"], [["日本語" * 20, 1]], width=width)
-        assert len(text.splitlines()) == 4
+        assert len(text.splitlines()) in (4, 5)
         assert text.splitlines()[2].strip()

@@ -22,7 +22,9 @@ def stages(title: str) -> Iterator[Callable[[str], None]]:
     # A descriptor of its own: that of standard error is put aside while Spark starts.
     with (
         os.fdopen(os.dup(sys.stderr.fileno()), "w", encoding=sys.stderr.encoding, errors="replace") as stream,
-        Progress(*columns, console=Console(file=stream), transient=True, redirect_stderr=False) as bar,
+        Progress(
+            *columns, console=Console(file=stream), transient=True, redirect_stdout=False, redirect_stderr=False
+        ) as bar,
     ):
         task = bar.add_task(escape(title))
         yield lambda stage: bar.update(task, description=escape(f"{title}: {stage}"))

@@ -175,6 +175,13 @@ CODES: tuple[Code, ...] = (
         "Declare TIMESTAMP(6), or let Java Paimon rewrite the files.",
     ),
     Code(
+        "LB5058",
+        "A hidden data file",
+        "Spark takes files whose names start with `_` or `.` for no data and reads no rows from them, without a word.",
+        "`_part-1.parquet`, written by an engine under `data-file.prefix` = `_part-`.",
+        "Let the engine rewrite the file under another prefix.",
+    ),
+    Code(
         "LB5060",
         "Row tracking",
         "With `row-tracking.enabled` every commit hands out row ids, which Lakebed does not do. Rows without ids would "
@@ -211,6 +218,14 @@ CODES: tuple[Code, ...] = (
         "Rows written without knowing what a later version demands could break the table for its other users.",
         '`"version" : 4` in the newest schema file; up to 3 is known.',
         "Write the table with a newer Lakebed.",
+    ),
+    Code(
+        "LB5065",
+        "A prefix of data files that Spark does not read",
+        "Names of data files start with the option `data-file.prefix`. Spark reads no file whose name starts with `_` or "
+        "`.`, and none whose name has a colon; a slash would put the file into another directory.",
+        "`data-file.prefix` = `_part-`.",
+        "Set the option to another text, such as `part-`.",
     ),
     Code(
         "LB5070",

@@ -92,9 +92,9 @@ def _optional(encode: _Encoder) -> _Encoder:
 def rows_text(
     columns: Sequence[str], rows: Sequence[Sequence[Any]], *, width: int | None = None, more: bool = False
 ) -> str:
-    """Rows as an aligned table, with their number below.
+    """Rows as an aligned table, with their number below it.
 
-    In `width` columns of a terminal long cells are cut, then columns on the right left out; the line below says so.
+    In `width` columns of a terminal long cells are cut, then columns on the right left out; a line below says so.
     `more` says that there are more rows than these.
     """
     cells = [[_cell(v) for v in row] for row in rows]
@@ -108,12 +108,12 @@ def rows_text(
         heads = [cut(h, n) for h, n in zip(heads, limits, strict=False)]
         cells = [[cut(c, n) for c, n in zip(row, limits, strict=False)] for row in cells]
     count = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
-    notes = [f"the first {'row' if len(rows) == 1 else count}; there are more" if more else count]
-    if shown < len(columns):
-        notes.append(f"{shown} of {len(columns)} columns")
+    lines = [table_text(heads, cells, right=right)]
+    lines.append(f"(the first {'row' if len(rows) == 1 else count}; there are more)" if more else f"({count})")
     if cuts:
-        notes.append("not all fits here: choose columns, or send the output into a file or pipe")
-    return f"{table_text(heads, cells, right=right)}\n({'; '.join(notes)})"
+        what = "long values are cut" if shown == len(columns) else f"{shown} of {len(columns)} columns"
+        lines.append(f"({what}; a file or a pipe gets all)")
+    return "\n".join(lines)
 
 
 def _limits(widths: list[int], width: int) -> list[int]:

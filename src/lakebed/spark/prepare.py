@@ -207,7 +207,7 @@ class _CheckedPart:
         found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker, _ in self._read]
         whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, part.raw)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-        problems = F.when(F.col("is_malformed"), F.array(whole_row)).otherwise(in_columns)
+        problems = F.when(_apart(F.col("is_malformed")), F.array(whole_row)).otherwise(in_columns)
         # After the filter: raw texts and problems are made for bad rows only.
         return (
             self._flagged()
@@ -224,7 +224,7 @@ def _apart(condition: Column) -> Column:
     That function soon is longer than the 8000 bytes that the JVM's compiler takes, and then runs many times slower. A
     step by itself is split into small functions.
     """
-    return F.exists(F.array(condition), lambda c: c)
+    return F.from_json(F.when(condition, F.lit("{}")), "nothing int").isNotNull()
 
 
 def _s(column: _Column) -> Column:

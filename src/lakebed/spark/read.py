@@ -129,7 +129,7 @@ def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
     if isinstance(moment, int):
         return moment
     if isinstance(moment, str):
-        if moment.isdigit():
+        if moment.isascii() and moment.isdigit():
             return int(moment)
         try:
             parsed = datetime.fromisoformat(moment)

@@ -28,6 +28,14 @@ from lakebed.store.base import Store
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
+#: What a session could have set otherwise: a file that is missing or broken fails the query, instead of losing its rows,
+#: and days before 1582 are those of the table format's calendar.
+_OPTIONS = {
+    "ignoreMissingFiles": "false",
+    "ignoreCorruptFiles": "false",
+    "datetimeRebaseMode": "CORRECTED",
+    "int96RebaseMode": "CORRECTED",
+}
 #: What a reader would take for a pattern.
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 
@@ -65,7 +73,7 @@ def scan_parquet(
     if not log_is_usable(spark):
         return _scan_listed(spark, schema, files)
     with _published_log(spark, files, scratch) as root:
-        reader = spark.read.option("recursiveFileLookup", "true").schema(schema)
+        reader = spark.read.options(**_OPTIONS, recursiveFileLookup="true").schema(schema)
         frame = reader.parquet(_reader_path(root))
         ordinal = F.unix_millis(frame.metadataColumn("_metadata").getField("file_modification_time"))
         return frame, ordinal.cast("int")
@@ -78,11 +86,14 @@ def log_is_usable(spark: SparkSession) -> bool:
 
 def _scan_listed(spark: SparkSession, schema: StructType, files: Sequence[ScanFile]) -> tuple[DataFrame, Column]:
     """The plain way: every path is given to Spark, which looks at each. Ordinals are looked up by file name."""
-    frame = spark.read.schema(schema).parquet(*(_GLOB.sub(r"\\\g<0>", _reader_path(f.path)) for f in files))
-    names = {quote(f.path.rsplit("/", 1)[-1]): f.ordinal for f in files}
+    reader = spark.read.options(**_OPTIONS).schema(schema)
+    frame = reader.parquet(*(_GLOB.sub(r"\\\g<0>", _reader_path(f.path)) for f in files))
+    names = {f.path.rsplit("/", 1)[-1]: f.ordinal for f in files}
     table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
-    name = F.element_at(F.split(frame.metadataColumn("_metadata").getField("file_path"), "/"), -1)
-    return frame, F.element_at(table, name)
+    url = frame.metadataColumn("_metadata").getField("file_path")
+    # Which characters of a name are quoted in that URL is Hadoop's to choose; in it a plus stands for itself.
+    path = F.url_decode(F.replace(url, F.lit("+"), F.lit("%2B")))
+    return frame, F.element_at(table, F.element_at(F.split(path, "/"), -1))
 
 
 @contextlib.contextmanager

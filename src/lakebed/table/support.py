@@ -36,6 +36,9 @@ if TYPE_CHECKING:
     from lakebed.table.scan import DataFile
 
 _PARQUET = ".parquet"
+#: Spark takes files whose names start so for no data, and reads no rows from them.
+_HIDDEN = ("_", ".")
+_PREFIX = "data-file.prefix"
 _MAX_MICROS_PRECISION = 6
 #: How many files a refusal names one by one.
 _NAMED = 5
@@ -74,6 +77,18 @@ def refuse_unwritable(schema: TableSchema) -> None:
     """Raise UnsupportedError with every reason why rows cannot be appended to a table of this schema."""
     problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
     problems += _types(schema, "written", None)
+    prefix = schema.options.get(_PREFIX, "")
+    if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
+        problems.append(
+            Diagnostic(
+                "LB5065",
+                f"a table with option {_PREFIX}={prefix} cannot be written: Spark would not read its files",
+                path=_PREFIX,
+                expected="text that does not start with _ or ., without / and :",
+                found=prefix,
+                remedy="set the option to another text",
+            )
+        )
     if not schema.primary_keys and schema.bucket != -1:
         problems.append(
             Diagnostic(
@@ -115,7 +130,7 @@ def refuse_unreadable_index(store: Store, table_path: str, snapshot: Snapshot) -
 
 
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
-    """Raise UnsupportedError naming data files that are not Parquet or hold a part of their columns only."""
+    """Raise UnsupportedError naming data files that are not Parquet, hold a part of their columns only, or are hidden."""
     problems: list[Diagnostic] = []
     for file in files:
         if not file.file_name.lower().endswith(_PARQUET):
@@ -123,6 +138,10 @@ def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
             problems.append(_file_problem("LB5056", file.file_name, f"is of format {found!r}, only Parquet is read"))
         elif file.write_cols is not None:
             problems.append(_file_problem("LB5052", file.file_name, "holds a part of the columns only"))
+        elif file.file_name.startswith(_HIDDEN):
+            problems.append(
+                _file_problem("LB5058", file.file_name, "is a hidden file for Spark, which reads no rows of it")
+            )
         if len(problems) >= _NAMED:
             break
     if problems:
