@@ -28,8 +28,8 @@ from lakebed.store.base import Store
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
-#: What a session could have set otherwise: a file that is missing or broken fails the query, instead of losing its rows,
-#: and days before 1582 are those of the table format's calendar.
+#: What a session could have set otherwise: a file that is missing or broken fails the query, instead of losing its
+#: rows, and days before 1582 are those of the table format's calendar.
 _OPTIONS = {
     "ignoreMissingFiles": "false",
     "ignoreCorruptFiles": "false",

@@ -130,7 +130,7 @@ def refuse_unreadable_index(store: Store, table_path: str, snapshot: Snapshot) -
 
 
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
-    """Raise UnsupportedError naming data files that are not Parquet, hold a part of their columns only, or are hidden."""
+    """Raise UnsupportedError naming data files that are not Parquet, are hidden, or hold a part of their columns."""
     problems: list[Diagnostic] = []
     for file in files:
         if not file.file_name.lower().endswith(_PARQUET):
