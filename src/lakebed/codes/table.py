@@ -222,8 +222,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5065",
         "A prefix of data files that Spark does not read",
-        "Names of data files start with the option `data-file.prefix`. Spark reads no file whose name starts with `_` or "
-        "`.`, and none whose name has a colon; a slash would put the file into another directory.",
+        "Names of data files start with the option `data-file.prefix`. Spark reads no file whose name starts with `_` "
+        "or `.`, and none whose name has a colon; a slash would put the file into another directory.",
         "`data-file.prefix` = `_part-`.",
         "Set the option to another text, such as `part-`.",
     ),
