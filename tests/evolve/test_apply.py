@@ -188,10 +188,11 @@ def test_rules_are_asked_again_when_data_came_between_plan_and_apply(lake: Wareh
     assert versions(lake) == [0]
 
 
-def test_steps_that_do_not_lead_to_the_target_are_refused(lake: Warehouse) -> None:
+@pytest.mark.parametrize("steps", [(), (AddColumn(("x",), t.Int()),)], ids=["none", "others"])
+def test_steps_that_do_not_lead_to_the_target_are_refused(lake: Warehouse, steps: tuple[AddColumn, ...]) -> None:
     lake.apply(manifest(A))
     plan = lake.plan(manifest(WIDE))
-    forged = Plan((replace(plan.tables[0], steps=(AddColumn(("x",), t.Int()),)),))
+    forged = Plan((replace(plan.tables[0], steps=steps),))
     with pytest.raises(RefusedError) as caught:
         lake.apply(forged)
     assert caught.value.code == "LB4302"

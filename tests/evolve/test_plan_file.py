@@ -82,6 +82,23 @@ def test_another_format_is_refused(plan: Plan, version: object) -> None:
     assert caught.value.code == "LB4301"
 
 
+@pytest.mark.parametrize("value", [[], None, "plan", 1])
+def test_what_is_no_object_is_refused(value: Any) -> None:
+    with pytest.raises(RefusedError) as caught:
+        Plan.from_json(value)
+    assert caught.value.code == "LB4302"
+
+
+def test_a_name_that_is_no_text_is_refused(plan: Plan) -> None:
+    from lakebed.evolve.plan_file import _digest
+
+    value = plan.to_json()
+    value["tables"][0]["name"] = 5
+    with pytest.raises(RefusedError) as caught:
+        Plan.from_json({**value, "digest": _digest({k: v for k, v in value.items() if k != "digest"})})
+    assert caught.value.code == "LB4302"
+
+
 @pytest.mark.parametrize("value", [{"format_version": 1}, {"format_version": 1, "tables": [1], "diagnostics": []}])
 def test_nonsense_with_a_right_digest_is_refused(value: dict[str, Any]) -> None:
     from lakebed.evolve.plan_file import _digest

@@ -5,7 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 import lakebed
+from lakebed.catalog import TableName
+from lakebed.table.commit import NewFile, TableStorage, append
+from lakebed.table.statistics import parquet_statistics
 
 HEAD = "kind: Table\nversion: 1\ncontent:\n  name: db.t\n"
 
@@ -30,6 +36,26 @@ def put(lake: lakebed.Lake, spark: Any, rows: list[tuple[Any, ...]], schema: str
     result = lake.ingest(spark, table, spark.createDataFrame(rows, schema))
     assert (result.rows_written, result.rows_quarantined) == (len(rows), 0)
     return result
+
+
+def put_file(lake: lakebed.Lake, rows: pa.Table) -> None:
+    """Commit a file to `db.t` that pyarrow writes, as pypaimon does: without a word on who wrote it for Spark."""
+    path = lake.tables.table_path(TableName("db", "t"))
+    storage = TableStorage(lake.store, path, lake.tables.get_schema_manager("db", "t"))
+    schema = storage.schemas.load_latest_schema()
+    file = Path(path, "bucket-0", "data-foreign-0.parquet")
+    file.parent.mkdir(exist_ok=True)
+    pq.write_table(rows, file)
+    known = parquet_statistics(lake.store, str(file), schema.fields, schema.options)
+    new = NewFile(
+        partition=(),
+        file_name=file.name,
+        size=file.stat().st_size,
+        rows=known.rows,
+        stats=known.stats,
+        schema_id=schema.id,
+    )
+    append(storage, [new], commit_user="foreign", clock=lambda: 1)
 
 
 def got(frame: Any) -> list[tuple[Any, ...]]:

@@ -80,6 +80,7 @@ def test_a_moment_finds_the_newest_snapshot_at_or_before_it(evolved: lakebed.Lak
         ({"as_of": 1}, NotFoundError),
         ({"schema": 9}, NotFoundError),
         ({"as_of": "soon"}, UsageError),
+        ({"as_of": "²"}, UsageError),
         ({"as_of": datetime(2024, 1, 1)}, UsageError),
         ({"schema": "newest"}, UsageError),
         ({"snapshot": 1, "tag": "x"}, UsageError),

@@ -68,6 +68,11 @@ def test_all_reasons_are_given_at_once() -> None:
         ({"file.format": "orc"}, [], ["LB5056"]),
         ({"manifest.format": "orc"}, [], ["LB5011"]),
         ({"data-file.external-paths": "s3://x"}, [], ["LB5062"]),
+        ({"data-file.prefix": "part-"}, [], []),
+        ({"data-file.prefix": "_part-"}, [], ["LB5065"]),
+        ({"data-file.prefix": ".part-"}, [], ["LB5065"]),
+        ({"data-file.prefix": "../part-"}, [], ["LB5065"]),
+        ({"data-file.prefix": "part:"}, [], ["LB5065"]),
     ],
 )
 def test_options(options: dict[str, str], read: list[str], written: list[str]) -> None:
@@ -111,10 +116,11 @@ def _meta(name: str, **parts: Any) -> DataFileMeta:
     return DataFileMeta(file_name=name, file_size=1, row_count=1, schema_id=0, **parts)
 
 
-def test_files_of_other_formats_and_partial_files_are_refused_by_name() -> None:
+def test_files_of_other_formats_partial_and_hidden_files_are_refused_by_name() -> None:
     assert _codes(refuse_unreadable_files, [_meta("a.parquet"), _meta("b.PARQUET", embedded_file_index=b"x")]) == []
     found = [_meta("a.orc"), _meta("b.avro"), _meta("c.parquet", write_cols=("x",)), _meta("d.blob")]
     assert _codes(refuse_unreadable_files, found) == ["LB5056", "LB5056", "LB5052", "LB5056"]
+    assert _codes(refuse_unreadable_files, [_meta("_a.parquet"), _meta(".b.parquet")]) == ["LB5058", "LB5058"]
     with pytest.raises(UnsupportedError, match=r"a\.orc"):
         refuse_unreadable_files(found)
     assert len(_codes(refuse_unreadable_files, [_meta(f"{i}.orc") for i in range(100)])) == 5

@@ -150,6 +150,7 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
     if base.fingerprint != table.base_fingerprint:
         raise StalePlanError(*_staleness(table, tables))
     if not table.steps:
+        _check_result(table, base)
         return AppliedTable(table.name, base.id, created=False, changed=False)
     schema = evaluate(
         base,

@@ -31,7 +31,9 @@ def plan_json(plan: Plan) -> dict[str, Any]:
 
 
 def plan_from_json(value: Mapping[str, Any]) -> Plan:
-    """The plan that the object says. Raises `RefusedError`."""
+    """The plan that the object says. Raises `RefusedError`, also for a JSON value that is no object."""
+    if not isinstance(value, Mapping):
+        raise _refused("LB4302", "the plan is no JSON object", expected="an object", found=type(value).__name__)
     content = {k: v for k, v in value.items() if k != "digest"}
     version = content.get("format_version")
     if isinstance(version, bool) or version != FORMAT_VERSION:
@@ -77,9 +79,11 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
 
 
 def _table(value: Mapping[str, Any]) -> TablePlan:
-    base = value["base"] or {}
+    base, name = value["base"] or {}, value["name"]
+    if not isinstance(name, str):
+        raise TypeError(f"{name!r} is no name of a table")
     return TablePlan(
-        name=value["name"],
+        name=name,
         create=value["create"],
         base_id=base.get("schema_id"),
         base_fingerprint=base.get("fingerprint"),

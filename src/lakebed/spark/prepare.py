@@ -23,7 +23,7 @@ from lakebed.physical.types import Array, Map, Multiset, Row
 from lakebed.spark.checkers import Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place, unknown_column
 from lakebed.spark.source_types import Text
-from lakebed.spark.sources import SourcePart
+from lakebed.spark.sources import SourcePart, plain_path
 from lakebed.spark.values import Rules
 from lakebed.spark.write_types import write_type
 
@@ -185,10 +185,10 @@ class _CheckedPart:
     def _read(self) -> list[tuple[_Column, Checker, Column]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
-    def _flagged(self) -> DataFrame:
-        """What the part has, source values `s0`, ..., written values `x0`, ..., and the flags `bad` and `fatal`."""
+    def _flagged(self, *others: Column) -> DataFrame:
+        """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
         sources = (source.alias(f"s{c.index}") for c, _, source in self._read)
-        frame = self.part.frame.select("*", *sources, self.part.malformed.alias("is_malformed"))
+        frame = self.part.frame.select("*", *sources, self.part.malformed.alias("is_malformed"), *others)
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
         frame = frame.select("*", *values, _apart(F.col("is_malformed")).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
@@ -209,13 +209,10 @@ class _CheckedPart:
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
         problems = F.when(_apart(F.col("is_malformed")), F.array(whole_row)).otherwise(in_columns)
         # After the filter: raw texts and problems are made for bad rows only.
-        return (
-            self._flagged()
-            .where(F.col("bad"))
-            .select(
-                problems.alias("problems"), part.raw.alias("raw"), part.file.alias("file"), part.offset.alias("offset")
-            )
-        )
+        flagged = self._flagged(part.url.alias("url"), part.offset.alias("offset"))
+        path = plain_path(F.col("url"))
+        told = (problems.alias("problems"), part.raw.alias("raw"), path.alias("file"), "offset")
+        return flagged.where(F.col("bad")).select(*told)
 
 
 def _apart(condition: Column) -> Column:

@@ -29,10 +29,9 @@ def shielded(column: Column, type_: DataType) -> Column:
     match type_:
         case Timestamp(precision=p) | LocalZonedTimestamp(precision=p) if p <= _MILLIS:
             return F.timestamp_add("MICROSECOND", F.lit(0), column)
-        case Float():
-            return F.nanvl(column, F.lit(float("nan")).cast("float"))
-        case Double():
-            return F.nanvl(column, F.lit(float("nan")))
+        case Float() | Double():
+            # The cheapest of the expressions that Spark does not see through, and one that only changes signs.
+            return F.negative(F.negative(column))
         case Row():
             out = column
             for member in type_.fields:

@@ -49,7 +49,7 @@ class SourcePart:
     """Rows of one kind, as a frame that the other parts are expressions over.
 
     `columns` is None for JSON, where any name may be asked for. `shape` is the VARIANT of a JSON row, for its keys.
-    `raw` is the row as it was read, `offset` its position in `file`; both NULL where there is none.
+    `raw` is the row as it was read, `url` the file that it is from, `offset` its position there; each may be NULL.
     """
 
     frame: DataFrame
@@ -57,7 +57,7 @@ class SourcePart:
     malformed: Column
     well_formed: str
     raw: Column
-    file: Column
+    url: Column
     offset: Column
     shape: Column | None = None
     label: str = ""
@@ -164,7 +164,7 @@ def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str],
         malformed.isNotNull(),
         f"{len(names)} values",
         F.coalesce(malformed, _as_json(columns)),
-        _plain_path(frame.metadataColumn("_metadata")),
+        frame.metadataColumn("_metadata").getField("file_path"),
         F.lit(None).cast("bigint"),
         label=_label(files),
     )
@@ -197,7 +197,7 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
         ~good,
         "one JSON object, no key twice",
         F.make_valid_utf8(F.col("line")),
-        _plain_path(frame.metadataColumn("_metadata")),
+        frame.metadataColumn("_metadata").getField("file_path"),
         F.lit(None).cast("bigint"),
         shape=F.when(good, F.col("record")),
         label=_label(files),
@@ -215,18 +215,18 @@ def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceO
         frame = frame.select(*_renamed([n for n, _ in group.members.fields]))
         place = frame.metadataColumn("_metadata")
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
-        file, offset = _plain_path(place), place.getField("row_index")
-        yield SourcePart(frame, columns, F.lit(False), "", _as_json(columns), file, offset, label=_label(paths))
+        url, offset = place.getField("file_path"), place.getField("row_index")
+        yield SourcePart(frame, columns, F.lit(False), "", _as_json(columns), url, offset, label=_label(paths))
 
 
 def _renamed(names: Sequence[str]) -> list[Column]:
     return [F.col(_quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
 
 
-def _plain_path(metadata: Column) -> Column:
-    """The path of a row's file as people write it, from the quoted URL that Spark gives."""
-    url = F.regexp_replace(metadata.getField("file_path"), "^file:(//)?(?=/)", "")
-    return F.url_decode(F.replace(url, F.lit("+"), F.lit("%2B")))
+def plain_path(url: Column) -> Column:
+    """The path of a file as people write it, from the quoted URL that Spark gives."""
+    path = F.regexp_replace(url, "^file:(//)?(?=/)", "")
+    return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
 
 
 def as_spark_path(path: str) -> str:
