@@ -111,6 +111,19 @@ def test_switches_that_go_one_way_with_data() -> None:
     assert run(table(("a", INT), primary=("a",)), SetOption("ignore-delete", "true"), data=True)
 
 
+@pytest.mark.parametrize(
+    ("key", "default", "other"),
+    [("partition.default-name", "__DEFAULT_PARTITION__", "none"), ("partition.legacy-name", "TRUE", "false")],
+)
+def test_directories_of_stored_partitions_keep_their_names(key: str, default: str, other: str) -> None:
+    base = table(("a", INT), ("p", INT), partition=("p",))
+    assert run(base, SetOption(key, other)).options[key] == other
+    assert refused(base, SetOption(key, other), data=True) == ["LB4016"]
+    assert run(base, SetOption(key, default), data=True).options[key] == default
+    assert key not in run(base.with_options({key: default}), RemoveOption(key), data=True).options
+    assert refused(base.with_options({key: other}), RemoveOption(key), data=True) == ["LB4016"]
+
+
 def test_annotations_follow_changes_that_do_not_set_them() -> None:
     entries = {
         "0": {"name": "a", "extra": {"x.y/z": 1, "lakebed.dev/default": 7}},

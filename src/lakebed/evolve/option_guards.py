@@ -45,6 +45,8 @@ IMMUTABLE = frozenset(
 #: Options that belong to the keys; another value is another table.
 KEY_OPTIONS = frozenset({PRIMARY_KEY, PARTITION, PRIMARY_KEY_NULLABLE, "bucket-key"})
 _ONE_WAY = ("ignore-delete", "ignore-update-before")
+#: What directories of partitions are called, and how it is written where it is not set.
+_DIRECTORY_NAMES = {"partition.default-name": "__DEFAULT_PARTITION__", "partition.legacy-name": "true"}
 NEW_TABLE = "make a new table with the wanted definition and copy the rows"
 
 
@@ -90,6 +92,16 @@ def _check_one_way(options: Mapping[str, str], key: str, value: str | None) -> N
         raise _refused("LB4016", key, options, value, remedy=NEW_TABLE)
 
 
+def _check_directory_names(options: Mapping[str, str], key: str, value: str | None) -> None:
+    """Readers make the paths of stored files from the present value; under another one they do not find them."""
+    default = _DIRECTORY_NAMES[key]
+    old, new = options.get(key, default), default if value is None else value
+    if default == "true":
+        old, new = (str(text.strip().lower() != "false") for text in (old, new))
+    if old != new:
+        raise _refused("LB4016", key, options, value, remedy=NEW_TABLE)
+
+
 def _check_clustering(options: Mapping[str, str], key: str, value: str | None) -> None:
     if "pk-clustering-override" in options:
         raise _refused("LB4016", key, options, value, remedy=NEW_TABLE)
@@ -99,6 +111,7 @@ _GUARDS: dict[str, Callable[[Mapping[str, str], str, str | None], None]] = {
     "bucket": _check_bucket,
     "deletion-vectors.enabled": _check_deletion_vectors,
     "clustering.columns": _check_clustering,
+    **dict.fromkeys(_DIRECTORY_NAMES, _check_directory_names),
     **dict.fromkeys(_ONE_WAY, _check_one_way),
 }
 _GUARDED = IMMUTABLE | _GUARDS.keys()

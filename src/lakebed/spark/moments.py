@@ -72,7 +72,8 @@ def _date(source: SourceType, rules: Rules) -> Converter | None:
     def from_text(x: Column) -> Conversion:
         if pattern is not None:
             return Conversion(_parsed_wall(x, pattern).cast("date"), unconverted)
-        shape = Fault(NOT_CASTABLE, ~x.rlike(_ONLY_DATE))
+        # The cast also takes `2024`, `2024-05` and whatever follows a blank or a T.
+        shape = Fault(NOT_CASTABLE, ~(_is_usual_date(x) | x.rlike(_ONLY_DATE)))
         return Conversion(x.try_cast("date"), lambda v: (*unconverted(v), shape))
 
     def from_wall(wall: Column) -> Conversion:
@@ -147,16 +148,32 @@ def _stamp_from_text(x: Column, stored: Stamp, rules: Rules) -> Conversion:
     if pattern is not None:
         return _stamp_from_pattern(x, pattern, stored, rules)
     wall = F.when(x.rlike(_WALL), x.try_cast("timestamp_ntz"))
-    too_fine = Fault(DIGITS_LOST, x.rlike(rf"\.[0-9]{{{min(stored.precision, _MICROS)}}}[0-9]*[1-9]"))
+    too_fine = Fault(DIGITS_LOST, _has_digits_beyond(x, min(stored.precision, _MICROS)))
     if isinstance(stored, physical.LocalZonedTimestamp):
         instant = F.coalesce(
-            F.when(x.rlike(_ZONED), x.try_cast("timestamp")),
+            F.when(_is_usual_instant(x) | x.rlike(_ZONED), x.try_cast("timestamp")),
             wall_to_instant(wall, rules.time_zone),
         )
         value = rules.stamps.of_instant(instant, stored)
     else:
         value = rules.stamps.of_wall(wall, stored)
     return Conversion(value, lambda v: (*unconverted(v), too_fine))
+
+
+def _is_usual_date(x: Column) -> Column:
+    """Whether a text that Spark takes for a date is written `yyyy-MM-dd`; cheaper than the pattern."""
+    dashes = (F.instr(x, F.lit("-")) == 5) & (F.locate("-", x, 6) == 8)
+    return (F.length(x) == 10) & dashes & F.substring(x, 10, 1).between("0", "9")
+
+
+def _is_usual_instant(x: Column) -> Column:
+    """Whether a text that Spark takes for a timestamp starts `yyyy-MM-dd HH:` and ends with `Z`."""
+    return x.endswith("Z") & (F.instr(x, F.lit("-")) == 5) & (F.instr(x, F.lit(":")) == 14)
+
+
+def _has_digits_beyond(x: Column, digits: int) -> Column:
+    """Whether the fraction of a second has digits other than 0 beyond so many."""
+    return (F.instr(x, F.lit(".")) > 0) & x.rlike(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]")
 
 
 def _stamp_from_pattern(x: Column, pattern: str, stored: Stamp, rules: Rules) -> Conversion:
@@ -209,8 +226,8 @@ def _time(source: SourceType, digits: int, stored_digits: int, name: str) -> Con
         fraction = F.rpad(part[3], stored_digits, "0") if stored_digits else F.lit("0")
         whole = (hours * F.lit(3600) + minutes * F.lit(60) + seconds) * F.lit(10**stored_digits).cast("bigint")
         value = (whole + fraction.try_cast("bigint")).try_cast(name)
-        too_fine = x.rlike(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]")
-        return Conversion(value, lambda v: (*unconverted(v), Fault(DIGITS_LOST, too_fine)))
+        too_fine = Fault(DIGITS_LOST, _has_digits_beyond(x, digits))
+        return Conversion(value, lambda v: (*unconverted(v), too_fine))
 
     if is_text(source):
         return from_text
