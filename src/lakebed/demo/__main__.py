@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 import time
@@ -78,7 +79,8 @@ def main() -> int:
     good = _check(months, rows, written, quarantined)
     spark.stop()
     print(f"\n{'All checks hold' if good else 'A CHECK FAILED'} after {time.monotonic() - started:.0f} s.")
-    print(f"The warehouse is {warehouse}: try `lakebed --warehouse {warehouse} show {TABLE}`.")
+    command = os.path.relpath(Path(sys.executable).with_name("lakebed"))
+    print(f"The warehouse is {warehouse}: try `{command} --warehouse {warehouse} show {TABLE}`.")
     return 0 if good else 1
 
 
