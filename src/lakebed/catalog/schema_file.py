@@ -7,12 +7,12 @@ versions 1 (or none), 2, 3 and later ones; the defaults of versions 1 and 2 are 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 from lakebed.catalog.annotations import refuse_newer
+from lakebed.catalog.jackson import pretty
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
@@ -22,8 +22,6 @@ from lakebed.physical.types import DataField, Unknown
 _BUCKET_DEFAULT_VERSION = 1
 _ORC_DEFAULT_VERSION = 2
 _REQUIRED = ("id", "fields", "highestFieldId", "partitionKeys", "primaryKeys", "options")
-_ESCAPES = {'"': '\\"', "\\": "\\\\", "\b": "\\b", "\t": "\\t", "\n": "\\n", "\f": "\\f", "\r": "\\r"}
-_ESCAPED = re.compile(r'["\\\x00-\x1f]')
 
 
 def dumps(schema: TableSchema) -> bytes:
@@ -43,30 +41,7 @@ def dumps(schema: TableSchema) -> bytes:
             )
         )
     refuse_newer(schema)
-    return _pretty(schema.to_json()).encode()
-
-
-def _pretty(value: Any, indent: str = "") -> str:
-    """JSON as Jackson's default pretty printer lays it out."""
-    match value:
-        case dict() if value:
-            inner = indent + "  "
-            members = (f"{inner}{_quoted(key)} : {_pretty(part, inner)}" for key, part in value.items())
-            return "{\n" + ",\n".join(members) + "\n" + indent + "}"
-        case dict():
-            return "{ }"
-        case list() if value:
-            return "[ " + ", ".join(_pretty(part, indent) for part in value) + " ]"
-        case list():
-            return "[ ]"
-        case str():
-            return _quoted(value)
-        case _:
-            return json.dumps(value)
-
-
-def _quoted(text: str) -> str:
-    return '"' + _ESCAPED.sub(lambda m: _ESCAPES.get(m[0]) or f"\\u{ord(m[0]):04X}", text) + '"'
+    return pretty(schema.to_json())
 
 
 def loads(data: bytes, *, source: str, expected_id: int | None = None) -> TableSchema:

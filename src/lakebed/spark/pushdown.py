@@ -17,6 +17,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.physical.types import DataType, Double, Float, LocalZonedTimestamp, Row, Timestamp
+from lakebed.spark.addresses import quote_name
 
 _MILLIS = 3
 
@@ -53,8 +54,3 @@ def _needs_shield(type_: DataType) -> bool:
             return any(_needs_shield(member.type) for member in type_.fields)
         case _:
             return False
-
-
-def quote_name(name: str) -> str:
-    """A column name in backticks, for `F.col` and SQL text."""
-    return "`" + name.replace("`", "``") + "`"

@@ -24,9 +24,10 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import column_metadata, scan_schema
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row
+from lakebed.spark.addresses import quote_name
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
-from lakebed.spark.pushdown import quote_name, shielded
+from lakebed.spark.pushdown import shielded
 from lakebed.spark.scan import ScanFile, Scratch, choose_scratch, scan_parquet
 from lakebed.store.base import Store
 from lakebed.table.scan import DataFile, plan_files

@@ -11,11 +11,9 @@ from __future__ import annotations
 import atexit
 import contextlib
 import json
-import re
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -23,6 +21,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
+from lakebed.spark.addresses import spark_pattern, spark_url
 from lakebed.store import LocalStore
 from lakebed.store.base import Store
 
@@ -36,8 +35,6 @@ _OPTIONS = {
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
 }
-#: What a reader would take for a pattern.
-_GLOB = re.compile(r"[\\{}\[\]*?]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +71,7 @@ def scan_parquet(
         return _scan_listed(spark, schema, files)
     with _published_log(spark, files, scratch) as root:
         reader = spark.read.options(**_OPTIONS, recursiveFileLookup="true").schema(schema)
-        frame = reader.parquet(_reader_path(root))
+        frame = reader.parquet(spark_url(root))
         ordinal = F.unix_millis(frame.metadataColumn("_metadata").getField("file_modification_time"))
         return frame, ordinal.cast("int")
 
@@ -87,7 +84,7 @@ def log_is_usable(spark: SparkSession) -> bool:
 def _scan_listed(spark: SparkSession, schema: StructType, files: Sequence[ScanFile]) -> tuple[DataFrame, Column]:
     """The plain way: every path is given to Spark, which looks at each. Ordinals are looked up by file name."""
     reader = spark.read.options(**_OPTIONS).schema(schema)
-    frame = reader.parquet(*(_GLOB.sub(r"\\\g<0>", _reader_path(f.path)) for f in files))
+    frame = reader.parquet(*(spark_pattern(f.path) for f in files))
     names = {f.path.rsplit("/", 1)[-1]: f.ordinal for f in files}
     table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
     url = frame.metadataColumn("_metadata").getField("file_path")
@@ -135,14 +132,9 @@ def _log_text(files: Sequence[ScanFile]) -> str:
     return "\n".join(lines)
 
 
-def _reader_path(path: str) -> str:
-    """A path as a reader takes it: a URL whose characters stand for themselves."""
-    return path if "://" in path else f"file://{Path(path).absolute()}"
-
-
 def _log_url(path: str) -> str:
     """A path as the log has it: a URL with its special characters quoted."""
-    scheme, rest = _reader_path(path).split("://", 1)
+    scheme, rest = spark_url(path).split("://", 1)
     return f"{scheme}://{quote(rest)}"
 
 

@@ -8,7 +8,6 @@ the declared schema here, in Python: Spark, which may ignore case, never resolve
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,6 +20,7 @@ from pyspark.sql import types as spark
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
 from lakebed.spark import json_values
+from lakebed.spark.addresses import quote_name, spark_pattern
 from lakebed.spark.csv_header import read_header
 from lakebed.spark.parquet_source import ParquetColumns, parquet_columns
 from lakebed.spark.source_files import SourceFormat
@@ -154,8 +154,8 @@ def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str],
     own = {"header": "true", "escape": '"', **options.reader}
     reader = session.read.options(**own, **_STRICT_FILES, **forced)
     schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
-    frame = reader.schema(schema).csv([as_spark_path(f) for f in files])
-    frame = frame.select(*_renamed(as_read), F.col(_quoted(corrupt)).alias("malformed"))
+    frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
+    frame = frame.select(*_renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
     columns = tuple(SourceColumn(n, Text(), F.col(f"c{i}")) for i, n in enumerate(names))
     malformed = F.col("malformed")
     return SourcePart(
@@ -183,7 +183,7 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
         )
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
     parsing = {k: v for k, v in options.reader.items() if k.startswith("allow")}
-    frame = session.read.options(**lines, **_STRICT_FILES).text([as_spark_path(f) for f in files])
+    frame = session.read.options(**lines, **_STRICT_FILES).text([spark_pattern(f) for f in files])
     decoder = _JSON_ENCODINGS[encoding.lower()]
     line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
     frame = frame.select(line.alias("line")).where(F.trim("line") != "")
@@ -211,7 +211,7 @@ def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceO
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         reader = session.read.options(**options.reader, **_STRICT_FILES).schema(group.schema)
-        frame = reader.parquet(*(as_spark_path(p) for p in paths))
+        frame = reader.parquet(*(spark_pattern(p) for p in paths))
         frame = frame.select(*_renamed([n for n, _ in group.members.fields]))
         place = frame.metadataColumn("_metadata")
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
@@ -220,23 +220,13 @@ def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceO
 
 
 def _renamed(names: Sequence[str]) -> list[Column]:
-    return [F.col(_quoted(name)).alias(f"c{i}") for i, name in enumerate(names)]
+    return [F.col(quote_name(name)).alias(f"c{i}") for i, name in enumerate(names)]
 
 
 def plain_path(url: Column) -> Column:
     """The path of a file as people write it, from the quoted URL that Spark gives."""
     path = F.regexp_replace(url, "^file:(//)?(?=/)", "")
     return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
-
-
-def as_spark_path(path: str) -> str:
-    """A path as Spark takes it: with its scheme, and with glob characters escaped."""
-    escaped = re.sub(r"([\\{}\[\]*?])", r"\\\1", path)
-    return escaped if "://" in path else f"file://{escaped}"
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _label(files: Sequence[str]) -> str:

@@ -29,6 +29,7 @@ from lakebed.physical.types import (
     Timestamp,
     VarBinary,
 )
+from lakebed.spark.addresses import spark_url
 from lakebed.spark.clocks import UTC, wall_to_instant
 from lakebed.spark.required_parts import with_required_parts
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
@@ -97,7 +98,7 @@ class Staging:
             parts = [(F.col(f"v{names.index(k)}"), self.schema.fields[names.index(k)].type) for k in keys]
             frame = values.select(*columns, partition_digest(parts, stamps).alias(digest)).hint("rebalance", digest)
             writer = frame.write.partitionBy(digest)
-        writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(_spark_url(self.directory))
+        writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(spark_url(self.directory))
 
     def collect(self) -> None:
         """Look at what the job wrote: rows, statistics and partition of every file that has rows."""
@@ -211,10 +212,6 @@ def legacy_dates(path: str | None) -> IngestError:
             remedy=f"set {_REBASE}=CORRECTED",
         )
     )
-
-
-def _spark_url(path: str) -> str:
-    return path if "://" in path else f"file://{path}"
 
 
 def _walk(store: Store, directory: str) -> Iterator[list[str]]:
