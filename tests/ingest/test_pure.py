@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from lakebed.catalog.names import TableName
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.model import Field, Int32, List, Map, Option, String, Struct
+from lakebed.spark.addresses import spark_pattern
 from lakebed.spark.csv_header import read_header
 from lakebed.spark.json_values import Shape, read_shape, unknown_keys
 from lakebed.spark.runs import file_run_id
 from lakebed.spark.session import check_java
 from lakebed.spark.source_files import SourceFile, SourceFormat, find_files, format_of, identify
 from lakebed.spark.source_options import check_options
-from lakebed.spark.sources import as_spark_path
 
 USUAL = check_options(SourceFormat.CSV, None)
 
@@ -98,7 +98,7 @@ def test_a_file_with_glob_characters_is_itself(tmp_path: Path) -> None:
     for name in ("a[1].csv", "a1.csv"):
         (tmp_path / name).touch()
     assert [Path(p).name for p in find_files([tmp_path / "a[1].csv"])] == ["a[1].csv"]
-    assert as_spark_path("/x/a[1].csv") == "file:///x/a\\[1\\].csv"
+    assert spark_pattern("/x/a[1].csv") == "file:///x/a\\[1\\].csv"
 
 
 @pytest.mark.parametrize(
