@@ -136,7 +136,8 @@ class Lake:
         directory that Spark's driver can read, for the list of files; a sensible place is chosen without it.
         """
         from lakebed.spark.projection import CastRules
-        from lakebed.spark.read import Travel, read_table
+        from lakebed.spark.read import read_table
+        from lakebed.spark.travel import Travel
 
         ref = TableRef.parse(table)
         travel = Travel(

@@ -1,4 +1,4 @@
-"""One native Parquet scan over an explicit list of files, without listing anything.
+"""One scan over an explicit list of files of one format, without listing anything.
 
 The list goes to Spark as the log of a streaming file sink in a scratch directory: Spark then takes paths and sizes from
 it and touches no file before the query runs. Each entry's modification time is ours to choose, so it carries a number
@@ -14,6 +14,7 @@ import json
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from urllib.parse import quote
 from uuid import uuid4
 
@@ -46,6 +47,25 @@ class ScanFile:
     ordinal: int = 0
 
 
+class FileFormat(StrEnum):
+    """The formats of data files, by the extension of their names."""
+
+    PARQUET = "parquet"
+    ORC = "orc"
+
+
+@dataclass(frozen=True, slots=True)
+class Scanned:
+    """The rows of a scan, the ordinal that each row's file carries, and the row's place in its file, from 0.
+
+    The place is NULL unless it was asked for.
+    """
+
+    frame: DataFrame
+    ordinal: Column
+    position: Column
+
+
 @dataclass(frozen=True, slots=True)
 class Scratch:
     """Where file lists are written for Spark to read: a store and a directory that Spark's driver sees too."""
@@ -63,17 +83,37 @@ def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory:
     return Scratch(store, f"{warehouse}/.lakebed-scratch")
 
 
-def scan_parquet(
-    spark: SparkSession, schema: StructType, files: Sequence[ScanFile], scratch: Scratch
-) -> tuple[DataFrame, Column]:
-    """The rows of `files` as columns of `schema`, and a column that holds each row's file's ordinal."""
+def format_of(path: str) -> FileFormat:
+    """The format of a data file, whatever the table's options say now."""
+    return FileFormat(path.rpartition(".")[2].lower())
+
+
+def scan(
+    spark: SparkSession,
+    format: FileFormat,
+    schema: StructType,
+    files: Sequence[ScanFile],
+    scratch: Scratch,
+    *,
+    positions: bool = False,
+) -> Scanned:
+    """The rows of `files` as columns of `schema`. At least one file, all of one format."""
+    reader = spark.read.format(format.value).options(**_OPTIONS).schema(schema)
     if not log_is_usable(spark):
-        return _scan_listed(spark, schema, files)
+        frame = reader.load([spark_pattern(f.path) for f in files])
+        return Scanned(frame, _looked_up(frame, files), _position(frame) if positions else F.lit(None))
     with _published_log(spark, files, scratch) as root:
-        reader = spark.read.options(**_OPTIONS, recursiveFileLookup="true").schema(schema)
-        frame = reader.parquet(spark_url(root))
-        ordinal = F.unix_millis(frame.metadataColumn("_metadata").getField("file_modification_time"))
-        return frame, ordinal.cast("int")
+        frame = reader.option("recursiveFileLookup", "true").load(spark_url(root))
+        ordinal = F.unix_millis(_metadata(frame, "file_modification_time")).cast("int")
+        return Scanned(frame, ordinal, _position(frame) if positions else F.lit(None))
+
+
+def _metadata(frame: DataFrame, name: str) -> Column:
+    return frame.metadataColumn("_metadata").getField(name)
+
+
+def _position(frame: DataFrame) -> Column:
+    return _metadata(frame, "row_index")
 
 
 def log_is_usable(spark: SparkSession) -> bool:
@@ -81,16 +121,13 @@ def log_is_usable(spark: SparkSession) -> bool:
     return (spark.conf.get(_IGNORE_LOG, "false") or "false").lower() != "true"
 
 
-def _scan_listed(spark: SparkSession, schema: StructType, files: Sequence[ScanFile]) -> tuple[DataFrame, Column]:
-    """The plain way: every path is given to Spark, which looks at each. Ordinals are looked up by file name."""
-    reader = spark.read.options(**_OPTIONS).schema(schema)
-    frame = reader.parquet(*(spark_pattern(f.path) for f in files))
+def _looked_up(frame: DataFrame, files: Sequence[ScanFile]) -> Column:
+    """The ordinals by file name, where Spark was given the paths and looks at each file itself."""
     names = {f.path.rsplit("/", 1)[-1]: f.ordinal for f in files}
     table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
-    url = frame.metadataColumn("_metadata").getField("file_path")
     # Which characters of a name are quoted in that URL is Hadoop's to choose; in it a plus stands for itself.
-    path = F.url_decode(F.replace(url, F.lit("+"), F.lit("%2B")))
-    return frame, F.element_at(table, F.element_at(F.split(path, "/"), -1))
+    path = F.url_decode(F.replace(_metadata(frame, "file_path"), F.lit("+"), F.lit("%2B")))
+    return F.element_at(table, F.element_at(F.split(path, "/"), -1))
 
 
 @contextlib.contextmanager

@@ -1,0 +1,194 @@
+"""The rows that lie in data files, as columns of one schema: no merging, only what each file holds.
+
+Files are grouped by what has to be done to them (format and `projection.layout`); each group is one scan, and the
+groups are unioned. Everything that reads rows stands on this: plain tables as they are, the merge of primary keys and
+of row ranges with the columns of `System` beside the table's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import reduce
+from typing import Any
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
+
+from lakebed.catalog.schema_manager import SchemaManager
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.spark import scan_schema
+from lakebed.errors import UnsupportedError
+from lakebed.physical.types import Array, DataField, Map, Multiset, Row
+from lakebed.spark.addresses import quote_name
+from lakebed.spark.name_case import check_case
+from lakebed.spark.partitions import partition_columns
+from lakebed.spark.projection import CastRules, layout, project
+from lakebed.spark.pushdown import shielded
+from lakebed.spark.scan import FileFormat, ScanFile, Scanned, Scratch, format_of, scan
+from lakebed.table.scan import DataFile
+
+
+class System(StrEnum):
+    """Columns beside the table's own that `FileRows.read` gives when asked, by their names in its DataFrame.
+
+    `FILE` is the file's place in the sequence that was asked for (INT), `POSITION` the row's place in its file from 0
+    (BIGINT); the others are the columns of that name that files of primary-key tables hold.
+    """
+
+    FILE = "_LAKEBED_FILE"
+    POSITION = "_LAKEBED_POSITION"
+    SEQUENCE_NUMBER = "_SEQUENCE_NUMBER"
+    VALUE_KIND = "_VALUE_KIND"
+
+
+#: The system columns that are columns of the files themselves.
+_STORED = {
+    System.SEQUENCE_NUMBER: spark_types.LongType(),
+    System.VALUE_KIND: spark_types.ByteType(),
+}
+
+
+@dataclass(frozen=True)
+class FileRows:
+    """Reads data files of one table."""
+
+    spark: SparkSession
+    schemas: SchemaManager
+    rules: CastRules
+    scratch: Scratch
+
+    def read(self, files: Sequence[DataFile], schema: TableSchema, *system: System) -> DataFrame:
+        """The rows of `files` under `schema`, followed by the columns `system`, in that order.
+
+        Rows that deletion vectors delete are left out. Partition columns come from the manifests. A file's own schema
+        version says what its columns mean; each wanted column is found by its field id.
+        """
+        check_case(self.spark, schema)
+        groups: dict[tuple[FileFormat, tuple[DataField, ...]], list[_Numbered]] = {}
+        layouts = _Layouts(self, schema)
+        for number, file in enumerate(files):
+            key = format_of(file.path), layouts.of_version(file.meta.schema_id)
+            groups.setdefault(key, []).append(_Numbered(number, file))
+        frames = [self._group(format, stored, group, schema, system) for (format, stored), group in groups.items()]
+        return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
+
+    def _nothing(self, schema: TableSchema, system: Sequence[System]) -> DataFrame:
+        empty = scan_schema(schema.fields)
+        for column in system:
+            type_ = spark_types.IntegerType() if column is System.FILE else spark_types.LongType()
+            empty = empty.add(column.value, _STORED.get(column, type_))
+        return self.spark.createDataFrame([], empty)
+
+    def _group(
+        self,
+        format: FileFormat,
+        stored: tuple[DataField, ...],
+        files: Sequence[_Numbered],
+        schema: TableSchema,
+        system: Sequence[System],
+    ) -> DataFrame:
+        constants = _Constants(files, per_file=System.FILE in system)
+        wanted = scan_schema(stored)
+        for column in system:
+            if column in _STORED:
+                wanted = wanted.add(column.value, _STORED[column])
+        positions = System.POSITION in system
+        scanned = scan(self.spark, format, wanted, constants.scan_files, self.scratch, positions=positions)
+        own = self._own_columns(schema, stored, constants.partitions, scanned.ordinal)
+        return scanned.frame.select(*own, *(_system_column(c, scanned, constants) for c in system))
+
+    def _own_columns(
+        self,
+        schema: TableSchema,
+        stored: tuple[DataField, ...],
+        partitions: Sequence[tuple[Any, ...]],
+        ordinal: Column,
+    ) -> list[Column]:
+        keys = [_key_field(schema, k) for k in schema.partition_keys]
+        values = partition_columns([k.type for k in keys], partitions, ordinal)
+        constants = dict(zip((k.id for k in keys), values, strict=True))
+        by_id = {f.id: f for f in stored}
+        columns = []
+        for field in schema.fields:
+            value = constants.get(field.id)
+            if value is None:
+                old = by_id.get(field.id)
+                scanned = None if old is None else shielded(F.col(quote_name(old.name)), old.type)
+                value = project(field, old, scanned, self.rules)
+            columns.append(value.alias(field.name))
+        return columns
+
+
+def _system_column(column: System, scanned: Scanned, constants: _Constants) -> Column:
+    match column:
+        case System.FILE:
+            value = constants.file_number(scanned.ordinal)
+        case System.POSITION:
+            value = scanned.position
+        case _:
+            value = F.col(column.value)
+    return value.alias(column.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Numbered:
+    """A file and its place among the files that were asked for."""
+
+    number: int
+    file: DataFile
+
+
+class _Constants:
+    """What is the same for all rows of a file: one ordinal for each different combination goes with the scan."""
+
+    def __init__(self, files: Sequence[_Numbered], *, per_file: bool) -> None:
+        ordinals: dict[tuple[tuple[Any, ...], int | None], int] = {}
+        self.scan_files = []
+        for numbered in files:
+            key = numbered.file.partition, numbered.number if per_file else None
+            ordinal = ordinals.setdefault(key, len(ordinals))
+            self.scan_files.append(ScanFile(numbered.file.path, numbered.file.size, ordinal))
+        self.partitions = [partition for partition, _ in ordinals]
+        self._numbers = [number for _, number in ordinals]
+
+    def file_number(self, ordinal: Column) -> Column:
+        """The number of the file, from the ordinal that its rows carry."""
+        if len(self._numbers) == 1:
+            return F.lit(self._numbers[0]).cast("int")
+        text = "[" + ",".join(map(str, self._numbers)) + "]"
+        return F.element_at(F.from_json(F.lit(text), "array<int>"), ordinal + F.lit(1))
+
+
+class _Layouts:
+    """What has to be read from files of each schema version, for one wanted schema."""
+
+    def __init__(self, reader: FileRows, schema: TableSchema) -> None:
+        self._reader = reader
+        self._partition_ids = {f.id for f in schema.fields if f.name in schema.partition_keys}
+        self._wanted = [f for f in schema.fields if f.id not in self._partition_ids]
+        self._found: dict[int, tuple[DataField, ...]] = {}
+
+    def of_version(self, version: int) -> tuple[DataField, ...]:
+        if version not in self._found:
+            self._found[version] = self._layout(self._reader.schemas.load_schema(version))
+        return self._found[version]
+
+    def _layout(self, written: TableSchema) -> tuple[DataField, ...]:
+        """Never nothing, so that rows are counted."""
+        check_case(self._reader.spark, written)
+        found = layout(written.fields, self._wanted)
+        if found:
+            return found
+        others = [f for f in written.fields if f.id not in self._partition_ids] or list(written.fields)
+        flat = [f for f in others if not isinstance(f.type, (Row, Array, Map, Multiset))]
+        return layout(flat[:1] or others[:1], flat[:1] or others[:1])
+
+
+def _key_field(schema: TableSchema, key: str) -> DataField:
+    field = schema.field(key)
+    if field is None:
+        raise UnsupportedError.of("LB6705", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
+    return field

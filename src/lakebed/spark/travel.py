@@ -1,0 +1,129 @@
+"""Which state of a table a read means, and under which schema it is read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal
+from zoneinfo import ZoneInfo
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.schema_manager import SchemaManager
+from lakebed.catalog.table_manager import TableManager
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import NotFoundError, UsageError
+from lakebed.store.base import Store
+from lakebed.table.snapshot import Snapshot, SnapshotManager
+
+SchemaChoice = int | Literal["latest", "snapshot"] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Travel:
+    """Which state of the table: at most one of the first three, on a branch (None is main)."""
+
+    snapshot: int | None = None
+    tag: str | None = None
+    as_of: datetime | str | int | None = None
+    branch: str | None = None
+
+    @property
+    def chosen(self) -> bool:
+        """Whether a state other than the newest is asked for."""
+        return not (self.snapshot is None and self.tag is None and self.as_of is None)
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """What a read is made of: the snapshot (None where there is no data), the schema to read as, and both managers."""
+
+    table_path: str
+    snapshot: Snapshot | None
+    schema: TableSchema
+    schemas: SchemaManager
+    snapshots: SnapshotManager
+
+
+def resolve(
+    tables: TableManager, store: Store, name: TableName, travel: Travel, schema: SchemaChoice, time_zone: str
+) -> TableState:
+    """Find the snapshot and the schema that a read means.
+
+    Without `schema`: the travelled snapshot's own schema, else the branch's newest. Raises `NotFoundError` for a table,
+    branch, snapshot, tag, time or schema version that does not exist, `UsageError` for two ways of travel at once.
+    """
+    given = [k for k in ("snapshot", "tag", "as_of") if getattr(travel, k) is not None]
+    if len(given) > 1:
+        raise UsageError.of("LB6701", f"{' and '.join(given)} cannot be given together", remedy="give one of them")
+    branch = travel.branch or "main"
+    schemas = tables.get_schema_manager(name.database, name.table, branch=branch)
+    newest = schemas.load_latest_schema()
+    path = tables.table_path(name)
+    snapshots = SnapshotManager(store, path, branch=branch)
+    snapshot = _snapshot(snapshots, name, travel, time_zone)
+    chosen = _schema(schemas, newest, snapshot, travel, schema)
+    return TableState(path, snapshot, chosen, schemas, snapshots)
+
+
+def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_zone: str) -> Snapshot | None:
+    if travel.snapshot is not None:
+        return snapshots.load(travel.snapshot)
+    if travel.tag is not None:
+        return snapshots.tag(travel.tag)
+    if travel.as_of is None:
+        return snapshots.latest()
+    millis = epoch_millis(travel.as_of, time_zone)
+    found = snapshots.at_or_before(millis)
+    if found is None:
+        raise NotFoundError.of(
+            "LB6702",
+            f"table {name} has no snapshot at or before {travel.as_of}",
+            remedy="`lakebed history TABLE` lists the snapshots and their times",
+        )
+    return found
+
+
+def _schema(
+    schemas: SchemaManager, newest: TableSchema, snapshot: Snapshot | None, travel: Travel, choice: SchemaChoice
+) -> TableSchema:
+    match choice:
+        case None:
+            own = travel.chosen and snapshot is not None
+            return schemas.load_schema(snapshot.schema_id) if own and snapshot is not None else newest
+        case "latest":
+            return newest
+        case "snapshot":
+            return schemas.load_schema(snapshot.schema_id) if snapshot is not None else newest
+        case int():
+            return schemas.load_schema(choice)
+        case _:
+            raise UsageError.of(
+                "LB6703",
+                f"{choice!r} does not choose a schema",
+                expected='a schema id, "latest" or "snapshot"',
+            )
+
+
+def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
+    """Milliseconds since 1970 of an aware datetime, of ISO text (in `time_zone` where it names none), or as given."""
+    if isinstance(moment, bool):
+        raise UsageError.of("LB6704", "a truth value is no moment")
+    if isinstance(moment, int):
+        return moment
+    if isinstance(moment, str):
+        if moment.isascii() and moment.isdigit():
+            return int(moment)
+        try:
+            parsed = datetime.fromisoformat(moment)
+        except ValueError:
+            raise UsageError.of(
+                "LB6704",
+                f"{moment!r} is no moment",
+                expected="ISO text such as 2013-02-01T00:00:00, or milliseconds since 1970",
+            ) from None
+        moment = parsed if parsed.tzinfo else parsed.replace(tzinfo=ZoneInfo(time_zone))
+    if moment.tzinfo is None:
+        raise UsageError.of(
+            "LB6704", f"{moment} has no time zone", remedy="give an aware datetime, or ISO text for the lake's zone"
+        )
+    return int(moment.timestamp() * 1000)
