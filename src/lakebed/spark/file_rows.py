@@ -27,7 +27,9 @@ from lakebed.spark.name_case import check_case
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
 from lakebed.spark.pushdown import shielded
-from lakebed.spark.scan import FileFormat, ScanFile, Scanned, Scratch, format_of, scan
+from lakebed.spark.scan import FileFormat, ScanFile, Scanned, Scratch, format_of, scan, without_deleted
+from lakebed.store.base import Store
+from lakebed.table.deletion_vectors import read_positions
 from lakebed.table.scan import DataFile
 
 
@@ -56,6 +58,7 @@ class FileRows:
     """Reads data files of one table."""
 
     spark: SparkSession
+    store: Store
     schemas: SchemaManager
     rules: CastRules
     scratch: Scratch
@@ -67,12 +70,12 @@ class FileRows:
         version says what its columns mean; each wanted column is found by its field id.
         """
         check_case(self.spark, schema)
-        groups: dict[tuple[FileFormat, tuple[DataField, ...]], list[_Numbered]] = {}
+        groups: dict[tuple[FileFormat, tuple[DataField, ...], bool], list[_Numbered]] = {}
         layouts = _Layouts(self, schema)
         for number, file in enumerate(files):
-            key = format_of(file.path), layouts.of_version(file.meta.schema_id)
+            key = format_of(file.path), layouts.of_version(file.meta.schema_id), file.deletions is not None
             groups.setdefault(key, []).append(_Numbered(number, file))
-        frames = [self._group(format, stored, group, schema, system) for (format, stored), group in groups.items()]
+        frames = [self._group(format, stored, group, schema, system) for (format, stored, _), group in groups.items()]
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
 
     def _nothing(self, schema: TableSchema, system: Sequence[System]) -> DataFrame:
@@ -90,13 +93,18 @@ class FileRows:
         schema: TableSchema,
         system: Sequence[System],
     ) -> DataFrame:
-        constants = _Constants(files, per_file=System.FILE in system)
+        deletions = [f.file.deletions for f in files if f.file.deletions is not None]
+        positions = System.POSITION in system or bool(deletions)
+        constants = _Constants(files, per_file=System.FILE in system or positions)
         wanted = scan_schema(stored)
         for column in system:
             if column in _STORED:
                 wanted = wanted.add(column.value, _STORED[column])
-        positions = System.POSITION in system
         scanned = scan(self.spark, format, wanted, constants.scan_files, self.scratch, positions=positions)
+        if deletions:
+            places = read_positions(self.store, deletions)
+            deleted = dict(zip((f.ordinal for f in constants.scan_files), places, strict=True))
+            scanned = without_deleted(self.spark, scanned, deleted)
         own = self._own_columns(schema, stored, constants.partitions, scanned.ordinal)
         return scanned.frame.select(*own, *(_system_column(c, scanned, constants) for c in system))
 

@@ -19,10 +19,12 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import column_metadata
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows
+from lakebed.spark.merge import merged
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.travel import SchemaChoice, Travel, resolve
 from lakebed.store.base import Store
+from lakebed.table.merge_plan import plan_merge
 from lakebed.table.scan import DataFile, plan_files
 from lakebed.table.support import refuse_nanosecond_files, refuse_unreadable
 
@@ -47,8 +49,19 @@ def read_table(
         files = plan_files(store, state.table_path, state.snapshot, state.schema, partition_filter=partition_filter)
         refuse_nanosecond_files(store, files, state.schemas.load_schema)
     place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
-    rows = FileRows(spark, state.schemas, rules, place).read(files, state.schema)
+    rows = _rows(FileRows(spark, store, state.schemas, rules, place), files, state.schema)
     return rows.select(*_annotated(state.schema))
+
+
+def _rows(reader: FileRows, files: Sequence[DataFile], schema: TableSchema) -> DataFrame:
+    if not schema.primary_keys:
+        return reader.read(files, schema)
+    plan = plan_merge(files, schema)
+    plain = reader.read(plan.raw, schema)
+    if not plan.sections:
+        return plain
+    merge = merged(reader, plan.sections, schema)
+    return plain.union(merge) if plan.raw else merge
 
 
 def _annotated(schema: TableSchema) -> list[Column]:

@@ -12,13 +12,13 @@ import atexit
 import contextlib
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote
 from uuid import uuid4
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
@@ -28,6 +28,7 @@ from lakebed.store.base import Store
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
+_ORDINAL, _POSITION, _ORDER = "_LAKEBED_ORDINAL", "_LAKEBED_POSITION", "_LAKEBED_ORDER"
 #: What a session could have set otherwise: a file that is missing or broken fails the query, instead of losing its
 #: rows, and days before 1582 are those of the table format's calendar.
 _OPTIONS = {
@@ -101,19 +102,46 @@ def scan(
     reader = spark.read.format(format.value).options(**_OPTIONS).schema(schema)
     if not log_is_usable(spark):
         frame = reader.load([spark_pattern(f.path) for f in files])
-        return Scanned(frame, _looked_up(frame, files), _position(frame) if positions else F.lit(None))
+        scanned = Scanned(frame, _looked_up(frame, files), F.lit(None))
+        return _positioned(scanned, format) if positions else scanned
     with _published_log(spark, files, scratch) as root:
         frame = reader.option("recursiveFileLookup", "true").load(spark_url(root))
         ordinal = F.unix_millis(_metadata(frame, "file_modification_time")).cast("int")
-        return Scanned(frame, ordinal, _position(frame) if positions else F.lit(None))
+        scanned = Scanned(frame, ordinal, F.lit(None))
+        return _positioned(scanned, format) if positions else scanned
 
 
 def _metadata(frame: DataFrame, name: str) -> Column:
     return frame.metadataColumn("_metadata").getField(name)
 
 
-def _position(frame: DataFrame) -> Column:
-    return _metadata(frame, "row_index")
+def _positioned(scanned: Scanned, format: FileFormat) -> Scanned:
+    """The scan with the row's place in its file; ordinals tell the files apart."""
+    frame = scanned.frame
+    if format is FileFormat.PARQUET:
+        named = frame.select("*", scanned.ordinal.alias(_ORDINAL), _metadata(frame, "row_index").alias(_POSITION))
+    else:
+        # ORC has no row index. Within a part of a file rows keep their order, and parts have their place in the file.
+        start = _metadata(frame, "file_block_start")
+        numbered = frame.select(
+            "*",
+            scanned.ordinal.alias(_ORDINAL),
+            F.struct(start, F.monotonically_increasing_id()).alias(_ORDER),
+        )
+        place = F.row_number().over(Window.partitionBy(_ORDINAL).orderBy(_ORDER)).cast("bigint") - F.lit(1)
+        named = numbered.withColumn(_POSITION, place).drop(_ORDER)
+    return Scanned(named, F.col(_ORDINAL), F.col(_POSITION))
+
+
+def without_deleted(spark: SparkSession, scanned: Scanned, deleted: Mapping[int, Sequence[int]]) -> Scanned:
+    """The rows of a scan with positions, less the positions that `deleted` names by ordinal."""
+    import pyarrow as pa
+
+    ordinals = [ordinal for ordinal, positions in deleted.items() for _ in positions]
+    places = [p for positions in deleted.values() for p in positions]
+    table = pa.table({_ORDINAL: pa.array(ordinals, pa.int32()), _POSITION: pa.array(places, pa.int64())})
+    gone = F.broadcast(spark.createDataFrame(table))
+    return Scanned(scanned.frame.join(gone, [_ORDINAL, _POSITION], "left_anti"), scanned.ordinal, scanned.position)
 
 
 def log_is_usable(spark: SparkSession) -> bool:

@@ -18,7 +18,8 @@ from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.physical.types import DataType
 from lakebed.store.base import Store
 from lakebed.table import binary_row
-from lakebed.table.avro_schemas import VERSION, entry_schema, list_schema, read_container, write_container
+from lakebed.table.avro_schemas import VERSION, entry_schema, list_schema, write_container
+from lakebed.table.records import read_records
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLI = timedelta(milliseconds=1)
@@ -162,7 +163,7 @@ def read_list(store: Store, table_path: str, name: str, size: int | None = None)
     data = store.read(source)
     _check_size(source, data, size)
     with _parts(source):
-        return [_meta(r, source) for r in read_container(data, source=source)]
+        return [_meta(r, source) for r in read_records(data, source=source)]
 
 
 def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list[ManifestEntry]:
@@ -171,7 +172,7 @@ def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list
     data = store.read(source)
     _check_size(source, data, meta.file_size)
     with _parts(source):
-        entries = [_entry(r, source) for r in read_container(data, source=source)]
+        entries = [_entry(r, source) for r in read_records(data, source=source)]
     promised = meta.num_added_files + meta.num_deleted_files
     if len(entries) != promised:
         raise _corrupt(source, f"holds {len(entries)} entries where its list promises {promised}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -14,6 +14,7 @@ from lakebed.errors import CorruptMetadataError
 from lakebed.physical.types import DataType
 from lakebed.store.base import Store
 from lakebed.table import binary_row
+from lakebed.table.deletion_vectors import INDEX_TYPE, DeletionVector, index_path, read_index_manifest
 from lakebed.table.manifest import (
     DataFileMeta,
     Kind,
@@ -24,7 +25,7 @@ from lakebed.table.manifest import (
 )
 from lakebed.table.partition import data_directory, partition_path
 from lakebed.table.snapshot import Snapshot, SnapshotManager
-from lakebed.table.support import refuse_unreadable_files, refuse_unreadable_index
+from lakebed.table.support import refuse_unreadable_files
 
 _FILE_URL = re.compile("^file:/+", re.IGNORECASE)
 
@@ -60,7 +61,10 @@ class PartitionBounds:
 
 @dataclass(frozen=True, slots=True)
 class DataFile:
-    """A live data file: absolute path or URL, exact bytes, partition in internal values, bucket, and its meta data."""
+    """A live data file: absolute path or URL, exact bytes, partition in internal values, bucket, and its meta data.
+
+    `deletions` says where the vector of its deleted rows lies, None where it has none.
+    """
 
     path: str
     size: int
@@ -68,6 +72,7 @@ class DataFile:
     bucket: int
     total_buckets: int
     meta: DataFileMeta
+    deletions: DeletionVector | None = None
 
 
 def plan_files(
@@ -84,9 +89,8 @@ def plan_files(
     `table_path` is the main table's, also on a branch. `schema` gives partition keys, their types and the options.
     `partition_filter` chooses partitions; manifests that hold one partition only are judged by it unread.
     `manifest_filter` may drop further manifests by the bounds of their partitions; it must not drop a wanted partition.
-    Raises UnsupportedError for what would be read wrongly: deletion vectors, partial files, files of other formats.
+    Raises UnsupportedError for files that would be read wrongly.
     """
-    refuse_unreadable_index(store, table_path, snapshot)
     types = partition_types(schema)
     metas = [
         m
@@ -95,7 +99,36 @@ def plan_files(
     ]
     entries = live_entries(entries_of(store, table_path, metas), types, partition_filter)
     refuse_unreadable_files(e.file for e in entries)
-    return data_files(table_path, schema, entries)
+    files = data_files(table_path, schema, entries)
+    vectors = _deletion_vectors(store, table_path, snapshot, schema)
+    return tuple(replace(f, deletions=vectors[f.meta.file_name]) if f.meta.file_name in vectors else f for f in files)
+
+
+def _deletion_vectors(
+    store: Store, table_path: str, snapshot: Snapshot, schema: TableSchema
+) -> dict[str, DeletionVector]:
+    """The vectors of a snapshot by data file name."""
+    directory = _directories(table_path, schema)
+    found = {}
+    for file in read_index_manifest(store, table_path, snapshot):
+        if file.type == INDEX_TYPE:
+            place = _plain(index_path(table_path, directory(file.partition, file.bucket), file, schema.options))
+            for name, (offset, length, cardinality) in file.ranges.items():
+                found[name] = DeletionVector(place, offset, length, cardinality)
+    return found
+
+
+def _directories(table_path: str, schema: TableSchema) -> Callable[[bytes, int], str]:
+    """The directory of a partition (a binary row) and a bucket."""
+    types = partition_types(schema)
+    decode = binary_row.codec(types).decode
+
+    @cache
+    def directory(partition: bytes, bucket: int) -> str:
+        path = partition_path(schema.partition_keys, types, decode(partition), schema.options)
+        return data_directory(table_path, path, bucket, schema.options)
+
+    return directory
 
 
 def partition_types(schema: TableSchema) -> tuple[DataType, ...]:
@@ -174,14 +207,8 @@ def live_entries(
 
 def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestEntry]) -> tuple[DataFile, ...]:
     """Entries with their paths and decoded partitions."""
-    types = partition_types(schema)
-    decode = cache(binary_row.codec(types).decode)
-
-    @cache
-    def directory(partition: bytes, bucket: int) -> str:
-        path = partition_path(schema.partition_keys, types, decode(partition), schema.options)
-        return data_directory(table_path, path, bucket, schema.options)
-
+    decode = cache(binary_row.codec(partition_types(schema)).decode)
+    directory = _directories(table_path, schema)
     return tuple(
         DataFile(
             external_path(e.file) or f"{directory(e.partition, e.bucket)}/{e.file.file_name}",
@@ -197,8 +224,11 @@ def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestE
 
 def external_path(file: DataFileMeta) -> str | None:
     """Where a file outside of the table lies; a `file:` URL of any spelling becomes a plain path."""
-    path = file.external_path
-    return None if path is None else _FILE_URL.sub("/", path)
+    return None if file.external_path is None else _plain(file.external_path)
+
+
+def _plain(path: str) -> str:
+    return _FILE_URL.sub("/", path)
 
 
 def files_of_user(

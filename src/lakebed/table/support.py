@@ -27,15 +27,13 @@ from lakebed.physical.types import (
     Vector,
 )
 from lakebed.store.base import Store
-from lakebed.table.avro_schemas import read_container
-from lakebed.table.manifest import DataFileMeta, manifest_path
+from lakebed.table.manifest import DataFileMeta
 from lakebed.table.parquet_footer import read_footer
-from lakebed.table.snapshot import Snapshot
 
 if TYPE_CHECKING:
     from lakebed.table.scan import DataFile
 
-_PARQUET = ".parquet"
+_FORMATS = ("parquet", "orc")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
 _HIDDEN = ("_", ".")
 _PREFIX = "data-file.prefix"
@@ -67,7 +65,7 @@ def refuse_unreadable(schema: TableSchema, *, columns: Collection[str] | None = 
     `columns`: the top-level columns that are read; columns of types that are not supported stand in nobody's way when
     they are left out. None means all. Deletion vectors and files are looked at by `plan_files`.
     """
-    problems = [*_primary_key(schema, "read"), *_options(schema, _READ_OPTIONS, "read")]
+    problems = [*_options(schema, _READ_OPTIONS, "read")]
     problems += _types(schema, "read", columns)
     if problems:
         raise UnsupportedError(*problems)
@@ -113,29 +111,13 @@ def refuse_unwritable(schema: TableSchema) -> None:
         raise UnsupportedError(*problems)
 
 
-def refuse_unreadable_index(store: Store, table_path: str, snapshot: Snapshot) -> None:
-    """Raise UnsupportedError where the snapshot has deletion vectors; other indexes only speed up and are ignored."""
-    if snapshot.index_manifest is None:
-        return
-    source = manifest_path(table_path, snapshot.index_manifest)
-    for record in read_container(store.read(source), source=source):
-        if record.get("_INDEX_TYPE") == "DELETION_VECTORS":
-            raise UnsupportedError.of(
-                "LB5055",
-                f"snapshot {snapshot.id} has deletion vectors, which are not read yet",
-                path=source,
-                found=str(record.get("_FILE_NAME")),
-                remedy="compact the table with another engine, then read the new snapshot",
-            )
-
-
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
     """Raise UnsupportedError naming data files that are not Parquet, are hidden, or hold a part of their columns."""
     problems: list[Diagnostic] = []
     for file in files:
-        if not file.file_name.lower().endswith(_PARQUET):
-            found = file.file_name.rpartition(".")[2]
-            problems.append(_file_problem("LB5056", file.file_name, f"is of format {found!r}, only Parquet is read"))
+        extension = file.file_name.rpartition(".")[2]
+        if extension.lower() not in _FORMATS:
+            problems.append(_file_problem("LB5056", file.file_name, f"is of format {extension!r}, which is not read"))
         elif file.write_cols is not None:
             problems.append(_file_problem("LB5052", file.file_name, "holds a part of the columns only"))
         elif file.file_name.startswith(_HIDDEN):
@@ -165,7 +147,8 @@ def refuse_nanosecond_files(
         if version not in precise:
             fields = schema_of(version).fields
             precise[version] = any(_has_nanoseconds(f.type) for f in fields if columns is None or f.name in columns)
-        if precise[version] and _stores_nanoseconds(store, file.path):
+        parquet = file.path.lower().endswith(".parquet")
+        if parquet and precise[version] and _stores_nanoseconds(store, file.path):
             raise UnsupportedError(
                 _file_problem("LB5057", file.path, "stores timestamps as 64-bit nanoseconds, which are not read yet")
             )

@@ -1,0 +1,123 @@
+"""Which files of a primary-key table are read as they are, and which are merged (Paimon specification, "Primary Key").
+
+Files of one bucket whose key ranges overlap form a section: rows of one key may lie in several of its files, so only a
+merge of the whole section gives the key's row. A file that shares its range with no other needs none, unless it holds
+deletes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import CorruptMetadataError
+from lakebed.physical.types import DataType, with_nullability
+from lakebed.table import binary_row
+from lakebed.table.deletion_vectors import has_deletion_vectors
+from lakebed.table.manifest import ordering
+from lakebed.table.partition import POSTPONED
+from lakebed.table.scan import DataFile
+
+FIRST_ROW = "first-row"
+
+
+@dataclass(frozen=True, slots=True)
+class MergePlan:
+    """`raw`: files whose rows are the table's rows. `sections`: files to be merged, each section by itself."""
+
+    raw: tuple[DataFile, ...]
+    sections: tuple[tuple[DataFile, ...], ...]
+
+
+def merge_engine(schema: TableSchema) -> str:
+    """The table's merge engine, in lower case."""
+    return schema.options.get("merge-engine", "deduplicate").strip().lower()
+
+
+def trimmed_key(schema: TableSchema) -> tuple[str, ...]:
+    """The primary key less the partition keys: what tells rows of one bucket apart."""
+    return tuple(k for k in schema.primary_keys if k not in schema.partition_keys)
+
+
+def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
+    """Sort the live files of a primary-key table into those that need a merge and those that do not.
+
+    Data that a postponed bucket has not distributed is not visible yet, nor is level 0 of tables whose engine makes
+    rows visible by compaction (first-row, deletion vectors).
+    """
+    visible = [f for f in files if f.bucket != POSTPONED]
+    if has_deletion_vectors(schema) or merge_engine(schema) == FIRST_ROW:
+        return MergePlan(tuple(f for f in visible if f.meta.level > 0), ())
+    buckets: dict[tuple[tuple[Any, ...], int], list[DataFile]] = {}
+    for file in visible:
+        buckets.setdefault((file.partition, file.bucket), []).append(file)
+    raw: list[DataFile] = []
+    sections: list[tuple[DataFile, ...]] = []
+    keys = _Keys(schema)
+    for bucket in buckets.values():
+        if _is_one_run(bucket):
+            raw += bucket
+            continue
+        for section in _sections(bucket, keys):
+            if len(section) == 1 and _has_no_deletes(section[0]):
+                raw += section
+            else:
+                sections.append(tuple(section))
+    return MergePlan(tuple(raw), tuple(sections))
+
+
+def _has_no_deletes(file: DataFile) -> bool:
+    """Whether a file is known to hold no deletes: the count is missing in files of old writers."""
+    return file.meta.delete_row_count == 0
+
+
+def _is_one_run(files: Sequence[DataFile]) -> bool:
+    levels = {f.meta.level for f in files}
+    return len(levels) == 1 and levels != {0} and all(map(_has_no_deletes, files))
+
+
+class _Keys:
+    """Decodes the first and the last key of a file into something that sorts as the format sorts keys."""
+
+    def __init__(self, schema: TableSchema) -> None:
+        self._schema = schema
+
+    @cached_property
+    def _codec(self) -> binary_row.RowCodec:
+        return binary_row.codec(tuple(with_nullability(t, True) for t in key_types(self._schema)))
+
+    def bounds(self, file: DataFile) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        return self._key(file.meta.min_key), self._key(file.meta.max_key)
+
+    def _key(self, row: bytes) -> tuple[Any, ...]:
+        return tuple(ordering(v) for v in self._codec.decode(row))
+
+
+def key_types(schema: TableSchema) -> Iterator[DataType]:
+    """The types of the trimmed key's columns."""
+    for name in trimmed_key(schema):
+        field = schema.field(name)
+        if field is None:
+            raise CorruptMetadataError(
+                Diagnostic("LB5015", f"primary key {name!r} is not a column of schema {schema.id}", path=name)
+            )
+        yield field.type
+
+
+def _sections(files: Sequence[DataFile], keys: _Keys) -> Iterator[list[DataFile]]:
+    """Runs of files whose key ranges overlap, directly or through others."""
+    bounded = sorted(((*keys.bounds(f), f) for f in files), key=lambda b: b[:2])
+    section: list[DataFile] = []
+    end: tuple[Any, ...] = ()
+    for low, high, file in bounded:
+        if section and low > end:
+            yield section
+            section = []
+        end = max(end, high) if section else high
+        section.append(file)
+    if section:
+        yield section
