@@ -1,4 +1,4 @@
-"""Real tables that Java Paimon wrote, read as they must be."""
+"""Real tables that other implementations wrote, in every state that has a right answer, read as they must be."""
 
 from __future__ import annotations
 
@@ -8,24 +8,11 @@ from typing import Any
 import pytest
 
 import lakebed
-from referees.corpus import ExpectedTable
+from referees.corpus import SHARED, ExpectedTable
 from referees.encoding import Row, spark_rows
 
-KEYS = [
-    "parquet__append_with_bitmap",
-    "parquet__append_with_bitmap_no_embedding",
-    "parquet__append_with_bitmap_v1",
-    "parquet__append_with_bloomfilter",
-    "parquet__append_with_bsi_bitmap_bloomfilter",
-    "parquet__append_table_with_alter_table",
-    "parquet__append_table_with_alter_table@1",
-    "parquet__append_table_with_alter_table@2",
-    "parquet__append_table_alter_table_with_cast@1",
-    "parquet__append_table_alter_table_with_cast@2",
-    "parquet__append_with_cast_timestamp",
-    "java__e_parquet",
-    "java__n_parquet",
-]
+EXPECTED = SHARED / "tables" / "expected"
+KEYS = sorted(path.stem for path in EXPECTED.glob("*.json")) or ["none"]
 
 
 @pytest.mark.parametrize("key", KEYS)

@@ -50,6 +50,7 @@ _FLAT: dict[type[DataType], Callable[[], spark_types.DataType]] = {
     physical.Date: spark_types.DateType,
     physical.Time: spark_types.IntegerType,
     physical.Variant: spark_types.VariantType,
+    physical.Blob: spark_types.BinaryType,
 }
 _LOGICAL: dict[type[spark_types.DataType], LogicalType] = {
     spark_types.BooleanType: logical.Bool(),

@@ -7,8 +7,9 @@ of row ranges with the columns of `System` beside the table's own.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import reduce
 from typing import Any
@@ -21,13 +22,24 @@ from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_schema
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Array, DataField, Map, Multiset, Row
+from lakebed.physical.types import Array, DataField, Map, Multiset, Row, Unknown
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.name_case import check_case
+from lakebed.spark.orc_clocks import as_wall_clocks, has_wall_clocks, jvm_zone, scanned_as_instants
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
 from lakebed.spark.pushdown import shielded
-from lakebed.spark.scan import FileFormat, ScanFile, Scanned, Scratch, format_of, scan, without_deleted
+from lakebed.spark.scan import (
+    NATIVE,
+    FileFormat,
+    ScanFile,
+    Scanned,
+    Scratch,
+    file_path,
+    format_of,
+    scan,
+    without_deleted,
+)
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
 from lakebed.table.scan import DataFile
@@ -73,7 +85,7 @@ class FileRows:
         groups: dict[tuple[FileFormat, tuple[DataField, ...], bool], list[_Numbered]] = {}
         layouts = _Layouts(self, schema)
         for number, file in enumerate(files):
-            key = format_of(file.path), layouts.of_version(file.meta.schema_id), file.deletions is not None
+            key = format_of(file.path), layouts.of_file(file), file.deletions is not None
             groups.setdefault(key, []).append(_Numbered(number, file))
         frames = [self._group(format, stored, group, schema, system) for (format, stored, _), group in groups.items()]
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
@@ -95,39 +107,57 @@ class FileRows:
     ) -> DataFrame:
         deletions = [f.file.deletions for f in files if f.file.deletions is not None]
         positions = System.POSITION in system or bool(deletions)
-        constants = _Constants(files, per_file=System.FILE in system or positions)
+        by_ordinal = positions or format not in NATIVE
+        constants = _Constants(files, per_file=System.FILE in system or by_ordinal)
         wanted = scan_schema(stored)
+        zone = None
+        if format is FileFormat.ORC and any(has_wall_clocks(f.type) for f in stored):
+            zone = jvm_zone(self.spark)
+            wanted = spark_types.StructType(
+                [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
+            )
         for column in system:
             if column in _STORED:
                 wanted = wanted.add(column.value, _STORED[column])
         scanned = scan(self.spark, format, wanted, constants.scan_files, self.scratch, positions=positions)
+        file = constants.file_path(scanned.ordinal) if by_ordinal else file_path(scanned.frame)
         if deletions:
             places = read_positions(self.store, deletions)
             deleted = dict(zip((f.ordinal for f in constants.scan_files), places, strict=True))
             scanned = without_deleted(self.spark, scanned, deleted)
-        own = self._own_columns(schema, stored, constants.partitions, scanned.ordinal)
+        rules = replace(self.rules, file=file)
+        own = _own_columns(schema, stored, constants.partitions, scanned.ordinal, rules, zone)
         return scanned.frame.select(*own, *(_system_column(c, scanned, constants) for c in system))
 
-    def _own_columns(
-        self,
-        schema: TableSchema,
-        stored: tuple[DataField, ...],
-        partitions: Sequence[tuple[Any, ...]],
-        ordinal: Column,
-    ) -> list[Column]:
-        keys = [_key_field(schema, k) for k in schema.partition_keys]
-        values = partition_columns([k.type for k in keys], partitions, ordinal)
-        constants = dict(zip((k.id for k in keys), values, strict=True))
-        by_id = {f.id: f for f in stored}
-        columns = []
-        for field in schema.fields:
-            value = constants.get(field.id)
-            if value is None:
-                old = by_id.get(field.id)
-                scanned = None if old is None else shielded(F.col(quote_name(old.name)), old.type)
-                value = project(field, old, scanned, self.rules)
-            columns.append(value.alias(field.name))
-        return columns
+
+def _own_columns(
+    schema: TableSchema,
+    stored: tuple[DataField, ...],
+    partitions: Sequence[tuple[Any, ...]],
+    ordinal: Column,
+    rules: CastRules,
+    orc_zone: str | None,
+) -> list[Column]:
+    """The columns of `schema`, from the manifest or from the scanned columns `stored`."""
+    keys = [_key_field(schema, k) for k in schema.partition_keys]
+    values = partition_columns([k.type for k in keys], partitions, ordinal)
+    constants = dict(zip((k.id for k in keys), values, strict=True))
+    by_id = {f.id: f for f in stored}
+    columns = []
+    for field in schema.fields:
+        value = constants.get(field.id)
+        if value is None:
+            old = by_id.get(field.id)
+            value = project(field, old, None if old is None else _scanned(old, orc_zone), rules)
+        columns.append(value.alias(field.name))
+    return columns
+
+
+def _scanned(stored: DataField, orc_zone: str | None) -> Column:
+    column = F.col(quote_name(stored.name))
+    if orc_zone is not None:
+        column = as_wall_clocks(column, stored.type, orc_zone, stored.name)
+    return shielded(column, stored.type)
 
 
 def _system_column(column: System, scanned: Scanned, constants: _Constants) -> Column:
@@ -162,6 +192,11 @@ class _Constants:
         self.partitions = [partition for partition, _ in ordinals]
         self._numbers = [number for _, number in ordinals]
 
+    def file_path(self, ordinal: Column) -> Column:
+        """The path of the file, from the ordinal that its rows carry; where every file has one of its own."""
+        paths = json.dumps([file.path for file in self.scan_files])
+        return F.element_at(F.from_json(F.lit(paths), "array<string>"), ordinal + F.lit(1))
+
     def file_number(self, ordinal: Column) -> Column:
         """The number of the file, from the ordinal that its rows carry."""
         if len(self._numbers) == 1:
@@ -177,22 +212,30 @@ class _Layouts:
         self._reader = reader
         self._partition_ids = {f.id for f in schema.fields if f.name in schema.partition_keys}
         self._wanted = [f for f in schema.fields if f.id not in self._partition_ids]
-        self._found: dict[int, tuple[DataField, ...]] = {}
+        self._found: dict[tuple[int, tuple[str, ...] | None], tuple[DataField, ...]] = {}
 
-    def of_version(self, version: int) -> tuple[DataField, ...]:
-        if version not in self._found:
-            self._found[version] = self._layout(self._reader.schemas.load_schema(version))
-        return self._found[version]
+    def of_file(self, file: DataFile) -> tuple[DataField, ...]:
+        key = file.meta.schema_id, file.meta.write_cols
+        if key not in self._found:
+            check_case(self._reader.spark, self._reader.schemas.load_schema(file.meta.schema_id))
+            self._found[key] = self._layout(stored_fields(self._reader.schemas, file))
+        return self._found[key]
 
-    def _layout(self, written: TableSchema) -> tuple[DataField, ...]:
+    def _layout(self, written: Sequence[DataField]) -> tuple[DataField, ...]:
         """Never nothing, so that rows are counted."""
-        check_case(self._reader.spark, written)
-        found = layout(written.fields, self._wanted)
+        found = layout(written, self._wanted)
         if found:
             return found
-        others = [f for f in written.fields if f.id not in self._partition_ids] or list(written.fields)
-        flat = [f for f in others if not isinstance(f.type, (Row, Array, Map, Multiset))]
+        others = [f for f in written if f.id not in self._partition_ids] or list(written)
+        flat = [f for f in others if not isinstance(f.type, (Row, Array, Map, Multiset, Unknown))]
         return layout(flat[:1] or others[:1], flat[:1] or others[:1])
+
+
+def stored_fields(schemas: SchemaManager, file: DataFile) -> tuple[DataField, ...]:
+    """The columns that a file holds: those of its schema version, or of them the ones that its meta data names."""
+    fields = schemas.load_schema(file.meta.schema_id).fields
+    names = file.meta.write_cols
+    return fields if names is None else tuple(f for f in fields if f.name in names)
 
 
 def _key_field(schema: TableSchema, key: str) -> DataField:

@@ -23,11 +23,13 @@ from lakebed.spark.casts import cast_column
 class CastRules:
     """How stored values are turned into the wanted type.
 
-    `time_zone` is the zone of casts between wall clocks and instants; `on_error` is "error" or "null".
+    `time_zone` is the zone of casts between wall clocks and instants; `on_error` is "error" or "null". `file` is the
+    path of each row's file, for messages.
     """
 
     time_zone: str = "UTC"
     on_error: str = "error"
+    file: Column | None = None
 
 
 def layout(file_fields: Iterable[DataField], wanted: Iterable[DataField]) -> tuple[DataField, ...]:
@@ -105,7 +107,8 @@ def _convert(column: Column, have: DataType, want: DataType, rules: CastRules, p
             value = _lambda(have.value, want.value, rules, f"{path}.value")
             return F.transform_values(column, lambda _, v: value(v))
         case _:
-            return cast_column(column, have, want, time_zone=rules.time_zone, on_error=rules.on_error, column=path)
+            how = {"time_zone": rules.time_zone, "on_error": rules.on_error, "column": path}
+            return cast_column(column, have, want, file=rules.file, **how)
 
 
 def _lambda(have: DataType, want: DataType, rules: CastRules, path: str) -> Callable[[Column], Column]:

@@ -18,17 +18,19 @@ from enum import StrEnum
 from urllib.parse import quote
 from uuid import uuid4
 
-from pyspark.sql import Column, DataFrame, SparkSession, Window
+from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import IntegerType, LongType, StructType
 
 from lakebed.spark.addresses import spark_pattern, spark_url
+from lakebed.spark.decoders.arrow_schema import to_arrow_schema
+from lakebed.spark.decoders.decode import ORDINAL, POSITION, decoder
 from lakebed.store import LocalStore
 from lakebed.store.base import Store
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
-_ORDINAL, _POSITION, _ORDER = "_LAKEBED_ORDINAL", "_LAKEBED_POSITION", "_LAKEBED_ORDER"
+_ORDER = "_LAKEBED_ORDER"
 #: What a session could have set otherwise: a file that is missing or broken fails the query, instead of losing its
 #: rows, and days before 1582 are those of the table format's calendar.
 _OPTIONS = {
@@ -53,13 +55,19 @@ class FileFormat(StrEnum):
 
     PARQUET = "parquet"
     ORC = "orc"
+    AVRO = "avro"
+    BLOB = "blob"
+
+
+#: What Spark has a reader for.
+NATIVE = (FileFormat.PARQUET, FileFormat.ORC)
 
 
 @dataclass(frozen=True, slots=True)
 class Scanned:
     """The rows of a scan, the ordinal that each row's file carries, and the row's place in its file, from 0.
 
-    The place is NULL unless it was asked for.
+    The place may be NULL unless it was asked for.
     """
 
     frame: DataFrame
@@ -99,16 +107,24 @@ def scan(
     positions: bool = False,
 ) -> Scanned:
     """The rows of `files` as columns of `schema`. At least one file, all of one format."""
-    reader = spark.read.format(format.value).options(**_OPTIONS).schema(schema)
+    if format in NATIVE:
+        found = _load(spark, spark.read.format(format.value).options(**_OPTIONS).schema(schema), files, scratch)
+        return _positioned(found, format) if positions else found
+    whole = _load(spark, spark.read.format("binaryFile").options(**_OPTIONS), files, scratch)
+    contents = whole.frame.select(F.col("content"), whole.ordinal.alias(ORDINAL))
+    extended = schema.add(ORDINAL, IntegerType()).add(POSITION, LongType())
+    decoded = contents.mapInArrow(decoder(format.value, to_arrow_schema(extended)), extended)
+    return Scanned(decoded, F.col(ORDINAL), F.col(POSITION))
+
+
+def _load(spark: SparkSession, reader: DataFrameReader, files: Sequence[ScanFile], scratch: Scratch) -> Scanned:
     if not log_is_usable(spark):
         frame = reader.load([spark_pattern(f.path) for f in files])
-        scanned = Scanned(frame, _looked_up(frame, files), F.lit(None))
-        return _positioned(scanned, format) if positions else scanned
+        return Scanned(frame, _looked_up(frame, files), F.lit(None))
     with _published_log(spark, files, scratch) as root:
         frame = reader.option("recursiveFileLookup", "true").load(spark_url(root))
         ordinal = F.unix_millis(_metadata(frame, "file_modification_time")).cast("int")
-        scanned = Scanned(frame, ordinal, F.lit(None))
-        return _positioned(scanned, format) if positions else scanned
+        return Scanned(frame, ordinal, F.lit(None))
 
 
 def _metadata(frame: DataFrame, name: str) -> Column:
@@ -119,18 +135,18 @@ def _positioned(scanned: Scanned, format: FileFormat) -> Scanned:
     """The scan with the row's place in its file; ordinals tell the files apart."""
     frame = scanned.frame
     if format is FileFormat.PARQUET:
-        named = frame.select("*", scanned.ordinal.alias(_ORDINAL), _metadata(frame, "row_index").alias(_POSITION))
+        named = frame.select("*", scanned.ordinal.alias(ORDINAL), _metadata(frame, "row_index").alias(POSITION))
     else:
         # ORC has no row index. Within a part of a file rows keep their order, and parts have their place in the file.
         start = _metadata(frame, "file_block_start")
         numbered = frame.select(
             "*",
-            scanned.ordinal.alias(_ORDINAL),
+            scanned.ordinal.alias(ORDINAL),
             F.struct(start, F.monotonically_increasing_id()).alias(_ORDER),
         )
-        place = F.row_number().over(Window.partitionBy(_ORDINAL).orderBy(_ORDER)).cast("bigint") - F.lit(1)
-        named = numbered.withColumn(_POSITION, place).drop(_ORDER)
-    return Scanned(named, F.col(_ORDINAL), F.col(_POSITION))
+        place = F.row_number().over(Window.partitionBy(ORDINAL).orderBy(_ORDER)).cast("bigint") - F.lit(1)
+        named = numbered.withColumn(POSITION, place).drop(_ORDER)
+    return Scanned(named, F.col(ORDINAL), F.col(POSITION))
 
 
 def without_deleted(spark: SparkSession, scanned: Scanned, deleted: Mapping[int, Sequence[int]]) -> Scanned:
@@ -139,9 +155,9 @@ def without_deleted(spark: SparkSession, scanned: Scanned, deleted: Mapping[int,
 
     ordinals = [ordinal for ordinal, positions in deleted.items() for _ in positions]
     places = [p for positions in deleted.values() for p in positions]
-    table = pa.table({_ORDINAL: pa.array(ordinals, pa.int32()), _POSITION: pa.array(places, pa.int64())})
+    table = pa.table({ORDINAL: pa.array(ordinals, pa.int32()), POSITION: pa.array(places, pa.int64())})
     gone = F.broadcast(spark.createDataFrame(table))
-    return Scanned(scanned.frame.join(gone, [_ORDINAL, _POSITION], "left_anti"), scanned.ordinal, scanned.position)
+    return Scanned(scanned.frame.join(gone, [ORDINAL, POSITION], "left_anti"), scanned.ordinal, scanned.position)
 
 
 def log_is_usable(spark: SparkSession) -> bool:
@@ -153,9 +169,13 @@ def _looked_up(frame: DataFrame, files: Sequence[ScanFile]) -> Column:
     """The ordinals by file name, where Spark was given the paths and looks at each file itself."""
     names = {f.path.rsplit("/", 1)[-1]: f.ordinal for f in files}
     table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
+    return F.element_at(table, F.element_at(F.split(file_path(frame), "/"), -1))
+
+
+def file_path(frame: DataFrame) -> Column:
+    """The path or URL of each row's file, of a frame that Spark's own readers gave and nothing was done to."""
     # Which characters of a name are quoted in that URL is Hadoop's to choose; in it a plus stands for itself.
-    path = F.url_decode(F.replace(_metadata(frame, "file_path"), F.lit("+"), F.lit("%2B")))
-    return F.element_at(table, F.element_at(F.split(path, "/"), -1))
+    return F.url_decode(F.replace(_metadata(frame, "file_path"), F.lit("+"), F.lit("%2B")))
 
 
 @contextlib.contextmanager

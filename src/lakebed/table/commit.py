@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 from uuid import uuid4
 
 from lakebed.catalog.paths import MAIN
@@ -81,6 +81,11 @@ class NewFile:
     external_path: str | None = None
 
 
+#: Called before each attempt of a commit with the snapshots that have come since the last call, the newest first. What
+#: it raises ends the commit, with nothing published.
+Guard: TypeAlias = Callable[[Sequence[Snapshot]], None]
+
+
 def append(
     table: TableStorage,
     files: Sequence[NewFile],
@@ -90,24 +95,31 @@ def append(
     properties: Mapping[str, str] | None = None,
     clock: Callable[[], int],
     sleep: Callable[[float], None] = time.sleep,
+    after: int = 0,
+    guard: Guard | None = None,
 ) -> Snapshot:
     """Publish a snapshot that adds `files`; without files it adds the snapshot alone, with its `properties`.
 
     Idempotent by `commit_user` (and `commit_identifier`, for streams): where the user's commit is there already, its
     snapshot is returned and nothing is written or removed. A lost race is retried, as is an outcome that the storage
     left unknown, after looking whether the commit has been made. Data files are never removed. `clock` gives
-    milliseconds since 1970, `sleep` waits seconds between attempts.
+    milliseconds since 1970, `sleep` waits seconds between attempts. `after` is a snapshot that the caller has looked up
+    to: only later ones can be this commit, and only later ones are shown to `guard`, before each attempt.
 
     Raises UnsupportedError for a table that cannot be written, UsageError for files that do not fit it, ConflictError
     when every attempt lost the race, StoreError when the last outcome is unknown: then call again with the same user.
     """
-    commit = _Commit(table, files, commit_user, commit_identifier, properties or {}, clock)
+    commit = _Commit(table, files, commit_user, commit_identifier, properties or {}, clock, seen=after)
+    shown = after
     attempt = 0
     while True:
         latest = table.snapshots.latest()
         done = commit.find(latest)
         if done is not None:
             return done
+        if guard is not None:
+            guard([] if latest is None else list(table.snapshots.newest_first(after=shown)))
+            shown = 0 if latest is None else latest.id
         schema = table.schemas.load_latest_schema()
         if attempt > whole_number(schema.options, "commit.max-retries", _MAX_RETRIES):
             raise commit.gave_up(attempt)

@@ -33,7 +33,7 @@ from lakebed.table.parquet_footer import read_footer
 if TYPE_CHECKING:
     from lakebed.table.scan import DataFile
 
-_FORMATS = ("parquet", "orc")
+_FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
 _HIDDEN = ("_", ".")
 _PREFIX = "data-file.prefix"
@@ -44,12 +44,11 @@ _NAMED = 5
 #: Options that change what a reader must do, with the value that changes nothing.
 _READ_OPTIONS = {
     "type": ("LB5051", "table"),
-    "data-evolution.enabled": ("LB5052", "false"),
-    "scan.fallback-branch": ("LB5053", ""),
     "scan.primary-branch": ("LB5053", ""),
 }
 #: Options that change what a writer must do, beside those.
 _WRITE_OPTIONS = {
+    "data-evolution.enabled": ("LB5052", "false"),
     "row-tracking.enabled": ("LB5060", "false"),
     "deletion-vectors.enabled": ("LB5055", "false"),
     "changelog-producer": ("LB5061", "none"),
@@ -118,8 +117,6 @@ def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
         extension = file.file_name.rpartition(".")[2]
         if extension.lower() not in _FORMATS:
             problems.append(_file_problem("LB5056", file.file_name, f"is of format {extension!r}, which is not read"))
-        elif file.write_cols is not None:
-            problems.append(_file_problem("LB5052", file.file_name, "holds a part of the columns only"))
         elif file.file_name.startswith(_HIDDEN):
             problems.append(
                 _file_problem("LB5058", file.file_name, "is a hidden file for Spark, which reads no rows of it")
@@ -191,6 +188,8 @@ def _options(schema: TableSchema, options: dict[str, tuple[str, str]], action: s
 def _types(schema: TableSchema, action: str, columns: Collection[str] | None) -> Iterator[Diagnostic]:
     for field in schema.fields:
         if columns is not None and field.name not in columns:
+            continue
+        if action == "read" and isinstance(field.type, Blob):
             continue
         found = _unsupported_type(field.type)
         if found is None and action == "written" and _has_nanoseconds(field.type):

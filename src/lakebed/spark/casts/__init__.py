@@ -42,9 +42,9 @@ from lakebed.physical.types import (
     equal_ignoring_nullability,
 )
 from lakebed.spark.casts import nested, numbers, text, time
-from lakebed.spark.casts.conversion import Conversion, Total, settle
+from lakebed.spark.casts.conversion import Conversion, Total, impossible, settle
 
-__all__ = ["cast_column"]
+__all__ = ["cast_column", "cast_fails"]
 
 
 def cast_column(
@@ -55,19 +55,32 @@ def cast_column(
     time_zone: str,
     on_error: str = "error",
     column: str = "",
+    file: Column | None = None,
 ) -> Column:
     """The values of `col`, stored as `source`, read as `target`.
 
     `col` has the scan type of `source`, the result that of `target` (`lakebed.convert.spark.scan_type`). NULL stays
     NULL. Identical types, nullability aside, return `col` itself. `time_zone` is the zone of casts between wall clocks
-    and instants. A value that cannot be converted fails the query with a message that names `column`, both types and
-    the value, or is NULL for `on_error="null"`. A pair of types that the format does not convert raises
+    and instants. A value that cannot be converted fails the query with a message that names `file` (a column of
+    text), `column`, both types and the value, or is NULL for `on_error="null"`. A pair of types that the format does not convert raises
     `UnsupportedError` (LB6902).
     """
     if on_error not in ("error", "null"):
         raise UsageError.of("LB6903", f"on_error is {on_error!r}", expected="'error' or 'null'", found=repr(on_error))
     if equal_ignoring_nullability(source, target):
         return col
+    conversion = _conversion(col, source, target, time_zone, column)
+    return settle(conversion, col, source, target, on_error=on_error, column=column, file=file)
+
+
+def cast_fails(col: Column, source: DataType, target: DataType, *, time_zone: str, column: str = "") -> Column | None:
+    """Whether a value is one that `cast_column` cannot convert; None where there can be none. Raises as that does."""
+    if equal_ignoring_nullability(source, target):
+        return None
+    return impossible(_conversion(col, source, target, time_zone, column), col)
+
+
+def _conversion(col: Column, source: DataType, target: DataType, time_zone: str, column: str) -> Conversion:
     conversion = _convert(col, source, target, time_zone)
     if conversion is None:
         raise UnsupportedError.of(
@@ -78,7 +91,7 @@ def cast_column(
             found=str(source),
             remedy="read the table under a schema version from before the change",
         )
-    return settle(conversion, col, source, target, on_error=on_error, column=column)
+    return conversion
 
 
 def _convert(col: Column, source: DataType, target: DataType, time_zone: str) -> Conversion | None:

@@ -44,7 +44,14 @@ Conversion: TypeAlias = Total | Partial | Guarded
 
 
 def settle(
-    conversion: Conversion, col: Column, source: DataType, target: DataType, *, on_error: str, column: str
+    conversion: Conversion,
+    col: Column,
+    source: DataType,
+    target: DataType,
+    *,
+    on_error: str,
+    column: str,
+    file: Column | None = None,
 ) -> Column:
     """The final column: impossible values are NULL for `on_error="null"`, else the query fails where they are read."""
     match conversion, on_error:
@@ -53,15 +60,31 @@ def settle(
         case Guarded(value, impossible), "null":
             return F.when(~impossible, value)
         case Partial(value), _:
-            return F.coalesce(value, F.when(col.isNotNull(), _failure(col, source, target, column)))
+            return F.coalesce(value, F.when(col.isNotNull(), _failure(col, source, target, column, file)))
         case Guarded(value, impossible), _:
-            return F.when(impossible, _failure(col, source, target, column)).otherwise(value)
+            return F.when(impossible, _failure(col, source, target, column, file)).otherwise(value)
 
 
-def _failure(col: Column, source: DataType, target: DataType, column: str) -> Column:
+def impossible(conversion: Conversion, col: Column) -> Column | None:
+    """Whether a value cannot be converted, NULL or false where it can; None where every value can."""
+    match conversion:
+        case Total():
+            return None
+        case Partial(value):
+            return col.isNotNull() & value.isNull()
+        case Guarded(impossible=condition):
+            return condition
+
+
+def shown(col: Column) -> Column:
+    """The beginning of a value as text, for messages."""
+    return F.substring(col.cast("string"), 1, SHOWN)
+
+
+def _failure(col: Column, source: DataType, target: DataType, column: str, file: Column | None) -> Column:
     where = f"column {column}: " if column else ""
-    shown = F.substring(col.cast("string"), 1, SHOWN)
-    message = F.concat(
-        F.lit(f"[LB6901] {where}the stored {source} value '"), shown, F.lit(f"' cannot be read as {target}")
-    )
-    return F.raise_error(message)
+    begin = [F.lit("[LB6901] ")]
+    if file is not None:
+        begin += [F.lit("file "), F.coalesce(file, F.lit("?")), F.lit(", ")]
+    said = F.lit(f"{where}the stored {source} value '"), shown(col), F.lit(f"' cannot be read as {target}")
+    return F.raise_error(F.concat(*begin, *said))

@@ -1,0 +1,126 @@
+"""Which stored values cannot be read as the type that the wanted schema says: one row each, to be counted or mended.
+
+Only files that hold a column under another type are looked at, and in them only such columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from functools import reduce
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark_types
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_manager import TableManager
+from lakebed.convert.spark import scan_schema
+from lakebed.physical.types import Array, DataField, DataType, Map, Row
+from lakebed.spark.addresses import quote_name
+from lakebed.spark.casts import cast_fails
+from lakebed.spark.casts.conversion import shown
+from lakebed.spark.file_rows import FileRows, stored_fields
+from lakebed.spark.projection import CastRules, layout
+from lakebed.spark.scan import FileFormat, ScanFile, choose_scratch, format_of, scan
+from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
+from lakebed.spark.unknown_types import without_unknown
+from lakebed.store.base import Store
+from lakebed.table.scan import DataFile, plan_files
+
+SCHEMA = spark_types.StructType(
+    [
+        spark_types.StructField(name, spark_types.StringType())
+        for name in ("file", "column", "stored_type", "wanted_type", "value")
+    ]
+)
+_TEXTS = "array<struct<column:string,stored_type:string,wanted_type:string,value:string>>"
+
+
+def cast_errors(
+    spark: SparkSession,
+    tables: TableManager,
+    store: Store,
+    name: TableName,
+    travel: Travel,
+    schema: SchemaChoice,
+    *,
+    rules: CastRules,
+    scratch: str | None = None,
+) -> DataFrame:
+    """The stored values that a read with the same arguments cannot convert, with the columns of `SCHEMA`.
+
+    `value` is the beginning of the value as text. Rows that deletion vectors or newer rows of the same key hide are
+    looked at too, for they are stored.
+    """
+    state = without_unknown(resolve(tables, store, name, travel, schema, rules.time_zone), name)
+    if state.snapshot is None:
+        return spark.createDataFrame([], SCHEMA)
+    files = plan_files(store, state.table_path, state.snapshot, state.schema)
+    place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
+    return _in_files(FileRows(spark, store, state.schemas, rules, place), state, files)
+
+
+def _in_files(reader: FileRows, state: TableState, files: Sequence[DataFile]) -> DataFrame:
+    wanted = [f for f in state.schema.fields if f.name not in state.schema.partition_keys]
+    groups: dict[tuple[FileFormat, tuple[DataField, ...]], list[DataFile]] = {}
+    for file in files:
+        stored = layout(stored_fields(reader.schemas, file), wanted)
+        checked = tuple(f for f in stored if _failing(f, wanted, reader.rules))
+        if checked:
+            groups.setdefault((format_of(file.path), checked), []).append(file)
+    frames = [_of_group(reader, wanted, format, stored, group) for (format, stored), group in groups.items()]
+    return reduce(DataFrame.union, frames) if frames else reader.spark.createDataFrame([], SCHEMA)
+
+
+def _of_group(
+    reader: FileRows,
+    wanted: Sequence[DataField],
+    format: FileFormat,
+    stored: Sequence[DataField],
+    files: list[DataFile],
+) -> DataFrame:
+    numbered = [ScanFile(f.path, f.size, number) for number, f in enumerate(files)]
+    scanned = scan(reader.spark, format, scan_schema(stored), numbered, reader.scratch)
+    failing = [place for field in stored for place in _failing(field, wanted, reader.rules)]
+    found = F.array_compact(F.concat(*failing))
+    paths = F.array(*(F.lit(f.path) for f in files))
+    file = F.element_at(paths, scanned.ordinal + F.lit(1)).alias("file")
+    return scanned.frame.select(file, found.alias("found")).select("file", F.inline("found"))
+
+
+# Each place whose values may fail gives an array of what fails in a row, with NULL for what does not.
+
+
+def _failing(stored: DataField, wanted: Iterable[DataField], rules: CastRules) -> list[Column]:
+    field = next(f for f in wanted if f.id == stored.id)
+    return list(_inside(F.col(quote_name(stored.name)), stored.type, field.type, field.name, rules))
+
+
+def _inside(col: Column, have: DataType, want: DataType, path: str, rules: CastRules) -> Iterator[Column]:
+    match have, want:
+        case Row(), Row():
+            known = {f.id: f for f in have.fields}
+            for member in want.fields:
+                old = known.get(member.id)
+                if old is not None:
+                    yield from _inside(col.getField(old.name), old.type, member.type, f"{path}.{member.name}", rules)
+        case Array(), Array():
+            yield from _each(col, have.element, want.element, f"{path}.element", rules)
+        case Map(), Map():
+            yield from _each(F.map_values(col), have.value, want.value, f"{path}.value", rules)
+        case _:
+            fails = cast_fails(col, have, want, time_zone=rules.time_zone, column=path)
+            if fails is not None:
+                said = F.struct(F.lit(path), F.lit(str(have)), F.lit(str(want)), shown(col))
+                yield F.array(F.when(fails, said)).cast(_TEXTS)
+
+
+def _each(items: Column, have: DataType, want: DataType, path: str, rules: CastRules) -> Iterator[Column]:
+    """What fails in the items of an array."""
+    if not list(_inside(F.lit(None), have, want, path, rules)):
+        return
+
+    def failing(item: Column) -> Column:
+        return F.concat(*_inside(item, have, want, path, rules))
+
+    yield F.coalesce(F.flatten(F.transform(items, failing)), F.array().cast(_TEXTS))

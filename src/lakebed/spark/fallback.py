@@ -1,0 +1,84 @@
+"""Tables with a fallback branch: partitions that the main branch does not have are read from another branch.
+
+The option `scan.fallback-branch` names it. It takes effect on reads of the main branch only. A read of an older state
+by a snapshot's number means the snapshot of that number on the other branch too, as other readers take it; where there
+is none, and for all other ways of travel, it means the other branch as it was at that time.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_manager import TableManager
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.spark import scan_type
+from lakebed.errors import UnsupportedError
+from lakebed.physical.types import with_nullability
+from lakebed.spark.addresses import quote_name
+from lakebed.spark.travel import TableState, Travel, resolve
+from lakebed.store.base import Store
+from lakebed.table.scan import plan_files
+from lakebed.table.snapshot import SnapshotManager
+
+_OPTION = "scan.fallback-branch"
+
+
+def fallback_branch(schema: TableSchema) -> str | None:
+    """The branch that the table's option names."""
+    return schema.options.get(_OPTION, "").strip() or None
+
+
+def fallback_state(
+    tables: TableManager,
+    store: Store,
+    name: TableName,
+    travel: Travel,
+    main: TableState,
+    branch: str,
+    time_zone: str,
+) -> TableState:
+    """The state of the fallback branch that goes with a state of the main branch."""
+    newest = resolve(tables, store, name, Travel(branch=branch), None, time_zone)
+    if not travel.chosen or main.snapshot is None:
+        return newest
+    snapshots = SnapshotManager(store, main.table_path, branch=branch)
+    same = travel.snapshot if travel.snapshot in snapshots.ids() else None
+    then = snapshots.at_or_before(main.snapshot.time_millis) if same is None else snapshots.load(same)
+    schema = newest.schema if then is None else newest.schemas.load_schema(then.schema_id)
+    return TableState(newest.table_path, then, schema, newest.schemas, newest.snapshots)
+
+
+def partitions_of(store: Store, state: TableState) -> frozenset[tuple[Any, ...]]:
+    """The partitions that a state has data in."""
+    if state.snapshot is None:
+        return frozenset()
+    return frozenset(f.partition for f in plan_files(store, state.table_path, state.snapshot, state.schema))
+
+
+def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame:
+    """Rows of the fallback branch as columns of the main branch, by name; a column that it lacks is NULL.
+
+    Raises UnsupportedError for a column of another type.
+    """
+    have = {f.name: f for f in schema.fields}
+    columns = []
+    for field in wanted.fields:
+        other = have.get(field.name)
+        if other is None:
+            columns.append(F.lit(None).cast(scan_type(field.type)).alias(field.name))
+            continue
+        if with_nullability(other.type, True) != with_nullability(field.type, True):
+            raise UnsupportedError.of(
+                "LB5053",
+                f"column {field.name!r} is {field.type} on the main branch and {other.type} on the fallback branch",
+                path=field.name,
+                expected=str(field.type),
+                found=str(other.type),
+                remedy="give the column one type on both branches",
+            )
+        columns.append(F.col(quote_name(field.name)))
+    return rows.select(*columns)
