@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lakebed.lake import Lake
     from lakebed.lake import open_lake as open
     from lakebed.manifest import load_manifest
+    from lakebed.model.compare import compare
 
 _HOMES = {
     "DataType": ("lakebed.catalog", "DataType"),
@@ -40,6 +41,7 @@ _HOMES = {
     "TableManager": ("lakebed.catalog", "TableManager"),
     "TableMetadata": ("lakebed.catalog", "TableMetadata"),
     "TableSchema": ("lakebed.catalog", "TableSchema"),
+    "compare": ("lakebed.model.compare", "compare"),
     "load_manifest": ("lakebed.manifest", "load_manifest"),
     "open": ("lakebed.lake", "open_lake"),
 }
@@ -54,6 +56,7 @@ __all__ = [
     "TableManager",
     "TableMetadata",
     "TableSchema",
+    "compare",
     "load_manifest",
     "open",
 ]

@@ -35,6 +35,14 @@ class LakebedError(Exception):
         return self.diagnostics[0].code
 
 
+class LakebedWarning(UserWarning):
+    """Something that a call did not do although it succeeded, such as a column that it left out."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        self.diagnostic = diagnostic
+        super().__init__(str(diagnostic))
+
+
 class UsageError(LakebedError):
     """The caller's arguments do not make sense together."""
 

@@ -64,12 +64,17 @@ class History:
         }
 
 
-def history_of(name: TableName, schemas: SchemaManager, store: Store, table_path: str, branch: str) -> History:
-    """Load every version and snapshot that is still there. Raises `NotFoundError` for a table that does not exist."""
+def history_of(
+    name: TableName, schemas: SchemaManager, store: Store, table_path: str, branch: str, *, encodings: bool = False
+) -> History:
+    """Load every version and snapshot that is still there. Raises `NotFoundError` for a table that does not exist.
+
+    Changes of encoding hints are told one by one with `encodings`.
+    """
     from lakebed.evolve import describe_changes
 
     loaded = [schemas.load_schema(i) for i in schemas.ids()] or [schemas.load_latest_schema()]
     versions = [Version(loaded[0], ())]
-    versions += [Version(new, describe_changes(old, new)) for old, new in pairwise(loaded)]
+    versions += [Version(new, describe_changes(old, new, encodings=encodings)) for old, new in pairwise(loaded)]
     manager = SnapshotManager(store, table_path, branch=branch)
     return History(name, tuple(versions), tuple(manager.load(i) for i in manager.ids()))

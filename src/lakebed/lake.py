@@ -4,20 +4,28 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema, open_warehouse
+from lakebed.errors import ValidationError
+from lakebed.maintenance.care import TableCare
 from lakebed.store.base import Store
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from lakebed.chain_store import ExportedChain
     from lakebed.evolve import AppliedPlan, Plan, TablePlan
+    from lakebed.evolve.merge_input import AnyColumns
     from lakebed.history import History
     from lakebed.manifest import Manifest, TableManifest
+    from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.migration import MigrationPlan, MigrationResult
     from lakebed.spark.ingest import IngestResult
+    from lakebed.spark.travel import Travel
 
 
 def wall_clock() -> int:
@@ -25,16 +33,23 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Lake:
+class Lake(TableCare):
     """A warehouse: its tables, and what can be done with them. Made by `lakebed.open`."""
 
     def __init__(
-        self, tables: TableManager, store: Store, *, time_zone: str, clock: Callable[[], int] = wall_clock
+        self,
+        tables: TableManager,
+        store: Store,
+        *,
+        time_zone: str,
+        clock: Callable[[], int] = wall_clock,
+        attributes: AttributeRegistry | None = None,
     ) -> None:
         self._tables = tables
         self._store = store
         self._time_zone = time_zone
         self._clock = clock
+        self._attributes = attributes
 
     @property
     def tables(self) -> TableManager:
@@ -56,16 +71,22 @@ class Lake:
         """The zone of every zoned cast, parse and rendering."""
         return self._time_zone
 
-    def plan(self, manifest: str | Path | Manifest | Iterable[str | Path | Manifest]) -> Plan:
+    def plan(
+        self, manifest: str | Path | Manifest | Iterable[str | Path | Manifest], *, branch: str | None = None
+    ) -> Plan:
         """What applying the declared tables would change. Touches nothing.
 
-        Takes the path of a manifest, a loaded one, or several. Raises `ManifestError` with all problems of all files.
+        Takes the path of a manifest, a loaded one, or several. With `branch` it is that branch of each table that
+        would change. Raises `ManifestError` with all problems of all files, `NotFoundError` for a missing branch.
         """
         from lakebed.evolve import Plan
         from lakebed.manifest import load_all
+        from lakebed.manifest.enforcement import check_declared
 
         loaded = load_all(manifest)
-        return Plan(tuple(self._plan_table(declared) for declared in loaded.tables), loaded.diagnostics)
+        warnings = check_declared(self._attributes, loaded.tables) if self._attributes is not None else ()
+        planned = tuple(self._plan_table(declared, branch or "main") for declared in loaded.tables)
+        return Plan(planned, (*loaded.diagnostics, *warnings))
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
         """Make the planned changes, one schema version a table; a plan without changes writes nothing.
@@ -75,7 +96,38 @@ class Lake:
         """
         from lakebed.evolve import apply
 
+        for table in plan.tables:
+            if table.target is not None:
+                self._check_attributes(table.name, table.target)
         return apply(plan, self._tables, allow=frozenset(allow), clock=self._clock)
+
+    def merge_schema(
+        self,
+        table: str,
+        data: AnyColumns,
+        *,
+        types: Literal["add", "widen", "cast"] = "widen",
+        case_sensitive: bool = True,
+        allow: Iterable[str] = (),
+    ) -> TableSchema:
+        """Make the table's columns hold those of `data` too, as one new schema version; its newest version then.
+
+        `data` is a DataFrame, its schema, a declared schema, or a list of columns; `table` may say a branch
+        (`db.table@branch:NAME`). Columns are matched by name, at every level. New ones are added at the end, nullable;
+        where both have a column of other types, `types` says whether the table's stays (`add`), becomes the data's
+        where that is wider (`widen`), or in any way that stored values can be cast (`cast`). Where the table holds
+        everything already, nothing is written.
+
+        Only what is safe is done; `allow` names other changes that may happen, as `CODE` or `CODE:column`. Raises
+        `RefusedError` for those without leave, `ValidationError` for what cannot be merged or is not allowed to change,
+        `ConflictError` where somebody else made a name mean another column meanwhile.
+        """
+        from lakebed.evolve.merge_input import incoming_columns
+        from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
+
+        ref = TableRef.parse(table)
+        merge = SchemaMerge(incoming_columns(data), merge_rules(types, case_sensitive=case_sensitive), frozenset(allow))
+        return merge_schema(self._tables, ref.name, merge, branch=ref.branch or "main", clock=self._clock)
 
     def ingest(
         self,
@@ -89,6 +141,7 @@ class Lake:
         again: bool = False,
         unknown_columns: Literal["fail", "ignore"] = "fail",
         max_bad_rows: int | None = None,
+        merge_schema: bool | Literal["add", "widen"] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> IngestResult:
         """Put rows into an append table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
@@ -96,9 +149,13 @@ class Lake:
         `source` is a path, several paths, or a DataFrame. `format` is csv, json or parquet (else from the file's name);
         `options` go to Spark's reader. The same `run_id` ingests once. Files that were ingested before are skipped
         unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written.
+        `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
         """
         from lakebed.spark.ingest import IngestContext, ingest
 
+        self._tables.refuse_foreign_rows(TableName.parse(table))
+        if self._attributes is not None:
+            self._check_attributes(table, self.schema(table))
         context = IngestContext(self._tables, self._store, self.warehouse, self._time_zone, self._clock)
         return ingest(
             context,
@@ -111,6 +168,7 @@ class Lake:
             again=again,
             unknown_columns=unknown_columns,
             max_bad_rows=max_bad_rows,
+            merge_schema=merge_schema,
             progress=progress,
         )
 
@@ -132,20 +190,15 @@ class Lake:
         `snapshot`, `tag` or `as_of` (aware datetime, ISO text in the lake's zone, or milliseconds since 1970) choose a
         state, `branch` a branch; `table` may say the same as `db.table@snap:5`, `@tag:NAME`, `@branch:NAME` or `@3`.
         `schema` chooses what to read as: the travelled snapshot's own schema by default, else the newest; a version's
-        id pins it. `on_cast_error` says what happens to a stored value that the wanted type cannot hold. `scratch` is a
-        directory that Spark's driver can read, for the list of files; a sensible place is chosen without it.
+        id pins it. `on_cast_error` says what happens to a stored value that the wanted type cannot hold: the
+        query fails and names the file, the column and the value, or the value is NULL; `cast_errors` lists and counts
+        such values. `scratch` is a directory that Spark's driver can read, for the list of files; a sensible place is
+        chosen without it. A column of a type of the future is left out with a `LakebedWarning`.
         """
         from lakebed.spark.projection import CastRules
         from lakebed.spark.read import read_table
-        from lakebed.spark.travel import Travel
 
-        ref = TableRef.parse(table)
-        travel = Travel(
-            snapshot=snapshot if snapshot is not None else ref.snapshot,
-            tag=tag if tag is not None else ref.tag,
-            as_of=as_of,
-            branch=branch if branch is not None else ref.branch,
-        )
+        ref, travel = self._travel(table, snapshot, tag, branch, as_of)
         return read_table(
             spark,
             self._tables,
@@ -156,6 +209,32 @@ class Lake:
             rules=CastRules(self._time_zone, on_cast_error),
             scratch=scratch,
         )
+
+    def cast_errors(
+        self,
+        spark: SparkSession,
+        table: str,
+        *,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        scratch: str | None = None,
+    ) -> DataFrame:
+        """The stored values that `read` with the same arguments cannot convert: those that `on_cast_error` is about.
+
+        One row a value, all columns text: `file`, `column` (its path), `stored_type`, `wanted_type`, and the beginning
+        of the `value`. `.groupBy("column").count()` says how many values a read with `on_cast_error="null"` makes NULL.
+        Only files that hold a column under another type are looked at.
+        """
+        from lakebed.spark.cast_errors import cast_errors
+        from lakebed.spark.projection import CastRules
+
+        ref, travel = self._travel(table, snapshot, tag, branch, as_of)
+        choice = schema if schema is not None else ref.schema_id
+        rules = CastRules(self._time_zone)
+        return cast_errors(spark, self._tables, self._store, ref.name, travel, choice, rules=rules, scratch=scratch)
 
     def schema(self, table: str) -> TableSchema:
         """One version of a table's schema: `db.table` is the newest, `db.table@3` version 3, `@snap:5` a snapshot's."""
@@ -172,14 +251,83 @@ class Lake:
         state = snapshots.load(ref.snapshot) if ref.snapshot is not None else snapshots.tag(ref.tag or "")
         return manager.load_schema(state.schema_id)
 
-    def history(self, table: str) -> History:
-        """The schema versions of a table, what each changed, and its snapshots."""
+    def history(self, table: str, *, encodings: bool = False) -> History:
+        """The schema versions of a table, what each changed, and its snapshots.
+
+        Changes of encoding hints are told one by one with `encodings`, else summed up.
+        """
         from lakebed.history import history_of
 
         ref = TableRef.parse(table)
         branch = ref.branch or "main"
         schemas = self._tables.get_schema_manager(ref.name.database, ref.name.table, branch=branch)
-        return history_of(ref.name, schemas, self._store, self._tables.table_path(ref.name), branch)
+        path = self._tables.table_path(ref.name)
+        return history_of(ref.name, schemas, self._store, path, branch, encodings=encodings)
+
+    def export_events(
+        self,
+        table: str,
+        directory: str | Path,
+        *,
+        dataset_id: str | None = None,
+        dataset_kind: str = "Root",
+        keep_encodings: bool = False,
+    ) -> ExportedChain:
+        """Write the schema versions of a table to a directory as hash-linked Open Data Fabric metadata blocks.
+
+        A chain that is there is continued; `table` may say how far to go (`db.table@3`) or a branch. Without
+        `dataset_id` (`did:odf:...`) the dataset has an identity that follows from the table's name and first version.
+        `ConflictError` says that the directory holds another chain.
+        """
+        from lakebed.chain_store import export_history
+        from lakebed.events import DatasetId
+        from lakebed.store import open_store
+
+        ref = TableRef.parse(table)
+        schemas = self._tables.get_schema_manager(ref.name.database, ref.name.table, branch=ref.branch or "main")
+        ends = ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None
+        store, root = open_store(directory)
+        return export_history(
+            ref.name,
+            schemas,
+            store,
+            root,
+            up_to=self.schema(table).id if ends else None,
+            dataset_id=DatasetId.parse(dataset_id) if dataset_id is not None else None,
+            dataset_kind=dataset_kind,
+            keep_encodings=keep_encodings,
+        )
+
+    def plan_migration(
+        self,
+        target: str | Path,
+        *,
+        renames: Iterable[str] = (),
+        no_renames: Iterable[str] | None = (),
+        tables: Iterable[str] | None = None,
+        schema_only: bool = False,
+    ) -> MigrationPlan:
+        """What turning this Mini Paimon warehouse into a Paimon warehouse at `target` would do. Touches nothing.
+
+        `renames` and `no_renames` answer, as `TABLE:VERSION:OLD=NEW`, which columns are the same; see
+        `lakebed.migration.plan_migration`.
+        """
+        from lakebed.migration import plan_migration
+
+        return plan_migration(
+            self._tables.path_factory,
+            target,
+            renames=renames,
+            no_renames=no_renames,
+            tables=tables,
+            schema_only=schema_only,
+        )
+
+    def migrate(self, plan: MigrationPlan) -> MigrationResult:
+        """Make the tables of a migration plan in its target; this warehouse is only read. See `lakebed.migration`."""
+        from lakebed.migration import migrate
+
+        return migrate(plan)
 
     def infer(self, table: str) -> TableManifest:
         """A manifest that declares the table as it is; planning it gives no change."""
@@ -188,33 +336,90 @@ class Lake:
         ref = TableRef.parse(table)
         return table_manifest_of(str(ref.name), self.schema(table))
 
-    def _plan_table(self, declared: TableManifest) -> TablePlan:
+    def _check_attributes(self, table: str, schema: TableSchema) -> None:
+        """Raise `ValidationError` where the attributes are not as the project declares them."""
+        from lakebed.manifest.enforcement import check_stored
+
+        if self._attributes is not None:
+            check_stored(self._attributes, table, schema.logical)
+
+    def _travel(
+        self, table: str, snapshot: int | None, tag: str | None, branch: str | None, as_of: datetime | str | int | None
+    ) -> tuple[TableRef, Travel]:
+        """The table that a text names, and the state that it or the arguments choose."""
+        from lakebed.spark.travel import Travel
+
+        ref = TableRef.parse(table)
+        self._tables.refuse_foreign_rows(ref.name)
+        travel = Travel(
+            snapshot=snapshot if snapshot is not None else ref.snapshot,
+            tag=tag if tag is not None else ref.tag,
+            as_of=as_of,
+            branch=branch if branch is not None else ref.branch,
+        )
+        return ref, travel
+
+    def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
+        from lakebed.catalog.branches import has_snapshots
         from lakebed.evolve import plan_table
 
-        name = TableName.parse(declared.name)
-        if not self._tables.exists(name):
-            return plan_table(declared, None, lambda: False)
-        schemas = self._tables.get_schema_manager(name.database, name.table)
+        name = _declared_name(declared)
+        if branch == "main" and not self._tables.exists(name):
+            return plan_table(declared, None, lambda: False, file_problems=self._tables.file_problems)
+        schemas = self._tables.get_schema_manager(name.database, name.table, branch)
         newest = schemas.load_latest_schema()
-        return plan_table(declared, newest, lambda: self._has_snapshots(name), history=schemas.versions)
+        planned = plan_table(
+            declared,
+            newest,
+            lambda: has_snapshots(self._store, self._tables.table_path(name), branch),
+            history=schemas.versions,
+            file_problems=schemas.problems,
+        )
+        return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
 
-    def _has_snapshots(self, name: TableName) -> bool:
-        from lakebed.table.snapshot import SnapshotManager
 
-        return SnapshotManager(self._store, self._tables.table_path(name)).latest_id() is not None
+def _declared_name(declared: TableManifest) -> TableName:
+    """The name of a declared table. What is wrong with it is told with the place where it is declared."""
+    try:
+        return TableName.parse(declared.name)
+    except ValidationError as error:
+        at = declared.property_position("name")
+        raise ValidationError(*(replace(d, position=d.position or at) for d in error.diagnostics)) from None
 
 
-def open_lake(warehouse: str | Path, *, layout: str = "auto", time_zone: str = "UTC") -> Lake:
+def open_lake(
+    warehouse: str | Path,
+    *,
+    layout: str = "auto",
+    time_zone: str = "UTC",
+    storage_options: Mapping[str, Any] | None = None,
+    allow_overwrite_races: bool = False,
+    attributes: str | Path | AttributeRegistry | None = None,
+) -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
     `warehouse` is a directory or a URL that fsspec knows. `layout` is `auto` (found by looking), `paimon` or `mini`.
-    Raises `NotFoundError` or `UsageError` for a place that is no warehouse, and `UsageError` for an unknown zone.
+    `storage_options` are the driver's (for S3 for example `endpoint_url`, `key`, `secret`). A storage that cannot
+    create a file exclusively is refused for writing, unless `allow_overwrite_races`: then only one process may write.
+    `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
+    them. Raises `NotFoundError` or `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and
+    `ManifestError` for a faulty declaration of attributes.
     """
     from lakebed.catalog import check_time_zone
 
     check_time_zone(time_zone)
-    path_factory, store = open_warehouse(str(warehouse), layout=layout)
+    path_factory, store = open_warehouse(
+        str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
+    )
     from lakebed.evolve import altered, evolved
 
     tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
-    return Lake(tables, store, time_zone=time_zone)
+    return Lake(tables, store, time_zone=time_zone, attributes=_attributes(attributes))
+
+
+def _attributes(declared: str | Path | AttributeRegistry | None) -> AttributeRegistry | None:
+    if not isinstance(declared, str | Path):
+        return declared
+    from lakebed.manifest.attribute_document import load_attributes
+
+    return load_attributes(declared)

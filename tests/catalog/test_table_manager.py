@@ -180,7 +180,10 @@ def test_leftovers_of_another_table_are_in_the_way(memory):
 
 def test_create_database(tables, tmp_path):
     assert tables.create_database("d") == f"{tmp_path}/d.db"
-    tables.create_database("d")
+    with pytest.raises(AlreadyExistsError) as caught:
+        tables.create_database("d")
+    assert caught.value.code == "LB3702"
+    assert tables.create_database("d", ignore_if_exists=True) == f"{tmp_path}/d.db"
     assert tables.list_databases() == ["d"]
     assert tables.list_tables("d") == []
 
@@ -340,10 +343,13 @@ def test_a_change_whose_name_means_another_column_is_a_conflict(alterable):
     assert caught.value.code == "LB3128"
 
 
-def test_a_change_whose_column_is_gone_is_refused_by_the_evaluator(alterable):
+def test_a_change_whose_column_is_gone_is_a_conflict_with_the_reason(alterable):
     other = TableManager(alterable.path_factory, alterable.store, lambda: NOW, alterer=_alterer)
-    with pytest.raises(ValidationError):
+    with pytest.raises(ConflictError, match="no column a") as caught:
         _race_alter(alterable, [("rename", "a", "c")], lambda: other.alter_table("d", "t", [("rename", "a", "z")]))
+    assert caught.value.code == "LB3128"
+    with pytest.raises(ValidationError):
+        alterable.alter_table("d", "t", [("rename", "a", "c")])
 
 
 # -- dropping -------------------------------------------------------------------------------------------------------

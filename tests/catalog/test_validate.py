@@ -258,3 +258,11 @@ def test_types_of_the_future_stay():
 def test_wide_ids_are_refused():
     schema = table()
     assert codes(replace(schema, fields=(*schema.fields, DataField(1 << 30, "w", BigInt())))) == ["LB3304"]
+
+
+def test_a_bad_default_that_is_there_already_is_no_obstacle():
+    bad = replace(table(), fields=(*table().fields, DataField(2, "d", Int(), default_value="abc")), highest_field_id=2)
+    assert codes(bad) == ["LB3310"]
+    assert codes(replace(bad, comment="c"), base=bad) == []
+    retyped = replace(bad, fields=(*table().fields, DataField(2, "d", BigInt(), default_value="abc")))
+    assert codes(retyped, base=bad) == ["LB3310"]

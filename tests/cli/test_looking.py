@@ -10,6 +10,7 @@ import pytest
 from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
 from cli.other_engine import retype, write_snapshot
+from lakebed.catalog import PathFactory, TableManager
 
 
 @pytest.fixture
@@ -176,6 +177,9 @@ class TestDiff:
         assert lakebed.ok("diff", "shop.orders@0", "shop.orders").splitlines() == [
             "rename column note to comment",
             "change type of id from Int32 to Int64",
+            "",
+            "Breaks producers (who writes rows of A): note",
+            "Breaks consumers (who reads the columns of A): id, note",
         ]
         assert "rename column comment to note" in lakebed.ok("diff", "shop.orders", "shop.orders@0")
 
@@ -199,7 +203,11 @@ class TestDiff:
     def test_a_forbidden_manifest_is_compared_by_name(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         text = MANIFEST.replace("    fields:\n", "    fields:\n      - {name: first, type: Int32}\n")
         (here / "more.yaml").write_text(text, encoding="utf-8")
-        assert lakebed.ok("diff", "shop.orders", "more.yaml") == "add column first: Int32\n"
+        assert lakebed.ok("diff", "shop.orders", "more.yaml").splitlines() == [
+            "add column first: Int32",
+            "",
+            "Breaks producers (who writes rows of A): first",
+        ]
 
     def test_tables_are_compared_by_name(self, lakebed: CommandLine, changed: Path, here: Path) -> None:
         (here / "other.yaml").write_text(MANIFEST.replace("shop.orders", "shop.other"), encoding="utf-8")
@@ -227,9 +235,10 @@ class TestDiff:
 
 class TestTables:
     def test_all_and_of_one_database(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
-        for number, name in enumerate(["a.t", "default.plain", "shop.orders__quarantine", "shop.`dotted.name`"]):
+        for number, name in enumerate(["a.t", "default.plain", "shop.`dotted.name`"]):
             (here / f"{number}.yaml").write_text(MANIFEST.replace("shop.orders", f'"{name}"'), encoding="utf-8")
             lakebed.ok("apply", f"{number}.yaml")
+        TableManager(PathFactory("warehouse")).create_table("shop", "orders__quarantine", [("raw", "STRING")])
         names = ["a.t", "default.plain", "shop.`dotted.name`", "shop.orders"]
         assert lakebed.ok("tables").split() == names
         assert lakebed.ok("tables", "a") == "a.t\n"
@@ -324,3 +333,56 @@ def test_json_is_the_same_on_a_terminal_and_not_coloured(orders: Path, lakebed: 
     code, screen = on_terminal("--json", "plan", "orders.yaml")
     assert code == 0
     assert json.loads(screen) == lakebed("--json", "plan", "orders.yaml").json
+
+
+HINTED = """\
+kind: Table
+version: 1
+content:
+  name: shop.hinted
+  schema:
+    fields:
+      - name: id
+        type: Int64
+      - name: note
+        type: {kind: Option, inner: String}
+        extra:
+          arrow.apache.org/bufferEncoding: {kind: View, offsetBitWidth: 32}
+          shop.org/kept: 1
+"""
+
+
+class TestEncodings:
+    """Logical types only, unless encodings are asked for."""
+
+    @pytest.fixture
+    def hinted(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
+        (here / "hinted.yaml").write_text(HINTED, encoding="utf-8")
+        lakebed.ok("apply", "hinted.yaml")
+        (here / "hinted.yaml").write_text(HINTED.replace("32", "64"), encoding="utf-8")
+        lakebed.ok("apply", "hinted.yaml")
+
+    @pytest.mark.usefixtures("hinted")
+    @pytest.mark.parametrize("words", [("show", "shop.hinted"), ("diff", "shop.hinted@0", "shop.hinted")])
+    def test_hidden_unless_asked_for(self, lakebed: CommandLine, words: tuple[str, ...]) -> None:
+        for more in ((), ("--json",)):
+            shown = lakebed.ok(*words, *more).replace('"physical"', "\0").split("\0")[0]
+            assert "bufferEncoding" not in shown
+            assert (
+                "bufferEncoding" in lakebed.ok(*words, *more, "--encodings").replace('"physical"', "\0").split("\0")[0]
+            )
+        if words[0] == "show":
+            assert "shop.org/kept" in shown
+
+    @pytest.mark.usefixtures("hinted")
+    def test_history_sums_them_up(self, lakebed: CommandLine) -> None:
+        assert "- change encoding hints of 1 column\n" in lakebed.ok("history", "shop.hinted")
+        assert "bufferEncoding" in lakebed.ok("history", "shop.hinted", "--encodings")
+
+    @pytest.mark.usefixtures("hinted")
+    def test_an_inferred_manifest_keeps_them_so_that_planning_it_changes_nothing(
+        self, lakebed: CommandLine, here: Path
+    ) -> None:
+        (here / "inferred.yaml").write_text(lakebed.ok("infer", "shop.hinted"), encoding="utf-8")
+        assert "as declared" in lakebed.ok("plan", "inferred.yaml")
+        assert "bufferEncoding" not in lakebed.ok("infer", "shop.hinted", "--no-encodings")

@@ -42,6 +42,7 @@ DESCRIPTION = "opendatafabric.org/description"
         ("STRING", t.StringType()),
         ("BINARY(3)", t.BinaryType()),
         ("BYTES", t.BinaryType()),
+        ("BLOB", t.BinaryType()),
         ("DATE", t.DateType()),
         ("TIME(3)", t.IntegerType()),
         ("TIMESTAMP(3)", t.TimestampNTZType()),
@@ -70,7 +71,7 @@ def test_nanoseconds_as_numbers() -> None:
     assert scan_type(p.Timestamp(6), nanos_as_long=True) == t.TimestampNTZType()
 
 
-@pytest.mark.parametrize("type_", [p.Blob(), p.Geometry(), p.Geography(), p.Vector(p.Float(), 3), p.Unknown("X")])
+@pytest.mark.parametrize("type_", [p.Geometry(), p.Geography(), p.Vector(p.Float(), 3), p.Unknown("X")])
 def test_types_that_spark_has_no_reader_for(type_: DataType) -> None:
     with pytest.raises(UnsupportedError) as caught:
         scan_schema([p.DataField(0, "a", p.Int()), p.DataField(1, "b", p.Array(type_)), p.DataField(2, "c", type_)])

@@ -177,7 +177,9 @@ BASE = table(
         (UpdateColumnDefaultValue(("a",), "2"), UpdateColumnDefaultValue(("a",), "1")),
         (UpdateColumnPosition(Move.last("a")), UpdateColumnPosition(Move.first("a"))),
         (UpdateColumnPosition(Move.first("k")), UpdateColumnPosition(Move.after("k", "b"))),
-        (SetOption("primary-key", "a"), DropPrimaryKey()),
+        (SetOption("primary-key", "k"), DropPrimaryKey()),
+        (SetOption("primary-key", "a"), None),
+        (SetOption("type", "table"), None),
         (SetOption("partition", "a"), None),
     ],
 )

@@ -128,6 +128,12 @@ class TestPaths:
         assert "ar.element" in (caught.value.diagnostics[0].remedy or "")
 
     @pytest.mark.parametrize(
+        "change", [AddColumn((), INT), DropColumn(()), RenameColumn((), "x"), UpdateColumnType((), INT)]
+    )
+    def test_a_path_of_no_names(self, change: Change) -> None:
+        assert refused(wide(), change) == ["LB4021"]
+
+    @pytest.mark.parametrize(
         "change",
         [
             DropColumn(("nope",)),
@@ -327,7 +333,8 @@ class TestNullabilityDefaultPosition:
         base = table(("n", INT), ("d", t.Decimal(3, 2)), ("v", t.Variant()), ("r", row(("x", INT))))
         assert refused(base, UpdateColumnDefaultValue(("n",), "abc")) == ["LB4013"]
         assert refused(base, UpdateColumnDefaultValue(("v",), "1")) == ["LB4013"]
-        assert run(base, UpdateColumnDefaultValue(("d",), "1234")).fields[1].default_value == "1234"
+        assert refused(base, UpdateColumnDefaultValue(("d",), "1234")) == ["LB4013"]
+        assert run(base, UpdateColumnDefaultValue(("d",), "9.99")).fields[1].default_value == "9.99"
         new = run(base, UpdateColumnDefaultValue(("n",), "1.5"), UpdateColumnDefaultValue(("r", "x"), "2"))
         assert new.fields[0].default_value == "1.5"
         assert run(new, UpdateColumnDefaultValue(("n",), None)).fields[0].default_value is None

@@ -35,6 +35,28 @@ NAMES = ("a", "b", "a.b", "ab")
         ("fields.a,b.sequence-group", "a,ab", "fields.z,b.sequence-group", "z,ab"),
         ("fields.a.nested-key", "a,b", "fields.z.nested-key", "a,b"),
         ("field.a.vector-dim", "3", "field.z.vector-dim", "3"),
+        ("upsert-key", "a", "upsert-key", "z"),
+        ("primary-key", "b,a", "primary-key", "b,z"),
+        (
+            "changelog-producer.row-deduplicate-ignore-fields",
+            "b,a",
+            "changelog-producer.row-deduplicate-ignore-fields",
+            "b,z",
+        ),
+        ("partial-update.remove-record-on-sequence-group", "a", "partial-update.remove-record-on-sequence-group", "z"),
+        ("orc.bloom.filter.columns", "a,ab", "orc.bloom.filter.columns", "z,ab"),
+        ("fields.a.nested-sequence-field", "a", "fields.z.nested-sequence-field", "a"),
+        ("parquet.bloom.filter.enabled#a", "true", "parquet.bloom.filter.enabled#z", "true"),
+        ("parquet.enable.dictionary#a.list.element", "true", "parquet.enable.dictionary#z.list.element", "true"),
+        ("parquet.enable.dictionary#ab", "true", "parquet.enable.dictionary#ab", "true"),
+        ("parquet.page.size", "a", "parquet.page.size", "a"),
+        (
+            "variant.shreddingSchema",
+            '{"type":"ROW","fields":[{"name":"a","type":"INT"},{"name":"b","type":"INT"}]}',
+            "variant.shreddingSchema",
+            '{"type":"ROW","fields":[{"name":"z","type":"INT"},{"name":"b","type":"INT"}]}',
+        ),
+        ("variant.shreddingSchema", "{not JSON a", "variant.shreddingSchema", "{not JSON a"),
         ("bucket-key", "ab", "bucket-key", "ab"),
         ("fields.ab.aggregate-function", "sum", "fields.ab.aggregate-function", "sum"),
         ("fields.a.b.aggregate-function", "sum", "fields.a.b.aggregate-function", "sum"),
@@ -46,7 +68,12 @@ def test_options_follow_a_rename(key: str, value: str, new_key: str, new_value: 
     assert follow_rename({key: value}, ("a",), "z", NAMES) == {new_key: new_value}
 
 
-def test_a_nested_rename_touches_only_the_nested_key() -> None:
+def test_a_nested_rename_touches_only_what_names_members() -> None:
+    members = {"fields.r.nested-sequence-field": "x", "parquet.enable.dictionary#r.list.element.x": "true"}
+    assert follow_rename(members, ("r", "element", "x"), "z", ("r", "x")) == {
+        "fields.r.nested-sequence-field": "z",
+        "parquet.enable.dictionary#r.list.element.z": "true",
+    }
     options = {"fields.r.nested-key": "x,y", "bucket-key": "x", "fields.r.aggregate-function": "nested_update"}
     assert follow_rename(options, ("r", "element", "x"), "z", ("r", "x")) == {**options, "fields.r.nested-key": "z,y"}
     assert follow_rename(options, ("r", "x"), "z", ("r", "x")) == options
@@ -84,6 +111,7 @@ def test_the_type_and_the_path_never_change() -> None:
     assert refused(base, SetOption("type", "format-table")) == ["LB4017"]
     assert run(base, SetOption("type", "TABLE")).options["type"] == "TABLE"
     assert refused(table(("a", INT), options={"type": "table"}), RemoveOption("type")) == ["LB4017"]
+    assert refused(base, RemoveOption("type")) == ["LB4017"]
     assert refused(base, SetOption("path", "x")) == ["LB4017"]
 
 

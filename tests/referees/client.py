@@ -59,6 +59,7 @@ class Referees:
         columns: Sequence[str] | None = None,
         snapshot: int | None = None,
         branch: str | None = None,
+        tag: str | None = None,
     ) -> list[Row]:
         """All rows of a table, or those that a filter (see `filters.py`) keeps."""
         return list(
@@ -71,6 +72,7 @@ class Referees:
                 columns=columns,
                 snapshot=snapshot,
                 branch=branch,
+                tag=tag,
             )
         )
 
@@ -141,6 +143,13 @@ class Referees:
     def alter(self, warehouse: str | os.PathLike[str], table: str, changes: Iterable[Mapping[str, Any]]) -> None:
         """Alters with pypaimon: the changes make one schema version."""
         self._ask("alter", warehouse=str(warehouse), table=table, changes=[dict(change) for change in changes])
+
+    def evolve(self, cases: Iterable[tuple[Mapping[str, Any], Sequence[Mapping[str, Any]]]]) -> list[dict[str, Any]]:
+        """What pypaimon makes of each schema (a file's object, version 0) and list of changes, in one request.
+
+        Each answer is `{"schema": object}` or `{"refused": why}`.
+        """
+        return list(self._ask("evolve", cases=[{"schema": s, "changes": [dict(c) for c in cs]} for s, cs in cases]))
 
     def close(self) -> None:
         """Ends the worker."""

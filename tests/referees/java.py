@@ -55,9 +55,11 @@ class JavaReferee:
         columns: Sequence[str] | None = None,
         snapshot: int | None = None,
         branch: str | None = None,
+        tag: str | None = None,
     ) -> list[Row]:
         """All rows of a table, or those that a filter on booleans, numbers and texts keeps."""
-        found = self._table(warehouse, table, branch, {"scan.snapshot-id": str(snapshot)} if snapshot else {})
+        travel = {"scan.snapshot-id": str(snapshot)} if snapshot else {"scan.tag-name": tag} if tag else {}
+        found = self._table(warehouse, table, branch, travel)
         names = [str(name) for name in found.rowType().getFieldNames()]
         util = self._paimon.python.InvocationUtil
         builder = util.getReadBuilder(found)

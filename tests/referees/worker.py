@@ -8,9 +8,11 @@ from __future__ import annotations
 import json
 import os
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterable
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -85,10 +87,17 @@ def _rust_table(warehouse: str, table: str, branch: str | None) -> Any:
 
 
 def _rust_rows(
-    warehouse: str, table: str, condition: Json, columns: list[str] | None, snapshot: int | None, branch: str | None
+    warehouse: str,
+    table: str,
+    condition: Json,
+    columns: list[str] | None,
+    snapshot: int | None,
+    branch: str | None,
+    tag: str | None,
 ) -> pa.Table | list[Any]:
     found = _rust_table(warehouse, table, branch)
-    builder = found.new_read_builder({"scan.snapshot-id": str(snapshot)} if snapshot is not None else None)
+    travel = {"scan.snapshot-id": str(snapshot)} if snapshot is not None else {"scan.tag-name": tag} if tag else None
+    builder = found.new_read_builder(travel)
     if condition:
         # The literals need Arrow types, which pypaimon knows for the same schema file.
         schema = _arrow_schema(_python_table(warehouse, table, snapshot, branch, None))
@@ -132,10 +141,12 @@ def rows(
     columns: list[str] | None = None,
     snapshot: int | None = None,
     branch: str | None = None,
+    tag: str | None = None,
 ) -> Json:
     if reader == "rust":
-        return _encoded(_rust_rows(warehouse, table, filter, columns, snapshot, branch))
-    return _encoded(_python_rows(_python_table(warehouse, table, snapshot, branch, None), filter, columns))
+        return _encoded(_rust_rows(warehouse, table, filter, columns, snapshot, branch, tag))
+    options = {"scan.tag-name": tag} if tag else None
+    return _encoded(_python_rows(_python_table(warehouse, table, snapshot, branch, options), filter, columns))
 
 
 def columns(warehouse: str, table: str, snapshot: int | None = None, branch: str | None = None) -> Json:
@@ -220,6 +231,25 @@ def alter(warehouse: str, table: str, changes: Json) -> Json:
     return None
 
 
+def evolve(cases: Json) -> Json:
+    """For each schema and list of changes: pypaimon's next schema, or why it refuses. No table is kept."""
+    out: list[Json] = []
+    with tempfile.TemporaryDirectory() as root:
+        catalog = _catalog(root)
+        for number, case in enumerate(cases):
+            directory = Path(root, "db.db", f"t{number}", "schema")
+            directory.mkdir(parents=True)
+            (directory / "schema-0").write_text(json.dumps(case["schema"]), encoding="utf-8")
+            try:
+                catalog.alter_table(f"db.t{number}", [_change(change) for change in case["changes"]])
+            except Exception as error:
+                out.append({"refused": f"{type(error).__name__}: {error}"})
+                continue
+            newest = max(directory.iterdir(), key=lambda file: int(file.name.removeprefix("schema-")))
+            out.append({"schema": json.loads(newest.read_text(encoding="utf-8"))})
+    return out
+
+
 def _change(change: Json) -> Any:
     """A change in its REST JSON form as pypaimon's object."""
     from pypaimon.schema import schema_change as sc
@@ -262,7 +292,7 @@ def _data_type(kind: Json) -> Any:
 
 
 REQUESTS: dict[str, Callable[..., Json]] = {
-    f.__name__: f for f in (versions, rows, columns, sql, create, append, alter)
+    f.__name__: f for f in (versions, rows, columns, sql, create, append, alter, evolve)
 }
 
 

@@ -201,6 +201,8 @@ def test_exclusive_drivers_are_told_by_their_own_put():
 
 def test_errors_of_network_drivers_are_store_errors():
     class Broken:
+        protocol = "s3"
+
         def invalidate_cache(self, path): ...
 
         def info(self, path):

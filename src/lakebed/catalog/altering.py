@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import random
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any, Protocol
 
 from lakebed.catalog.schema_manager import Clock, SchemaManager, says_the_same
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import ConflictError
+from lakebed.errors import ConflictError, RefusedError, ValidationError
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector
 
 RACE = "LB3128"
+
+#: Seconds after the second lost race, doubled so many times at most.
+_FIRST_WAIT = 0.005
+_LONGEST_WAIT = 6
 
 
 class Alterer(Protocol):
@@ -43,22 +50,36 @@ def alter(
     After a lost race the changes are made again on the newer version, unless a name means another column there.
 
     Raises:
-        ConflictError: a name means another column in the newer version.
+        ConflictError: somebody was first, and in the newer version a name means another column or a change is refused.
+        RefusedError, ValidationError: a change is refused in the version that was there first.
     """
     base = manager.load_latest_schema()
-    while True:
+    for lost in count():
         manager.refuse_newer(base)
-        new = alterer(base, changes, has_snapshots=has_snapshots, now=clock(), history=manager.versions)
+        try:
+            new = alterer(base, changes, has_snapshots=has_snapshots, now=clock(), history=manager.versions)
+        except (RefusedError, ValidationError) as error:
+            if lost:
+                raise _conflict(manager, base, error.diagnostics) from error
+            raise
         if says_the_same(base, new):
             return base
         if manager.publish(new):
-            return new
+            return manager.as_stored(new)
+        if lost:
+            # Rivals that step on each other's feet part.
+            time.sleep(random.uniform(0, _FIRST_WAIT * 2.0 ** min(lost, _LONGEST_WAIT)))
         latest = manager.load_latest_schema()
         if not _names_mean_the_same(base, latest):
-            message = f"somebody else changed the columns first; the newest version is now {latest.id}"
-            remedy = "Look at the present schema and make the changes again."
-            raise ConflictError(Diagnostic(RACE, message, path=manager.path(latest.id), remedy=remedy))
+            raise _conflict(manager, latest, ())
         base = latest
+    raise AssertionError("there is always another attempt")
+
+
+def _conflict(manager: SchemaManager, latest: TableSchema, reasons: Sequence[Diagnostic]) -> ConflictError:
+    message = f"somebody else changed the columns first; the newest version is now {latest.id}"
+    remedy = "Look at the present schema and make the changes again."
+    return ConflictError(Diagnostic(RACE, message, path=manager.path(latest.id), remedy=remedy), *reasons)
 
 
 def _names_mean_the_same(base: TableSchema, latest: TableSchema) -> bool:

@@ -7,6 +7,9 @@ import re
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.store import Store
 
+#: In a branch's directory on a storage without directories: it is not complete yet, or is being deleted.
+INCOMPLETE = ".incomplete"
+
 _BRANCH = re.compile(r"branch-(.+)", re.DOTALL)
 _SNAPSHOT = re.compile(r"snapshot-[1-9][0-9]*")
 
@@ -27,7 +30,12 @@ def branch_exists(store: Store, table_path: str, branch: str) -> bool:
 
 
 def has_schema(store: Store, table_path: str, branch: str = MAIN) -> bool:
-    """Whether a branch has any schema version: version 0 is looked for first, the directory listed only without it."""
+    """Whether a branch has any schema version: version 0 is looked for first, the directory listed only without it.
+
+    A branch that is half made or half deleted has none.
+    """
+    if branch != MAIN and store.exists(f"{branch_root(table_path, branch)}/{INCOMPLETE}"):
+        return False
     directory = f"{branch_root(table_path, branch)}/{SCHEMA}"
     if store.exists(f"{directory}/schema-0"):
         return True

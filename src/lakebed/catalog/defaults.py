@@ -1,12 +1,13 @@
 """Whether the text of a default value is one of its column's type (specification, casts from STRING).
 
 The text is what a schema file holds in `defaultValue`; quotes around the whole of it are stripped first. A number that
-is only too long for its DECIMAL is accepted, as the reference does: it means NULL.
+is too long for its DECIMAL, which the reference accepts and then writes as NULL, is no default.
 """
 
 from __future__ import annotations
 
 import datetime
+import decimal
 import re
 from typing import assert_never
 
@@ -69,7 +70,7 @@ def is_default_for(text: str, type_: DataType) -> bool:
         case Float() | Double():
             return _FLOAT.fullmatch(text) is not None
         case Decimal():
-            return _DECIMAL.fullmatch(text) is not None
+            return _DECIMAL.fullmatch(text) is not None and _fits(text, type_)
         case Date():
             return _is_date(text)
         case Time():
@@ -102,6 +103,16 @@ def _is_integer(text: str, bits: int) -> bool:
         return False
     value = int(f"{match[1]}{match[2] or '0'}")
     return -(1 << (bits - 1)) <= value < 1 << (bits - 1)
+
+
+def _fits(text: str, type_: Decimal) -> bool:
+    """Whether a number, rounded to the scale, has no more digits than the type."""
+    try:
+        with decimal.localcontext(prec=200, rounding=decimal.ROUND_HALF_UP):
+            rounded = decimal.Decimal(text).quantize(decimal.Decimal(1).scaleb(-type_.scale))
+    except (decimal.InvalidOperation, ValueError):
+        return False
+    return rounded.is_zero() or rounded.adjusted() < type_.precision - type_.scale
 
 
 def _is_date(text: str) -> bool:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.paths import Layout
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
 
 
 class Dialect(Protocol):
@@ -14,6 +16,10 @@ class Dialect(Protocol):
 
     #: Whether a file means something only after the versions before it (it holds no field ids).
     is_cumulative: bool
+
+    def problems(self, schema: TableSchema, previous: TableSchema | None) -> Sequence[Diagnostic]:
+        """What keeps the files from saying that `schema` is the version after `previous`; empty if nothing."""
+        ...
 
     def dumps(self, schema: TableSchema) -> bytes:
         """The bytes of the file of a version."""
@@ -28,6 +34,10 @@ class PaimonDialect:
     """Apache Paimon's schema files, versions 1 to 3."""
 
     is_cumulative = False
+
+    def problems(self, schema: TableSchema, previous: TableSchema | None) -> Sequence[Diagnostic]:
+        """Nothing: these files hold everything."""
+        return ()
 
     def dumps(self, schema: TableSchema) -> bytes:
         """Exactly the bytes that the reference writes."""

@@ -7,9 +7,13 @@ table can be made in its place; dropping again finishes the work.
 
 from __future__ import annotations
 
+from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, schema_id_of
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import AlreadyExistsError
 from lakebed.store import DirectoryStore, Store
 
+LEFTOVERS = "LB3124"
 MARKER = ".dropping"
 _GONE = ".dropped-schema"
 #: Where files lie that would come alive under a new table of the same name.
@@ -21,9 +25,22 @@ def is_interrupted(store: Store, table_path: str) -> bool:
     return store.exists(f"{table_path}/{MARKER}")
 
 
-def leftovers(store: Store, table_path: str) -> list[str]:
-    """Directories of an earlier table at this place whose content a new one would take over."""
-    return [name for name in _LIVE if store.exists(f"{table_path}/{name}")]
+def refuse_leftovers(store: Store, table_path: str, name: TableName) -> None:
+    """Refuse a new table in a place where directories of an earlier one are, whose content it would take over.
+
+    Raises:
+        AlreadyExistsError: there are, or a drop was interrupted there.
+    """
+    found = [directory for directory in _LIVE if store.exists(f"{table_path}/{directory}")]
+    if is_interrupted(store, table_path):
+        what, remedy = "a drop of an earlier table was interrupted there", "Drop the table again to finish it."
+    elif found:
+        what = f"it holds {', '.join(found)} of an earlier table"
+        remedy = f"Look at {table_path} and delete the directory."
+    else:
+        return
+    message = f"the table {name} cannot be made in {table_path}: {what}"
+    raise AlreadyExistsError(Diagnostic(LEFTOVERS, message, path=table_path, remedy=remedy))
 
 
 def remove_table(store: Store, table_path: str) -> None:

@@ -25,21 +25,25 @@ from lakebed.physical.types import (
 )
 
 
-def assign(fields: Iterable[DataField], highest: int) -> tuple[tuple[DataField, ...], int]:
+def assign(
+    fields: Iterable[DataField], highest: int, *, members_first: bool = False
+) -> tuple[tuple[DataField, ...], int]:
     """Give ids to the fields that are `UNASSIGNED`; returns the fields and the largest id ever given out.
 
     `highest` is the table's `highestFieldId`, -1 for a new table. A field that has an id keeps it. A new field gets an
     id together with everything nested in its type, whatever ids stand there. An id is never given out twice: counting
-    starts above `highest` and above every id that is kept.
+    starts above `highest` and above every id that is kept. With `members_first`, as the reference merges schemas, what
+    is nested in a new column is numbered before the column.
     """
     given = tuple(fields)
-    counter = _Counter(max(highest, _highest_kept(given)))
+    counter = _Counter(max(highest, _highest_kept(given)), members_first=members_first)
     return tuple(counter.known(f) for f in given), counter.last
 
 
 class _Counter:
-    def __init__(self, last: int) -> None:
+    def __init__(self, last: int, *, members_first: bool) -> None:
         self.last = last
+        self._members_first = members_first
 
     def next(self) -> int:
         if self.last + 1 >= FIRST_SYSTEM_ID:
@@ -51,6 +55,8 @@ class _Counter:
         """A field of the table, or of a ROW that was there before: it may have an id already."""
         if field.id != UNASSIGNED:
             return replace(field, type=self._inside(field.type, new=False))
+        if self._members_first:
+            return self._new(field)
         number = self.next()
         return replace(field, id=number, type=self._inside(field.type, new=True))
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Literal, TypeAlias
+from collections.abc import Mapping
+from typing import Any, Literal, TypeAlias
 
 from lakebed.catalog.branches import has_schema
 from lakebed.catalog.mini import looks_mini
@@ -23,16 +24,26 @@ LayoutChoice: TypeAlias = Literal["auto", "paimon", "mini"]
 
 
 def open_warehouse(
-    path: str | os.PathLike[str], *, layout: str = "auto", store: Store | None = None
+    path: str | os.PathLike[str],
+    *,
+    layout: str = "auto",
+    store: Store | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    allow_overwrite_races: bool = False,
 ) -> tuple[PathFactory, Store]:
     """The paths and the store of an existing warehouse. `layout`: `auto`, `paimon` or `mini`.
 
+    Without a `store` one is opened; `storage_options` and `allow_overwrite_races` are those of `open_store`.
+
     Raises:
         NotFoundError: nothing is there.
+        StoreError: nothing that is installed understands the URL or the options.
         UsageError: what is there is no warehouse, or one of two layouts at once.
     """
     if store is None:
-        store, root = open_store(path)
+        store, root = open_store(
+            path, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
+        )
     else:
         root = os.fspath(path).rstrip("/")
     if layout == "auto":

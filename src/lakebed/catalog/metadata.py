@@ -135,13 +135,16 @@ class TableMetadata:
 
 
 def read_record(path_factory: PathFactory, name: TableName) -> TableMetadata | None:
-    """The record as it stands in its file, None where there is no file. Raises `CorruptMetadataError`."""
+    """The record in its file, None where there is no file. Raises `CorruptMetadataError`.
+
+    Where the directory has been renamed since, the name is that of the directory.
+    """
     path = path_factory.metadata(name)
     try:
         data = path_factory.store.read(path)
     except NotFoundError:
         return None
-    return TableMetadata.loads(data, source=path)
+    return replace(TableMetadata.loads(data, source=path), table_name=name.table, database_name=name.database)
 
 
 def synthesised(name: TableName, manager: SchemaManager) -> TableMetadata:

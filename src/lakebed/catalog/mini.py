@@ -1,7 +1,7 @@
 """The Mini Paimon dialect: schema files without field ids, with its own type names (Mini Paimon, "Schema files").
 
 Identity: a column keeps its id from version to version by its name; a name that went away and came back is a new
-column.
+column. Options and the comment of a table are in its record (`TableMetadata`), not here.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.jackson import pretty
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.diagnostics import Diagnostic, Position
@@ -33,6 +34,7 @@ from lakebed.physical.types import (
 CORRUPT = "LB3401"
 NO_SUCH_TYPE = "LB3402"
 CANNOT_HOLD = "LB3403"
+NO_IDENTITY = "LB3404"
 
 _NAMES: dict[DataType, str] = {
     Int(): "INT",
@@ -50,25 +52,27 @@ class MiniDialect:
 
     is_cumulative = True
 
+    def problems(self, schema: TableSchema, previous: TableSchema | None) -> list[Diagnostic]:
+        """What the files have no place for: some types, most attributes, and the identity of a renamed column."""
+        types = [_no_such_type(f) for f in schema.fields if _type_json(with_nullability(f.type, True)) is None]
+        return [*_left_out(schema), *types, *_identity_problems(schema, previous)]
+
     def dumps(self, schema: TableSchema) -> bytes:
         """The bytes of the file of a version.
 
         Raises:
             UnsupportedError: the version holds what these files have no place for, or a type that has no name there.
         """
-        problems = _left_out(schema)
-        fields = []
-        for field in schema.fields:
-            found = _type_json(with_nullability(field.type, True))
-            if found is None:
-                problems.append(_no_such_type(field))
-            fields.append({"name": field.name, "type": found, "nullable": field.type.nullable})
+        problems = self.problems(schema, None)
         if problems:
             raise UnsupportedError(*problems)
         return pretty(
             {
                 "schemaId": schema.id,
-                "fields": fields,
+                "fields": [
+                    {"name": f.name, "type": _type_json(with_nullability(f.type, True)), "nullable": f.type.nullable}
+                    for f in schema.fields
+                ],
                 "primaryKeys": list(schema.primary_keys),
                 "partitionKeys": list(schema.partition_keys),
             }
@@ -143,7 +147,8 @@ def _type_json(type_: DataType) -> str | dict[str, Any] | None:
 
 
 def _as_object(form: str | dict[str, Any]) -> dict[str, Any]:
-    return {"type": form} if isinstance(form, str) else form
+    """The form inside of another type, where an atomic type is an object too and LONG is called BIGINT."""
+    return {"type": "BIGINT" if form == "LONG" else form} if isinstance(form, str) else form
 
 
 def _type(form: object) -> DataType:
@@ -164,23 +169,45 @@ def _type(form: object) -> DataType:
 
 def _left_out(schema: TableSchema) -> list[Diagnostic]:
     """What the files have no place for."""
-    found: list[tuple[str, str]] = [(f"options.{key}", "an option") for key in sorted(schema.options)]
-    if schema.comment is not None:
-        found.append(("comment", "a comment"))
+    found: list[tuple[str, str]] = []
+    if OPTION in schema.options:
+        found.append(
+            (f"options.{OPTION}", "attributes of columns, nor for a type that ODF has and Mini Paimon has not")
+        )
     for field in walk_fields(schema.fields):
         if field.description is not None:
-            found.append((field.name, "a description"))
+            found.append((field.name, f"the description of {field.name}"))
         if field.default_value is not None:
-            found.append((field.name, "a default value"))
+            found.append((field.name, f"the default value of {field.name}"))
     return [
         Diagnostic(
             CANNOT_HOLD,
-            f"a schema file of the mini layout has no place for {what} ({path})",
+            f"a schema file of the mini layout has no place for {what}",
             path=path,
-            remedy="Leave it out, or use a warehouse of the paimon layout.",
+            remedy="Leave it out, or use a warehouse of the paimon layout (`lakebed migrate` makes one).",
         )
         for path, what in found
     ]
+
+
+def _identity_problems(schema: TableSchema, previous: TableSchema | None) -> list[Diagnostic]:
+    """Columns that a reader of the files would take for others, since the files hold no field ids."""
+    if previous is None:
+        return []
+    names = {f.id: f.name for f in previous.fields}
+    known = frozenset(names.values())
+    found = []
+    for field in schema.fields:
+        before = names.get(field.id)
+        if before is not None and before != field.name:
+            problem = f"{before} cannot become {field.name}: the files hold no field ids, so its values would be lost"
+        elif before is None and field.name in known:
+            problem = f"{field.name} cannot be a new column: the files hold no field ids, so it would be the old one"
+        else:
+            continue
+        remedy = "Choose a new name and drop the old column, or migrate the warehouse first (`lakebed migrate`)."
+        found.append(Diagnostic(NO_IDENTITY, f"in the mini layout {problem}", path=field.name, remedy=remedy))
+    return found
 
 
 def _no_such_type(field: DataField) -> Diagnostic:

@@ -11,13 +11,14 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import UsageError, ValidationError
+from lakebed.errors import UnsupportedError, UsageError, ValidationError
 
 BAD_NAME = "LB3101"
 RESERVED_DATABASE = "LB3102"
 SYSTEM_TABLE = "LB3103"
 BAD_TABLE_TEXT = "LB3104"
 BAD_VERSION_TEXT = "LB3105"
+SYSTEM_TABLE_UNREAD = "LB3709"
 
 DEFAULT_DATABASE = "default"
 SYSTEM_DATABASE = "sys"
@@ -27,6 +28,31 @@ _MAX_BYTES = 255
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NEEDS_QUOTES = re.compile(r"[.`@\s]")
 _VERSION_KINDS = ("snap", "tag", "branch")
+_BRANCH = "branch_"
+_MAIN = "main"
+#: What other engines offer as `table$name`.
+SYSTEM_TABLES = frozenset(
+    (
+        "aggregation_fields",
+        "audit_log",
+        "binlog",
+        "branches",
+        "buckets",
+        "consumers",
+        "file_key_ranges",
+        "files",
+        "manifests",
+        "options",
+        "partitions",
+        "ro",
+        "row_tracking",
+        "schemas",
+        "snapshots",
+        "statistics",
+        "table_indexes",
+        "tags",
+    )
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,10 +82,10 @@ class TableName:
             UsageError: quotes are not closed, or a version follows the name.
             ValidationError: a part is not a valid name.
         """
-        name, version = _split(text)
+        database, table, version = _split(text)
         if version is not None:
             raise _bad_text(text, "no version can be given here; put a name that holds `@` in backticks")
-        return name
+        return cls(database, table)
 
     @property
     def quarantine(self) -> TableName:
@@ -74,7 +100,7 @@ class TableName:
 
 @dataclass(frozen=True, slots=True)
 class TableRef:
-    """A table, or one version of it; at most one of the four versions is given."""
+    """A table, or one version of it. Of the four at most one is given, but for a schema id of a branch."""
 
     name: TableName
     schema_id: int | None = None
@@ -83,6 +109,8 @@ class TableRef:
     branch: str | None = None
 
     def __str__(self) -> str:
+        if self.branch is not None and self.schema_id is not None:
+            return f"{quote(self.name.database)}.{quote(f'{self.name.table}${_BRANCH}{self.branch}')}@{self.schema_id}"
         for suffix, value in (("", self.schema_id), ("snap:", self.snapshot), ("tag:", self.tag)):
             if value is not None:
                 return f"{self.name}@{suffix}{value}"
@@ -92,17 +120,21 @@ class TableRef:
     def parse(cls, text: str) -> TableRef:
         """`TABLE`, `TABLE@3` (schema 3), `TABLE@snap:5`, `TABLE@tag:NAME` or `TABLE@branch:NAME`.
 
+        A branch may also be written as the table format has it, `TABLE$branch_NAME`, and then with a schema id.
+
         Raises:
             UsageError: the version is none of these.
             ValidationError: a part is not a valid name.
+            UnsupportedError: the name is that of a system table.
         """
-        name, version = _split(text)
+        database, table, version = _split(text)
+        name, branch = branch_of(database, table)
         if version is None:
-            return cls(name)
+            return cls(name, branch=branch)
         if _is_number(version):
-            return cls(name, schema_id=int(version))
+            return cls(name, schema_id=int(version), branch=branch)
         kind, colon, value = version.partition(":")
-        if colon and value:
+        if colon and value and branch is None:
             if kind == "snap" and _is_number(value):
                 return cls(name, snapshot=int(value))
             if kind == "tag":
@@ -119,6 +151,32 @@ class TableRef:
                 remedy="Write for example TABLE@3, TABLE@snap:5, TABLE@tag:NAME or TABLE@branch:NAME.",
             )
         )
+
+
+def branch_of(database: str, table: str) -> tuple[TableName, str | None]:
+    """The table of an object's name, and the branch of `t$branch_b` (None for `main`).
+
+    Raises:
+        ValidationError: a part is not a valid name.
+        UnsupportedError: the name is that of a system table, `t$snapshots` or `t$branch_b$files`.
+    """
+    base, *rest = table.split("$")
+    branch = None
+    if rest and rest[0].startswith(_BRANCH) and rest[0] != _BRANCH:
+        branch = rest.pop(0).removeprefix(_BRANCH)
+    if len(rest) == 1 and rest[0].lower() in SYSTEM_TABLES:
+        name = TableName(database, base)
+        raise UnsupportedError(
+            Diagnostic(
+                SYSTEM_TABLE_UNREAD,
+                f"{table!r} is a system table, which Lakebed does not read",
+                found=table,
+                remedy=f"`lakebed history '{name}'` shows versions and snapshots, `lakebed show` the schema.",
+            )
+        )
+    if rest:
+        base = table
+    return TableName(database, base), None if branch == _MAIN else branch
 
 
 AnyTableName: TypeAlias = TableName | str
@@ -193,19 +251,18 @@ def _complaints(name: str, limit: int) -> list[str]:
     return found
 
 
-def _split(text: str) -> tuple[TableName, str | None]:
-    """The name, and what follows an unquoted `@`."""
-    first, at = _part(text, 0, ".@")
+def _split(text: str) -> tuple[str, str, str | None]:
+    """Database and table, not looked at yet, and what follows an unquoted `@`."""
+    database, at = _part(text, 0, ".@")
     if text[at : at + 1] == ".":
         table, at = _part(text, at + 1, "@")
-        name = TableName(first, table)
     else:
-        name = TableName(DEFAULT_DATABASE, first)
+        database, table = DEFAULT_DATABASE, database
     if at == len(text):
-        return name, None
+        return database, table, None
     if text[at] != "@":
         raise _bad_text(text, f"{text[at:]!r} follows a closed backtick")
-    return name, text[at + 1 :]
+    return database, table, text[at + 1 :]
 
 
 def _part(text: str, start: int, stops: str) -> tuple[str, int]:

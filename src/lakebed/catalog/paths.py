@@ -9,7 +9,7 @@ import os
 import re
 from enum import StrEnum
 
-from lakebed.catalog.names import DATABASE_SUFFIX, AnyTableName, as_table_name, database_problems
+from lakebed.catalog.names import BAD_NAME, DATABASE_SUFFIX, AnyTableName, as_table_name, database_problems
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError, ValidationError
 from lakebed.store import Store, open_store
@@ -91,6 +91,9 @@ class PathFactory:
     def database(self, database: str) -> str:
         """The directory of a database."""
         problems = database_problems(database)
+        if self.layout is Layout.MINI and database.endswith(DATABASE_SUFFIX):
+            message = f"a database of the mini layout cannot be called {database!r}: that is a directory of the other one"
+            problems = (*problems, Diagnostic(BAD_NAME, message, found=database, remedy="Choose another name."))
         if problems:
             raise ValidationError(*problems)
         return f"{self.warehouse}/{self.database_directory_name(database)}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
@@ -17,6 +17,7 @@ from lakebed.catalog.annotations import OPTION, annotate, refuse_newer
 from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.dialects import PAIMON, Dialect
+from lakebed.catalog.future_types import refuse_unknown_types
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
@@ -60,6 +61,7 @@ class SchemaManager:
         clock: milliseconds since 1970, for `timeMillis`.
         evolver: makes the next version from the wanted columns; `reshape` where None, which refuses changes of types.
         on_new_version: called after a version has been published.
+        completed: adds to a version what its file has no place for and another file of the table holds.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class SchemaManager:
         clock: Clock = system_clock,
         evolver: Evolver | None = None,
         on_new_version: Callable[[TableSchema], None] | None = None,
+        completed: Callable[[TableSchema], TableSchema] | None = None,
     ) -> None:
         self.store = store
         self.branch = branch
@@ -83,6 +86,7 @@ class SchemaManager:
         self._clock = clock
         self._evolver = evolver or reshape
         self._on_new_version = on_new_version
+        self._completed = completed or (lambda schema: schema)
         self._lock = threading.Lock()
         self._parsed: dict[int, _Parsed] = {}
 
@@ -108,8 +112,8 @@ class SchemaManager:
             CorruptMetadataError: the file cannot be understood.
         """
         if self._dialect.is_cumulative:
-            return self._replay(schema_id, self.ids())
-        return self._load(schema_id, None)
+            return self._completed(self._replay(schema_id, self.ids()))
+        return self._completed(self._load(schema_id, None))
 
     def get_current_schema(self) -> TableSchema:
         """The newest version; it is parsed again only if its file holds other bytes than before.
@@ -125,8 +129,8 @@ class SchemaManager:
         if not known:
             raise self._no_schema()
         if self._dialect.is_cumulative:
-            return self._replay(known[-1], known)
-        return self._load(known[-1], None)
+            return self._completed(self._replay(known[-1], known))
+        return self._completed(self._load(known[-1], None))
 
     def load_latest_schema(self) -> TableSchema:
         """The newest version, from its file and not from the cache. Raises as `get_current_schema`."""
@@ -137,12 +141,18 @@ class SchemaManager:
     def versions(self) -> list[TableSchema]:
         """All versions, oldest first."""
         known = self.ids()
-        if not self._dialect.is_cumulative:
-            return [self._load(number, None) for number in known]
         found: list[TableSchema] = []
         for number in known:
-            found.append(self._load(number, found[-1] if found else None))
-        return found
+            found.append(self._load(number, found[-1] if found and self._dialect.is_cumulative else None))
+        return [self._completed(schema) for schema in found]
+
+    def as_stored(self, schema: TableSchema) -> TableSchema:
+        """A version that was published, as it is read again: where files hold no ids, new columns are numbered anew."""
+        return self.load_schema(schema.id) if self._dialect.is_cumulative else schema
+
+    def problems(self, schema: TableSchema, previous: TableSchema | None) -> Sequence[Diagnostic]:
+        """What keeps the table's files from holding `schema` as the version after `previous`; empty if nothing."""
+        return self._dialect.problems(schema, previous)
 
     def publish(self, schema: TableSchema) -> bool:
         """Make the file of a version; False when somebody else has made this version, or a later one, before.
@@ -154,7 +164,8 @@ class SchemaManager:
         if schema.version > CURRENT_VERSION:
             raise self._newer(schema)
         data = self._dialect.dumps(schema)
-        newest = max(self.ids(), default=-1)
+        known = self.ids()
+        newest = max(known, default=-1)
         if newest >= schema.id:
             return False
         if newest < schema.id - 1:
@@ -166,6 +177,10 @@ class SchemaManager:
                     remedy="Load the table's present schema and make the change again.",
                 )
             )
+        if self._dialect.is_cumulative and known:
+            problems = self._dialect.problems(schema, self._replay(newest, known))
+            if problems:
+                raise UnsupportedError(*problems)
         if not self.store.create_if_absent(self.path(schema.id), data):
             return False
         if self._on_new_version is not None:
@@ -197,15 +212,18 @@ class SchemaManager:
             raise self._conflict(base.id)
         while True:
             new = self._next(base, columns, *keys)
-            if new is base or self.publish(new):
-                return new
+            if new is base:
+                return base
+            if self.publish(new):
+                return self.as_stored(new)
             latest = self.load_latest_schema()
             if latest.fields != base.fields and self._next(latest, columns, *keys) is not latest:
                 raise self._conflict(latest.id)
             base = latest
 
     def refuse_newer(self, schema: TableSchema) -> None:
-        """Raise `UnsupportedError` for a version that a later Lakebed or Paimon has written."""
+        """Raise `UnsupportedError` for a version that a later Lakebed or Paimon has written, or with unknown types."""
+        refuse_unknown_types(schema)
         if schema.version > CURRENT_VERSION:
             raise self._newer(schema)
         refuse_newer(schema)

@@ -12,31 +12,30 @@ from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.branches import has_schema, has_snapshots
 from lakebed.catalog.building import first_version, option_texts
 from lakebed.catalog.columns import AnyFields, to_columns
+from lakebed.catalog.databases import Databases, already_there, missing_branch
 from lakebed.catalog.dialects import dialect_of
-from lakebed.catalog.dropping import is_interrupted, leftovers, remove_table
-from lakebed.catalog.external import refuse_external_data
+from lakebed.catalog.dropping import is_interrupted, refuse_leftovers, remove_table
+from lakebed.catalog.external import refuse_another_definition, refuse_external_data
 from lakebed.catalog.metadata import TableMetadata, described, instant, read_record, synthesised
-from lakebed.catalog.names import AnyTableName, TableName, quote, table_problems
+from lakebed.catalog.mini_record import completed_by_record
+from lakebed.catalog.mini_rows import refuse_foreign_rows
+from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
 from lakebed.catalog.paths import MAIN, Layout, PathFactory
+from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
+from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
 from lakebed.catalog.reshape import Evolver
 from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import Diagnostic
 from lakebed.errors import (
-    AlreadyExistsError,
     CorruptMetadataError,
-    NotFoundError,
     StoreError,
     UsageError,
     ValidationError,
 )
 from lakebed.store import Store
 
-NO_DATABASE = "LB3121"
-NO_TABLE = "LB3122"
-TABLE_EXISTS = "LB3123"
-LEFTOVERS = "LB3124"
 NO_ALTERER = "LB3126"
 NOT_FIRST = "LB3127"
 
@@ -70,19 +69,17 @@ class TableManager:
         self._alterer = alterer
         self._lock = threading.Lock()
         self._managers: dict[tuple[TableName, str], SchemaManager] = {}
+        self._databases = Databases(path_factory, self.store)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def list_databases(self) -> list[str]:
-        """The databases, sorted; of the mini layout only directories that hold a table."""
-        found = []
-        for entry in self.store.list(self.path_factory.warehouse):
-            database = self.path_factory.database_of(entry.name) if entry.is_directory else None
-            if database is None:
-                continue
-            if self.path_factory.layout is Layout.PAIMON or self._tables_of(database):
-                found.append(database)
-        return sorted(found)
+        """The databases, sorted; of the mini layout only directories that hold a table, or nothing."""
+        return self._databases.names()
+
+    def database_exists(self, database: str) -> bool:
+        """Whether there is such a database."""
+        return self._databases.exists(database)
 
     def list_tables(self, database: str | None = None, *, include_quarantine: bool = False) -> list[str]:
         """The names of the tables of a database, sorted; without a database `db.table` for all.
@@ -98,10 +95,10 @@ class TableManager:
                 for known in self.list_databases()
                 for table in self.list_tables(known, include_quarantine=include_quarantine)
             ]
-        found = [t for t in self._tables_of(database) if include_quarantine or not TableName(database, t).is_quarantine]
-        if not found and not self._has_database(database):
-            raise self._no_database(database)
-        return found
+        found = self._databases.tables(database)
+        if not found and not self._databases.exists(database):
+            raise self._databases.missing(database)
+        return [table for table in found if include_quarantine or not TableName(database, table).is_quarantine]
 
     def exists(self, name: AnyTableName) -> bool:
         """Whether the table has any schema version."""
@@ -111,16 +108,28 @@ class TableManager:
         """The table's directory."""
         return self.path_factory.table(name)
 
+    def refuse_foreign_rows(self, name: TableName) -> None:
+        """Raise `UnsupportedError` for a table of the mini layout that holds rows which Mini Paimon itself wrote."""
+        if self.path_factory.layout is Layout.MINI:
+            refuse_foreign_rows(self.store, self.table_path(name), name)
+
+    def file_problems(self, schema: TableSchema, previous: TableSchema | None) -> Sequence[Diagnostic]:
+        """What keeps schema files of this layout from holding `schema` as the version after `previous`."""
+        return dialect_of(self.path_factory.layout).problems(schema, previous)
+
     def get_schema_manager(self, database: str, table: str, branch: str = MAIN) -> SchemaManager:
-        """The schema versions of a branch of a table.
+        """The schema versions of a branch of a table; `t$branch_b` is the branch `b` of `t` too.
 
         Raises:
             NotFoundError: the table has no such branch, or there is no such table.
+            UnsupportedError: the name is that of a system table.
         """
-        name = TableName(database, table)
-        if not has_schema(self.store, self.table_path(name), branch):
-            raise self._no_table(name) if branch == MAIN or not self.exists(name) else _no_branch(name, branch)
-        return self._manager(name, branch)
+        name, branch = _of_branch(database, table, branch)
+        if has_schema(self.store, self.table_path(name), branch):
+            return self._manager(name, branch)
+        if branch == MAIN or not self.exists(name):
+            raise self._databases.missing_table(name)
+        raise missing_branch(name, branch)
 
     def get_table_metadata(self, database: str, table: str) -> TableMetadata:
         """The record of a table, at the newest version. A stale record is put right in its file.
@@ -146,11 +155,14 @@ class TableManager:
 
     # -- making ------------------------------------------------------------------------------------------------------
 
-    def create_database(self, database: str) -> str:
-        """Make the directory of a database; no error when it is there. Its path."""
-        path = self.path_factory.database(database)
-        self.store.make_directory(path)
-        return path
+    def create_database(self, database: str, *, ignore_if_exists: bool = False) -> str:
+        """Make a database, which is a directory without properties; its path.
+
+        Raises:
+            AlreadyExistsError: there is such a database.
+            ValidationError: no database can have such a name.
+        """
+        return self._databases.create(database, ignore_if_exists=ignore_if_exists)
 
     def create_table(
         self,
@@ -162,14 +174,16 @@ class TableManager:
         *,
         options: Mapping[str, object] | None = None,
         comment: str | None = None,
+        external: bool = False,
     ) -> TableMetadata:
         """Make a table, and its database where there is none. Columns of the primary key become NOT NULL.
 
         Every form of `lakebed.catalog.columns` is taken for a column. Options `primary-key` and `partition` are folded
-        into the keys.
+        into the keys. With `external` a table that lies in the directory already is taken as it is, provided that its
+        columns, keys and options are those that are given; what is not given may be anything.
 
         Raises:
-            AlreadyExistsError: there is such a table, or the rest of one.
+            AlreadyExistsError: there is such a table, with `external` a different one, or the rest of one.
             ValidationError: a name, column, key or option that may not be, with all problems.
         """
         name = TableName(database, table)
@@ -181,6 +195,9 @@ class TableManager:
             comment,
             self._clock(),
         )
+        if external and self.exists(name):
+            refuse_another_definition(self.get_schema_manager(database, table).get_current_schema(), schema, name)
+            return self.get_table_metadata(database, table)
         return self.create(name, schema)
 
     def create(self, name: TableName, schema: TableSchema) -> TableMetadata:
@@ -192,21 +209,32 @@ class TableManager:
             )
         ensure_valid(schema, branch_exists=lambda branch: branch == MAIN)
         if self.exists(name):
-            raise _exists(name)
-        self._refuse_leftovers(name)
-        stored = schema if self.path_factory.layout is Layout.PAIMON else _bare(schema)
+            raise already_there(name)
+        refuse_waiting_quarantine(self.store, self.path_factory, name)
+        refuse_leftovers(self.store, self.table_path(name), name)
         if not SchemaManager(
             self.store, self.table_path(name), name=name, dialect=dialect_of(self.path_factory.layout)
-        ).publish(stored):
-            raise _exists(name)
+        ).publish(schema):
+            raise already_there(name)
         return self._write_record(described(name, schema, made=schema.time_millis or self._clock()))
 
     def after_new_version(self, name: TableName, schema: TableSchema) -> None:
-        """Put the record of a table up to a new version of its main branch; a table without a record gets none."""
+        """Put the record of a table up to a new version of its main branch; a table without a record gets none.
+
+        In the mini layout, where options and comment are nowhere else, it gets one when there are any.
+
+        Raises:
+            CorruptMetadataError, StoreError: in the mini layout, options or a comment that cannot be written.
+        """
+        needed = self.path_factory.layout is Layout.MINI and bool(schema.options or schema.comment)
         try:
             record = read_record(self.path_factory, name)
         except CorruptMetadataError:
+            if needed:
+                raise
             return
+        if record is None and needed:
+            record = replace(described(name, schema, made=schema.time_millis or self._clock()), current_schema_id=-1)
         if record is not None and record.current_schema_id < schema.id:
             self._write_record(self._raised(record, schema))
 
@@ -227,8 +255,9 @@ class TableManager:
                     NO_ALTERER, "this table manager cannot judge changes", remedy="Use lakebed.open(...).tables."
                 )
             )
-        manager = self.get_schema_manager(database, table, branch)
-        path = self.table_path(TableName(database, table))
+        name, branch = _of_branch(database, table, branch)
+        manager = self.get_schema_manager(name.database, name.table, branch)
+        path = self.table_path(name)
         return alter(
             manager,
             self._alterer,
@@ -239,11 +268,11 @@ class TableManager:
 
     # -- dropping ----------------------------------------------------------------------------------------------------
 
-    def drop_table(self, database: str, table: str, *, purge: bool = False) -> None:
-        """Delete a table with all that is in its directory, and its quarantine table; links are not followed.
+    def drop_table(self, database: str, table: str, *, purge: bool = False) -> tuple[TableName, ...]:
+        """Delete a table with all that is in its directory, and its quarantine table; the names of both.
 
         Data files outside the table's directory are never deleted. A table that may have some is refused unless
-        `purge` is true, for they are lost with it. A drop that was interrupted is finished.
+        `purge` is true, for they are lost with it. Links are not followed. A drop that was interrupted is finished.
 
         Raises:
             NotFoundError: there is no such table.
@@ -252,7 +281,7 @@ class TableManager:
         name = TableName(database, table)
         path = self.table_path(name)
         if not self.exists(name) and not is_interrupted(self.store, path):
-            raise self._no_table(name)
+            raise self._databases.missing_table(name)
         names = [name]
         if not name.is_quarantine and not table_problems(name.quarantine.table):
             quarantine = self.table_path(name.quarantine)
@@ -260,14 +289,57 @@ class TableManager:
                 names.insert(0, name.quarantine)
         if not purge:
             for dropped in names:
-                refuse_external_data(
-                    self.store, self.table_path(dropped), dropped, dialect_of(self.path_factory.layout)
-                )
+                self._refuse_external_data(dropped)
+        self._databases.keep(database)
         for dropped in names:
             remove_table(self.store, self.table_path(dropped))
-            with self._lock:
-                for key in [key for key in self._managers if key[0] == dropped]:
-                    del self._managers[key]
+        self._forget(*names)
+        return tuple(reversed(names))
+
+    def drop_database(self, database: str, *, cascade: bool = False, purge: bool = False) -> None:
+        """Drop a database that is empty, with `cascade` any: each of its tables as `drop_table` does, then the rest.
+
+        A link in its place is removed and never followed.
+
+        Raises:
+            NotFoundError: there is no such database.
+            RefusedError: it is not empty, or with `cascade` a table may have data files elsewhere and `purge` is false.
+            ConflictError: somebody has made a table in it meanwhile.
+        """
+        self._databases.drop(
+            database,
+            cascade=cascade,
+            check_table=(lambda _: None) if purge else self._refuse_external_data,
+            drop_table=lambda name: self.drop_table(name.database, name.table, purge=purge),
+        )
+
+    # -- renaming ----------------------------------------------------------------------------------------------------
+
+    def rename_table(self, old: AnyTableName, new: AnyTableName) -> TableMetadata:
+        """Give a table another name, also in another database of the warehouse, and its quarantine with it.
+
+        What is written under the old name at the same moment may be lost. A rename that was interrupted is finished.
+
+        Raises:
+            NotFoundError: there is no such table, or no database of the new name.
+            AlreadyExistsError: there is something of the new name.
+            RefusedError: the storage cannot move a directory in one step, or a name is that of a quarantine.
+        """
+        source, target = as_table_name(old), as_table_name(new)
+        if not is_rename_interrupted(self.store, self.path_factory, source, target):
+            if not self.exists(source):
+                raise self._databases.missing_table(source)
+            if not self._databases.exists(target.database):
+                raise self._databases.missing(target.database)
+            if self.exists(target):
+                raise already_there(target)
+        moved = rename(self.store, self.path_factory, source, target)
+        self._forget(source, target, *moved)
+        for name in moved:
+            record = read_record(self.path_factory, name)
+            if record is not None:
+                self._write_record(record)
+        return self.get_table_metadata(target.database, target.table)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -284,110 +356,45 @@ class TableManager:
                     clock=self._clock,
                     evolver=self._evolver,
                     on_new_version=(lambda schema: self.after_new_version(name, schema)) if branch == MAIN else None,
+                    completed=completed_by_record(self.path_factory, name)
+                    if branch == MAIN and self.path_factory.layout is Layout.MINI
+                    else None,
                 )
             return known
 
-    def _tables_of(self, database: str) -> list[str]:
-        directory = self.path_factory.database(database)
-        return [
-            entry.name
-            for entry in self.store.list(directory)
-            if entry.is_directory
-            and not table_problems(entry.name)
-            and has_schema(self.store, f"{directory}/{entry.name}")
-        ]
+    def _forget(self, *names: TableName) -> None:
+        with self._lock:
+            for key in [key for key in self._managers if key[0] in names]:
+                del self._managers[key]
 
-    def _has_database(self, database: str) -> bool:
-        directory = self.path_factory.database_directory_name(database)
-        return any(e.name == directory and e.is_directory for e in self.store.list(self.path_factory.warehouse))
-
-    def _refuse_leftovers(self, name: TableName) -> None:
-        path = self.table_path(name)
-        if is_interrupted(self.store, path):
-            what, remedy = "a drop of an earlier table was interrupted there", "Drop the table again to finish it."
-        elif found := leftovers(self.store, path):
-            what, remedy = (
-                f"it holds {', '.join(found)} of an earlier table",
-                f"Look at {path} and delete the directory.",
-            )
-        else:
-            return
-        raise AlreadyExistsError(
-            Diagnostic(LEFTOVERS, f"the table {name} cannot be made in {path}: {what}", path=path, remedy=remedy)
-        )
+    def _refuse_external_data(self, name: TableName) -> None:
+        refuse_external_data(self.store, self.table_path(name), name, dialect_of(self.path_factory.layout))
 
     def _raised(self, record: TableMetadata, latest: TableSchema) -> TableMetadata:
-        """The record at a version; in the mini layout, whose schema files hold no options, only the id and the time."""
+        """The record at a version."""
         time = instant(latest.time_millis or self._clock())
         raised = replace(record, current_schema_id=latest.id, last_modified_time=max(record.create_time, time))
-        if self.path_factory.layout is Layout.MINI:
-            return raised
         properties = {key: value for key, value in sorted(latest.options.items()) if key != OPTION}
-        return replace(raised, description=latest.comment or "", properties=properties)
+        kept = record.properties if record.properties == properties else properties
+        return replace(raised, description=latest.comment or "", properties=kept)
 
     def _write_record(self, record: TableMetadata) -> TableMetadata:
         """Write the record where that is possible.
 
         The schema file is the truth and is written already: a store that refuses the record must not make the caller
-        believe that the version failed. The next look at the table puts the record right.
+        believe that the version failed. The next look at the table puts the record right. Not so in the mini layout,
+        whose options and comments are in the record alone.
         """
         try:
             record.persist(self.path_factory)
         except StoreError:
-            return record
+            if self.path_factory.layout is Layout.MINI and (record.properties or record.description):
+                raise
         return record
 
-    def _no_database(self, database: str) -> NotFoundError:
-        return NotFoundError(
-            Diagnostic(
-                NO_DATABASE,
-                f"there is no database {quote(database)} in {self.path_factory.warehouse}",
-                found=database,
-                suggestions=near_names(database, self.list_databases()),
-                remedy="Create a table in it; the database is made with its first table.",
-            )
-        )
 
-    def _no_table(self, name: TableName) -> NotFoundError:
-        if not self._has_database(name.database):
-            near: tuple[str, ...] = near_names(name.database, self.list_databases())
-            return NotFoundError(
-                Diagnostic(
-                    NO_TABLE,
-                    f"there is no table {name}: {self.path_factory.warehouse} has no database {quote(name.database)}",
-                    found=str(name),
-                    suggestions=tuple(f"{quote(database)}.{quote(name.table)}" for database in near),
-                    remedy="Check the name, or create the table.",
-                )
-            )
-        near = near_names(name.table, self._tables_of(name.database))
-        return NotFoundError(
-            Diagnostic(
-                NO_TABLE,
-                f"there is no table {name} in {self.path_factory.warehouse}",
-                found=str(name),
-                suggestions=tuple(str(TableName(name.database, table)) for table in near),
-                remedy="Check the name, or create the table.",
-            )
-        )
-
-
-def _bare(schema: TableSchema) -> TableSchema:
-    """What a schema file of the mini layout holds: options and comment are in the record alone, annotations nowhere."""
-    kept = {key: value for key, value in schema.options.items() if key == OPTION}
-    return replace(schema, options=kept, comment=None)
-
-
-def _exists(name: TableName) -> AlreadyExistsError:
-    return AlreadyExistsError(
-        Diagnostic(
-            TABLE_EXISTS,
-            f"the table {name} exists already",
-            found=str(name),
-            remedy="Choose another name, or change the table by a plan.",
-        )
-    )
-
-
-def _no_branch(name: TableName, branch: str) -> NotFoundError:
-    return NotFoundError(Diagnostic(NO_TABLE, f"the table {name} has no branch {branch!r}", found=branch))
+def _of_branch(database: str, table: str, branch: str) -> tuple[TableName, str]:
+    if branch != MAIN:
+        return TableName(database, table), branch
+    name, given = branch_of(database, table)
+    return name, given or MAIN

@@ -224,8 +224,12 @@ def _keys(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _defaults(subject: Subject) -> Iterator[Diagnostic]:
+    """New defaults; one that another engine has put there keeps nobody from changing something else."""
+    known = {f.id: (f.default_value, f.type) for f in walk_fields(subject.base.fields)} if subject.base else {}
     for field in walk_fields(subject.schema.fields):
-        if field.default_value is not None and not is_default_for(field.default_value, field.type):
+        if field.default_value is None or known.get(field.id) == (field.default_value, field.type):
+            continue
+        if not is_default_for(field.default_value, field.type):
             yield Diagnostic(
                 BAD_DEFAULT,
                 f"the default of {field.name} is not a value of its type",
@@ -237,7 +241,15 @@ def _defaults(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _catalog(subject: Subject) -> Iterator[Diagnostic]:
-    """What a file system catalog refuses for new tables."""
+    """What a file system catalog refuses: `branch` for all, the rest for new tables."""
+    if "branch" in subject.options and (subject.base is None or "branch" not in subject.base.options):
+        yield Diagnostic(
+            CATALOG_OPTION,
+            "the option 'branch' cannot be stored: it says which branch a reader has opened",
+            path=option_path("branch"),
+            found=subject.options["branch"],
+            remedy="Leave the option out; a branch is opened as TABLE@branch:NAME.",
+        )
     if subject.base is not None:
         return
     if "path" in subject.options:

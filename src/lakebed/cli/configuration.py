@@ -6,24 +6,35 @@ import json
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
 
 FILE_NAME = "lakebed.toml"
 VARIABLE = "LAKEBED_WAREHOUSE"
-_KEYS = ("warehouse", "layout", "time_zone")
+_TEXTS = ("warehouse", "layout", "time_zone", "attributes")
+_STORAGE = "storage"
+_RACES = "allow_overwrite_races"
+_KEYS = (*_TEXTS, _STORAGE, _RACES)
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """The settings of a run. A relative `warehouse` is relative to the present directory."""
+    """The settings of a run. A relative `warehouse` is relative to the present directory.
+
+    `storage` holds options for the driver of the storage, `allow_overwrite_races` accepts one that cannot create a
+    file exclusively; both are those of `lakebed.open`. `attributes` is the file that declares the project's attributes.
+    """
 
     warehouse: str
     layout: str = "auto"
     time_zone: str = "UTC"
+    storage: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    allow_overwrite_races: bool = False
+    attributes: str | None = None
 
 
 def find_configuration(
@@ -31,7 +42,7 @@ def find_configuration(
 ) -> Configuration:
     """The configuration in force. Raises `UsageError` where no warehouse is named or the file cannot be understood.
 
-    The file's `layout` is that of the file's warehouse: it says nothing of another one.
+    The file's `layout` and storage settings are those of the file's warehouse: they say nothing of another one.
     """
     found = nearest_file(directory or Path.cwd())
     settings = _load(found) if found else {}
@@ -45,8 +56,27 @@ def find_configuration(
             expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
             remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",
         )
-    layout = settings.get("layout", "auto") if own is None or named == own else "auto"
-    return Configuration(named, layout, settings.get("time_zone", "UTC"))
+    mine = settings if own is None or named == own else {}
+    return Configuration(
+        named,
+        mine.get("layout", "auto"),
+        settings.get("time_zone", "UTC"),
+        mine.get(_STORAGE, {}),
+        mine.get(_RACES, False),
+        declared_attributes(found, settings),
+    )
+
+
+def declared_attributes(found: Path | None, settings: Mapping[str, Any]) -> str | None:
+    """The file that declares the project's attributes; it lies relative to the `lakebed.toml` that names it."""
+    named = settings.get("attributes")
+    return str(found.parent / named) if found is not None and named is not None else None
+
+
+def project_attributes(directory: Path | None = None) -> str | None:
+    """The file of the project's attributes, for a command that needs no warehouse."""
+    found = nearest_file(directory or Path.cwd())
+    return declared_attributes(found, _load(found)) if found is not None else None
 
 
 def nearest_file(start: Path) -> Path | None:
@@ -65,21 +95,23 @@ def configuration_text(warehouse: str) -> str | None:
     return text
 
 
-def _load(path: Path) -> dict[str, str]:
+def _load(path: Path) -> dict[str, Any]:
     try:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError.of("LB7002", f"{path} is not valid TOML: {error}") from None
     problems = [
-        _problem(path, key, value) for key, value in settings.items() if key not in _KEYS or not _is_text(value)
+        _problem(path, key, value)
+        for key, value in settings.items()
+        if key not in _KEYS or not isinstance(value, _kind(key)) or value == ""
     ]
     if problems:
         raise UsageError(*problems)
     return settings
 
 
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and value != ""
+def _kind(key: str) -> type:
+    return dict if key == _STORAGE else bool if key == _RACES else str
 
 
 def _problem(path: Path, key: str, value: object) -> Diagnostic:
@@ -91,4 +123,5 @@ def _problem(path: Path, key: str, value: object) -> Diagnostic:
             expected=", ".join(_KEYS),
             remedy=f"the settings are {', '.join(_KEYS)}",
         )
-    return Diagnostic("LB7002", f"{path}: the setting {key!r} must be text, not {value!r}", found=repr(value))
+    wanted = {dict: f"a table [{key}]", bool: "true or false"}.get(_kind(key), "text")
+    return Diagnostic("LB7002", f"{path}: the setting {key!r} must be {wanted}, not {value!r}", found=repr(value))

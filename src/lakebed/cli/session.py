@@ -42,7 +42,14 @@ class Session:
         import lakebed
 
         settings = self.configuration()
-        return lakebed.open(settings.warehouse, layout=settings.layout, time_zone=settings.time_zone)
+        return lakebed.open(
+            settings.warehouse,
+            layout=settings.layout,
+            time_zone=settings.time_zone,
+            storage_options=settings.storage,
+            allow_overwrite_races=settings.allow_overwrite_races,
+            attributes=settings.attributes,
+        )
 
     @property
     def can_ask(self) -> bool:

@@ -10,7 +10,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-_ROOMS = ("general", "manifest", "types", "catalog", "evolve", "table", "rows", "reading", "casts", "cli")
+_ROOMS = (
+    *("general", "manifest", "types", "arrow", "conversion", "catalog", "databases", "maintenance", "evolve"),
+    *("merge", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
+)
 
 
 @dataclass(frozen=True, slots=True)

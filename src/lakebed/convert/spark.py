@@ -151,6 +151,30 @@ def to_struct_type(schema: Schema) -> spark_types.StructType:
     return spark_types.StructType(fields)
 
 
+def with_metadata(struct: spark_types.StructType, schema: Schema) -> spark_types.StructType:
+    """The Spark schema of rows, with the annotations of the logical schema of the same columns at every level."""
+    return spark_types.StructType(_annotated_fields(struct, schema.fields))
+
+
+def has_nested_metadata(schema: Schema) -> bool:
+    """Whether a member of a struct, at any depth, has something to say that its Spark type does not."""
+    return any(_says_inside(field.type) for field in schema.fields)
+
+
+def _says_inside(type_: LogicalType) -> bool:
+    match type_:
+        case logical.Struct():
+            return any(column_metadata(member) or _says_inside(member.type) for member in type_.fields)
+        case logical.Option():
+            return _says_inside(type_.inner)
+        case logical.List():
+            return _says_inside(type_.item_type)
+        case logical.Map():
+            return _says_inside(type_.key_type) or _says_inside(type_.value_type)
+        case _:
+            return False
+
+
 def _annotated_fields(struct: spark_types.StructType, members: tuple[Field, ...]) -> list[spark_types.StructField]:
     return [
         spark_types.StructField(m.name, _annotated(f.dataType, m.type), m.nullable, column_metadata(m))

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lakebed.catalog.branches import has_snapshots
-from lakebed.catalog.names import TableName
+from lakebed.catalog.branches import has_schema, has_snapshots
+from lakebed.catalog.names import TableName, TableRef
+from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.codes import register
 from lakebed.diagnostics import Diagnostic, Severity, near_names
@@ -59,7 +60,7 @@ def apply(
     not what it was (`StalePlanError`), or when a code in `allow` is unknown (`UsageError`). Raises `StalePlanError` for
     a lost race.
     """
-    _check_allow(allow)
+    check_allow(allow)
     _check_leave(plan, allow)
     stale = [d for table in plan.tables for d in _staleness(table, tables)]
     if stale:
@@ -76,7 +77,8 @@ def apply(
     return AppliedPlan(tuple(done))
 
 
-def _check_allow(allow: frozenset[str]) -> None:
+def check_allow(allow: frozenset[str]) -> None:
+    """Raise `UsageError` for leave that names no code."""
     known = register()
     problems = [
         Diagnostic(
@@ -123,13 +125,13 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
 
 
 def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:
-    name = TableName.parse(table.name)
-    exists = tables.exists(name)
+    name, branch = _place(table)
+    exists = has_schema(tables.store, tables.table_path(name), branch)
     if table.create:
         return [_stale(table, "has been made in the meantime")] if exists else []
     if not exists:
         return [_stale(table, "is gone")]
-    newest = tables.get_schema_manager(name.database, name.table).load_latest_schema()
+    newest = tables.get_schema_manager(name.database, name.table, branch).load_latest_schema()
     if newest.fingerprint == table.base_fingerprint:
         return []
     if table.target is not None and newest.fingerprint == table.target.fingerprint:
@@ -141,11 +143,17 @@ def _stale(table: TablePlan, what: str) -> Diagnostic:
     return Diagnostic("LB4303", f"the plan is stale: table {table.name} {what}", remedy="make the plan again")
 
 
+def _place(table: TablePlan) -> tuple[TableName, str]:
+    """The table that a plan is for, and the branch of it."""
+    ref = TableRef.parse(table.name)
+    return ref.name, ref.branch or MAIN
+
+
 def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
-    name = TableName.parse(table.name)
+    name, branch = _place(table)
     if table.create:
         return _create(table, name, tables, clock)
-    manager = tables.get_schema_manager(name.database, name.table)
+    manager = tables.get_schema_manager(name.database, name.table, branch)
     base = manager.load_latest_schema()
     if base.fingerprint != table.base_fingerprint:
         raise StalePlanError(*_staleness(table, tables))
@@ -155,7 +163,7 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
     schema = evaluate(
         base,
         table.steps,
-        has_snapshots=lambda: has_snapshots(tables.store, tables.table_path(name)),
+        has_snapshots=lambda: has_snapshots(tables.store, tables.table_path(name), branch),
         now=clock(),
         history=manager.versions,
     )
@@ -168,7 +176,8 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
                 remedy="make the plan again",
             )
         )
-    tables.after_new_version(name, schema)
+    if branch == MAIN:
+        tables.after_new_version(name, schema)
     return AppliedTable(table.name, schema.id, created=False, changed=True)
 
 

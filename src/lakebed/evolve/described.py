@@ -12,13 +12,17 @@ from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import compare
 from lakebed.evolve.nested import Fields
 from lakebed.evolve.wording import summary
+from lakebed.model.encoding import is_encoding
 from lakebed.physical.types import UNASSIGNED, Array, DataType, Map, Multiset, Row, Vector
 
 
-def describe_changes(old: TableSchema, new: TableSchema, *, by_name: bool = False) -> tuple[str, ...]:
+def describe_changes(
+    old: TableSchema, new: TableSchema, *, by_name: bool = False, encodings: bool = False
+) -> tuple[str, ...]:
     """One line per difference; empty for equal schemas, whatever their ids and times.
 
     Columns are the same where their ids are, or with `by_name` where their names are, for schemas of two tables.
+    Hints of how values are encoded in Arrow are summed up in one line unless `encodings` asks for them.
     """
     declared = new.logical
     if by_name:
@@ -26,7 +30,15 @@ def describe_changes(old: TableSchema, new: TableSchema, *, by_name: bool = Fals
         new = replace(new, highest_field_id=max(old.highest_field_id, highest_id(new.fields)))
     meanings = compare(old.fields, old.logical, new.fields, declared)
     edits = [e for e in _edits(old, new) if not (e.kind is EditKind.OPTION and e.name == OPTION)]
-    return tuple(summary(e, meanings) for e in dict.fromkeys([*edits, *meanings.edits]))
+    shown = dict.fromkeys([*edits, *meanings.edits])
+    hints = [e for e in shown if not encodings and e.kind is EditKind.ANNOTATION and is_encoding(e.name or "")]
+    lines = [summary(e, meanings) for e in shown if e not in hints]
+    return (*lines, *_summed_up(hints))
+
+
+def _summed_up(hints: list[Edit]) -> tuple[str, ...]:
+    columns = len({e.path for e in hints})
+    return (f"change encoding hints of {columns} column{'' if columns == 1 else 's'}",) if hints else ()
 
 
 def _edits(old: TableSchema, new: TableSchema) -> list[Edit]:

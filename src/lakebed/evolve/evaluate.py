@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.catalog.annotations import OPTION
+from lakebed.catalog.future_types import refuse_unknown_types
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Severity
@@ -67,7 +68,8 @@ def evaluate_all(
 
 
 def refuse_later(base: TableSchema) -> None:
-    """Raise `UnsupportedError` for a schema file of a later format: what is not known would be lost."""
+    """Raise `UnsupportedError` for a later format or an unknown type: what is not known would be lost."""
+    refuse_unknown_types(base)
     if base.version > CURRENT_VERSION:
         message = f"schema files of version {base.version} are not written"
         raise UnsupportedError(Diagnostic("LB4022", message, expected=f"at most {CURRENT_VERSION}"))

@@ -50,13 +50,16 @@ def inverses(before: TableSchema, changes: Sequence[Change]) -> tuple[Change | N
 
 def _inverse(change: Change, before: WorkingCopy) -> Change | None:
     match change:
-        case SetOption(guards.PRIMARY_KEY):
-            return DropPrimaryKey()
-        case SetOption(guards.PARTITION):
-            return None
+        case SetOption(guards.PRIMARY_KEY, value):
+            return _without_keys(change, value, before)
+        case SetOption(guards.PARTITION, value):
+            return change if _names(value) == before.partition_keys else None
         case SetOption(key) | RemoveOption(key):
             old = before.options.get(key)
-            return RemoveOption(key) if old is None else SetOption(key, old)
+            if old is None:
+                # The option `type` can be given, but never taken away.
+                return None if key == "type" and isinstance(change, SetOption) else RemoveOption(key)
+            return SetOption(key, old)
         case UpdateComment():
             return UpdateComment(before.comment)
         case AddColumn(path):
@@ -80,6 +83,19 @@ def _inverse(change: Change, before: WorkingCopy) -> Change | None:
             return SetOption(guards.PRIMARY_KEY, ",".join(before.primary_keys)) if before.primary_keys else None
         case _:
             assert_never(change)
+
+
+def _without_keys(change: SetOption, value: str, before: WorkingCopy) -> Change | None:
+    """Back from defined keys: the columns keep the NOT NULL that they got, so that they must have had it before."""
+    names = _names(value)
+    if names == before.primary_keys:
+        return change
+    nullable = any(f.type.nullable for f in before.fields if f.name in names)
+    return None if nullable else DropPrimaryKey()
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _siblings(fields: Fields, parent: Path) -> Fields:

@@ -22,9 +22,11 @@ def look_alikes(before: Fields, after: Fields, position_of: PositionOf) -> Itera
     yield from _level((), before, after, position_of)
 
 
-def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
+def resembling(before: Fields, after: Fields) -> list[tuple[DataField, DataField]]:
+    """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most."""
     kept = {f.id for f in after if f.id != UNASSIGNED}
     gone = {i: f for i, f in enumerate(before) if f.id not in kept}
+    pairs = []
     for place, new in enumerate(after):
         if new.id != UNASSIGNED:
             continue
@@ -32,8 +34,13 @@ def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf)
             ((i, _likeness(i, old, place, new)) for i, old in gone.items()), key=lambda pair: pair[1], default=(0, 0.0)
         )
         if found[1] > 0:
-            old = gone.pop(found[0])
-            yield _question((*parent, new.name), old.name, position_of)
+            pairs.append((gone.pop(found[0]), new))
+    return pairs
+
+
+def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
+    for old, new in resembling(before, after):
+        yield _question((*parent, new.name), old.name, position_of)
     by_id = {f.id: f for f in before}
     for new in after:
         if new.id in by_id:

@@ -1,16 +1,19 @@
 """Options that name columns, and how they follow a rename or a drop.
 
-Three shapes: a comma list of columns as the value, a column (or a comma list of columns) inside the key, and both. Java
-follows only some of them and takes the first step of a nested path for a column; here every option that is known to
-name a column follows, and a nested rename touches only `fields.<c>.nested-key`, whose value names struct members.
+The shapes: a comma list of columns as the value, a column (or a comma list of columns) inside the key, both, a column
+path behind a `#` in the key (Parquet's settings of single columns), and the JSON of a ROW whose fields are columns
+(shredding of VARIANT). Java follows only some of them and takes the first step of a nested path for a column; here
+every option that is known to name a column follows, and a nested rename touches only what names members of structs:
+`fields.<c>.nested-key`, `fields.<c>.nested-sequence-field`, and paths behind a `#`.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Mapping
 
-from lakebed.evolve.changes import ELEMENT, Path
+from lakebed.evolve.changes import ELEMENT, VALUE, Path
 from lakebed.physical.types import Array, Blob, DataField, DataType, Map, Vector
 
 BLOB_LISTS = ("blob-field", "blob-descriptor-field", "blob-view-field", "blob.stored-descriptor-fields")
@@ -26,6 +29,13 @@ _LISTS = frozenset(
         "rowkind.field",
         "record-level.time-field",
         "upsert-key",
+        "changelog-producer.row-deduplicate-ignore-fields",
+        "partial-update.remove-record-on-sequence-group",
+        "orc.bloom.filter.columns",
+        "orc.column.encoding.direct",
+        # As an engine that does not fold them into the keys leaves them behind.
+        "primary-key",
+        "partition",
         "mosaic.stats-columns",
         "video-frame-field",
         VECTOR_LIST,
@@ -37,7 +47,13 @@ _PK_INDEX_PATTERN = re.compile(r"pk-[a-z-]+\.index\.columns")
 #: Options with the column inside the key, right after one of these prefixes.
 _KEY_PREFIX = re.compile(r"(fields\.|field\.|file-index\.[^.]+\.)(.+)", re.DOTALL)
 _SEQUENCE_GROUP = ".sequence-group"
-_NESTED_KEY = ".nested-key"
+#: Options of a column of structs whose values are comma lists of the structs' members.
+_MEMBER_LISTS = (".nested-key", ".nested-sequence-field")
+#: A setting of one column of a Parquet file, such as `parquet.bloom.filter.enabled#a.list.element`.
+_COLUMN_PATH = re.compile(r"(parquet\.[a-z.-]+#)(.+)", re.DOTALL)
+#: What Parquet writes before a step into a list or a map.
+_PARQUET_STEPS = {ELEMENT: "list", VALUE: "key_value"}
+_SHREDDING = frozenset({"variant.shreddingSchema", "parquet.variant.shreddingSchema"})
 
 
 def is_column_list(key: str) -> bool:
@@ -56,10 +72,13 @@ def follow_rename(options: Mapping[str, str], path: Path, new_name: str, columns
     if len(path) == 1:
         names = tuple(columns)
         return dict(_rename_column(k, v, path[0], new_name, names) for k, v in options.items())
-    key = f"fields.{path[0]}{_NESTED_KEY}"
-    if len(path) == 3 and path[1] == ELEMENT and key in options:
-        return {**options, key: _in_list(options[key], path[2], new_name)}
-    return dict(options)
+    out = {_in_column_path(k, path, new_name): v for k, v in options.items()}
+    if len(path) == 3 and path[1] == ELEMENT:
+        for suffix in _MEMBER_LISTS:
+            key = f"fields.{path[0]}{suffix}"
+            if key in out:
+                out[key] = _in_list(out[key], path[2], new_name)
+    return out
 
 
 def follow_drop(options: Mapping[str, str], field: DataField) -> dict[str, str]:
@@ -95,9 +114,11 @@ def is_blob(type_: DataType) -> bool:
 def _rename_column(key: str, value: str, old: str, new: str, columns: tuple[str, ...]) -> tuple[str, str]:
     if is_column_list(key):
         return key, _in_list(value, old, new)
+    if key in _SHREDDING:
+        return key, _in_shredding(value, old, new)
     match = _KEY_PREFIX.fullmatch(key)
     if match is None:
-        return key, value
+        return _in_column_path(key, (old,), new), value
     prefix, rest = match.groups()
     if prefix == "fields." and rest.endswith(_SEQUENCE_GROUP):
         names = rest.removesuffix(_SEQUENCE_GROUP)
@@ -105,6 +126,35 @@ def _rename_column(key: str, value: str, old: str, new: str, columns: tuple[str,
     if _owner(rest, columns) == old:
         return prefix + new + rest[len(old) :], value
     return key, value
+
+
+def _in_column_path(key: str, path: Path, new_name: str) -> str:
+    """The key with the step of a path behind its `#` renamed. Parquet writes a step into a list as `list.element`."""
+    match = _COLUMN_PATH.fullmatch(key)
+    if match is None:
+        return key
+    steps = match[2].split(".")
+    at = 0
+    for number, name in enumerate(path):
+        if number and steps[at : at + 2] == [_PARQUET_STEPS.get(name), name]:
+            at += 1
+        if at >= len(steps) or steps[at] != name:
+            return key
+        at += 1
+    return match[1] + ".".join([*steps[: at - 1], new_name, *steps[at:]])
+
+
+def _in_shredding(text: str, old: str, new: str) -> str:
+    """The JSON of a ROW with the field `old` renamed; text that is no such JSON stays as it is."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return text
+    fields = value.get("fields") if isinstance(value, dict) else None
+    if not isinstance(fields, list) or not any(isinstance(f, dict) and f.get("name") == old for f in fields):
+        return text
+    renamed = [{**f, "name": new} if isinstance(f, dict) and f.get("name") == old else f for f in fields]
+    return json.dumps({**value, "fields": renamed}, ensure_ascii=False, separators=(",", ":"))
 
 
 def _owner(rest: str, columns: tuple[str, ...]) -> str | None:

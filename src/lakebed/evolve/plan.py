@@ -47,7 +47,8 @@ class PlannedChange:
 class TablePlan:
     """The plan of one table, bound to its newest version: id and fingerprint, or both None for a table to be made.
 
-    `steps` is what runs, in order. `target` is the version that results, its time 0; None when a change is forbidden.
+    `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
+    `target` is the version that results, its time 0; None when a change is forbidden.
     `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan.
     """
 

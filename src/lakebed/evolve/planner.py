@@ -11,13 +11,15 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
-from lakebed.errors import LakebedError, ManifestError, ValidationError
+from lakebed.errors import LakebedError, ManifestError, UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
+from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
+from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify, identify_new
 from lakebed.evolve.look_alikes import look_alikes
 from lakebed.evolve.meaning import Meanings, compare
@@ -55,19 +57,22 @@ def plan_table(
     has_snapshots: Callable[[], bool],
     *,
     history: Callable[[], Iterable[TableSchema]] | None = None,
+    file_problems: FileProblems = lambda _schema, _previous: (),
 ) -> TablePlan:
     """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
 
     The manifest's options are all the options that a user gives: one that the table has and the manifest has not is
     removed, those under `lakebed.` excepted. `history`, the versions that data files may have been written under, lets
-    type changes be refused that old files could not be read under. Raises `ManifestError` for pins and renames that
-    cannot be followed, `ConversionError` for columns that cannot be stored, and `ValidationError` for a table that the
-    format does not allow; each with the places in the manifest.
+    type changes be refused that old files could not be read under. `file_problems` says what the schema files of the
+    warehouse's layout cannot hold. Raises `ManifestError` for pins and renames that cannot be followed,
+    `ConversionError` for columns that cannot be stored, `ValidationError` for a table that the format does not allow,
+    and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest.
     """
     try:
+        declared = with_extras(declared)
         if base is None:
-            return _creation(declared)
-        return _Planning(declared, base, has_snapshots, history).plan()
+            return _creation(declared, file_problems)
+        return _Planning(declared, base, has_snapshots, history, file_problems).plan()
     except LakebedError as error:
         raise _placed(error, declared) from error
 
@@ -95,7 +100,7 @@ def _table_name(declared: TableManifest) -> str:
 # A table that is not there yet
 
 
-def _creation(declared: TableManifest) -> TablePlan:
+def _creation(declared: TableManifest, file_problems: FileProblems) -> TablePlan:
     primary, partition, options = _declared_table(declared, {})
     fields, highest = identify_new(declared.schema, position_of=declared.position_of)
     fields = _key_columns(fields, primary, options)
@@ -106,6 +111,8 @@ def _creation(declared: TableManifest) -> TablePlan:
     problems = [d for d in validate(target) if d.severity is Severity.ERROR]
     if problems:
         raise ValidationError(*problems)
+    if left_out := file_problems(target, None):
+        raise UnsupportedError(*left_out)
     name = _table_name(declared)
     meanings = compare((), replace(declared.schema, fields=()), fields, declared.schema)
     edits = [Edit(EditKind.CREATE, (), after_text=f"{name} ({len(fields)} columns)")]
@@ -184,6 +191,7 @@ class _Planning:
     base: TableSchema
     has_snapshots: Callable[[], bool]
     history: Callable[[], Iterable[TableSchema]] | None
+    file_problems: FileProblems
 
     def plan(self) -> TablePlan:
         declared, base = self.declared, self.base
@@ -206,6 +214,9 @@ class _Planning:
         annotation = self._annotation(edits, refusals, target)
         if not steps and not annotation:
             edits = [e for e in edits if e.kind not in (EditKind.ANNOTATION, EditKind.MEANING)]
+        if not refusals:
+            written, _ = evaluate_all(base, [*changes, *annotation], has_snapshots=lambda: False, now=0)
+            refused = refused_by_files(edits, self.file_problems(written, base)) | refused
         circumstances = Circumstances(meanings, self._not_null_allowed(options))
         planned = tuple(
             _planned(

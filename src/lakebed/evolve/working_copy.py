@@ -30,6 +30,7 @@ from lakebed.evolve.changes import (
     UpdateColumnPosition,
     UpdateColumnType,
     UpdateComment,
+    path_of,
     problem,
 )
 from lakebed.evolve.directives import directed, is_directive
@@ -44,7 +45,7 @@ from lakebed.evolve.nested import (
 )
 from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
 from lakebed.physical import path_text
-from lakebed.physical.types import UNASSIGNED, DataField, DataType, with_nullability
+from lakebed.physical.types import UNASSIGNED, DataField, DataType, equal_ignoring_nullability, with_nullability
 
 
 @dataclass(slots=True)
@@ -67,6 +68,8 @@ class WorkingCopy:
 
     def apply(self, change: Change) -> None:
         """Do one change. Raises `ValidationError` and leaves the copy as it was when a rule forbids it."""
+        if "path" in getattr(change, "__slots__", ()) and not path_of(change):
+            raise problem("LB4021", f"a {type(change).__name__} names no column", expected="a path of one name or more")
         match change:
             case SetOption(key, value):
                 self._set_option(key, value)
@@ -106,7 +109,7 @@ class WorkingCopy:
             self.options[key] = value
 
     def _remove_option(self, key: str) -> None:
-        if key in self.options:
+        if key in self.options or key == "type":
             guards.check_change(self.options, key, None, self.has_snapshots)
             del self.options[key]
 
@@ -233,13 +236,15 @@ class WorkingCopy:
                 raise problem("LB4008", f"BLOB column {path_text(path)} cannot change its type", path=path_text(path))
             self._check_nullability(path, old, new.nullable, forbidden=not explicit)
             if not castable(old, new, explicit=explicit):
+                same = equal_ignoring_nullability(without_ids(old), without_ids(new))
+                remedy = "change only the nullability" if same else "add a new column of the wanted type"
                 raise problem(
                     "LB4012",
                     f"{path_text(path)} cannot change from {old} to {new}",
                     path=path_text(path),
                     expected=f"a type that stored {old} values can be read as",
                     found=str(new),
-                    remedy="add a new column of the wanted type",
+                    remedy=remedy,
                 )
             return new
 

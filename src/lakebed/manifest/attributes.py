@@ -7,10 +7,12 @@ that does not exist is an error, because a misspelt one would otherwise do nothi
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import Severity, near_names
+from lakebed.errors import ConversionError
 from lakebed.manifest.json_values import json_value
 from lakebed.manifest.literals import literal_for
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
@@ -24,11 +26,14 @@ from lakebed.model.extra import (
     EXTENDED_TYPE,
     FIELD_ID,
     KEY_PATTERN,
+    ODF_SYSTEM_COLUMN,
     ON_BAD_ROW,
     PAIMON_TYPE,
     PATTERN,
     RENAMED_FROM,
+    SYSTEM_COLUMN,
 )
+from lakebed.model.known_attributes import MALFORMED, Core, extended_type
 
 DOMAIN = "lakebed.dev"
 PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"
@@ -41,6 +46,7 @@ _INSTRUCTIONS = ("__BLOB", "__VECTOR")
 _KNOWN_FOREIGN = (
     DESCRIPTION,
     EXTENDED_TYPE,
+    ODF_SYSTEM_COLUMN,
     "opendatafabric.org/linkedObjects",
     PAIMON_TYPE,
     "arrow.apache.org/bufferEncoding",
@@ -57,13 +63,14 @@ class Place(StrEnum):
     ODF = "the schema of an ODF manifest"
 
 
-_PLACES: dict[str, tuple[Place, ...]] = {
+PLACES: dict[str, tuple[Place, ...]] = {
     RENAMED_FROM: (Place.FIELD,),
     FIELD_ID: (Place.FIELD,),
     DEFAULT: (Place.FIELD,),
     ENUM: (Place.FIELD,),
     PATTERN: (Place.FIELD,),
     ON_BAD_ROW: (Place.FIELD, Place.TABLE, Place.ODF),
+    SYSTEM_COLUMN: (Place.FIELD,),
     PRIMARY_KEYS: (Place.ODF,),
     PARTITION_KEYS: (Place.ODF,),
     OPTIONS: (Place.ODF,),
@@ -104,6 +111,8 @@ class AttributeDecoder:
             ENUM: self._enum,
             PATTERN: self._pattern,
             ON_BAD_ROW: self._on_bad_row,
+            SYSTEM_COLUMN: partial(self._role, SYSTEM_COLUMN),
+            ODF_SYSTEM_COLUMN: partial(self._role, ODF_SYSTEM_COLUMN),
         }
 
     def decode(self, node: Node | None, place: Place, path: FieldPath, type_: LogicalType | None) -> Attributes:
@@ -134,25 +143,25 @@ class AttributeDecoder:
                 path=subject.path,
                 expected="domain/name: [a-zA-Z0-9.-]+, one slash, [a-zA-Z0-9_-]+",
                 found=key.text,
-                suggestions=_named_alike(key.text, (*_PLACES, *_KNOWN_FOREIGN)),
+                suggestions=_named_alike(key.text, (*PLACES, *_KNOWN_FOREIGN)),
             )
             return False
         if key.text.split("/")[0].lower() != DOMAIN:
             self._lint(key, subject)
             return True
-        if key.text not in _PLACES:
+        if key.text not in PLACES:
             self._problems.error(
                 "LB1071",
                 f"Lakebed has no attribute {clipped(key.text)}",
                 key,
                 path=subject.path,
-                expected=", ".join(_PLACES),
+                expected=", ".join(PLACES),
                 found=key.text,
-                suggestions=_named_alike(key.text, _PLACES),
+                suggestions=_named_alike(key.text, PLACES),
                 remedy="Put attributes of your own under a domain of your own.",
             )
             return False
-        places = _PLACES[key.text]
+        places = PLACES[key.text]
         if subject.place not in places:
             remedy = None
             if key.text in TABLE_ATTRIBUTES and subject.place is Place.TABLE:
@@ -202,7 +211,21 @@ class AttributeDecoder:
         self._bad(node, RENAMED_FROM, subject, "the former name of the column")
         return None
 
-    def _extended_type(self, node: Node, _: _Subject) -> JsonValue:
+    def _extended_type(self, node: Node, subject: _Subject) -> JsonValue:
+        value = self._extended_type_value(node)
+        try:
+            type_ = extended_type(Extra({EXTENDED_TYPE: value}))
+        except ConversionError as error:
+            for d in error.diagnostics:
+                self._problems.add(replace(d, severity=Severity.WARNING, position=node.position, path=subject.path))
+            return value
+        if subject.type is not None and not isinstance(type_, Core) and not isinstance(required(subject.type), String):
+            kind = required(subject.type).kind
+            message = f"{EXTENDED_TYPE} says what a String means; this column is {kind}"
+            self._problems.warn(MALFORMED, message, node, path=subject.path, expected="a String column", found=kind)
+        return value
+
+    def _extended_type_value(self, node: Node) -> JsonValue:
         """Long form only is written; the short form `Did` is read as `{kind: Did}`."""
         value = json_value(node, self._problems)
         if isinstance(value, str):
@@ -265,11 +288,20 @@ class AttributeDecoder:
             self._problems.error("LB1073", message, node, path=subject.path, expected="a String column", found=kind)
         return text
 
+    def _role(self, key: str, node: Node, subject: _Subject) -> JsonValue:
+        if isinstance(node, ScalarNode) and node.text in SYSTEM_ROLES:
+            return node.text
+        self._bad(node, key, subject, "one of " + ", ".join(SYSTEM_ROLES))
+        return None
+
     def _on_bad_row(self, node: Node, subject: _Subject) -> JsonValue:
         if isinstance(node, ScalarNode) and node.text in BAD_ROW_ACTIONS:
             return node.text
         self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
         return None
+
+
+SYSTEM_ROLES = ("offset", "op", "system_time", "event_time")
 
 
 def check_description(text: str, node: Node, problems: Problems, path: str | None = None) -> None:

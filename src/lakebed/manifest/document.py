@@ -11,16 +11,16 @@ from lakebed.manifest.field_decoder import Declared, SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
 from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
 from lakebed.manifest.problems import FieldPath, Problems
-from lakebed.manifest.properties import Properties, open_envelope, spellings, wrong_shape
-from lakebed.manifest.system_columns import system_column_problem, with_system_columns
+from lakebed.manifest.properties import Properties, open_envelope, spellings
+from lakebed.manifest.read_step import decode_read
+from lakebed.manifest.system_columns import ROLES, decode_system_columns, system_column_problem, with_system_columns
 from lakebed.manifest.table_manifest import (
     Compatibility,
-    ReadOptions,
     SourceKind,
     SystemColumns,
     TableManifest,
 )
-from lakebed.manifest.table_names import DEFAULT_DATABASE, join_table_name, split_table_name
+from lakebed.manifest.table_names import DEFAULT_DATABASE, QUARANTINE_SUFFIX, join_table_name, split_table_name
 from lakebed.manifest.table_properties import (
     check_keys,
     decode_keys,
@@ -34,6 +34,7 @@ _EVENTS = spellings(EVENT_KINDS)
 _CONTENT = ("description", "primaryKeys", "partitionKeys", "options", "systemColumns", "compatibility", "read")
 _NO_DECLARATION = {
     "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
+    "Attributes": "A project's attributes stand in a file of their own, which `attributes` in lakebed.toml names.",
     "Manifest": "Write `kind: Table`.",
 }
 
@@ -109,13 +110,13 @@ class DocumentDecoder:
         name = self._table_name(table)
         nodes = {p: table.optional(p) for p in _CONTENT}
         description = table.text("description")
-        system = table.choice("systemColumns", [c.value for c in SystemColumns], "LB1056")
+        system, vocabulary = decode_system_columns(table, nodes["systemColumns"], self._problems)
         compatibility = table.choice("compatibility", [c.value for c in Compatibility], "LB1056")
         schema_node = table.need("schema", "schema: {fields: [{name: id, type: Int64}]}")
         table.close()
         if description is not None and nodes["description"] is not None:
             check_description(description, nodes["description"], self._problems)
-        read = self._read(nodes["read"])
+        read = decode_read(nodes["read"], self._problems)
         decoder = SchemaDecoder(self._problems)
         mapping = table.mapping(schema_node, "`schema`") if schema_node is not None else None
         declared = decoder.decode(mapping, Place.TABLE) if mapping is not None else None
@@ -124,6 +125,7 @@ class DocumentDecoder:
             return None
         manifest = replace(manifest, compatibility=Compatibility(compatibility) if compatibility else None, read=read)
         manifest = self._described(manifest, description, nodes["description"])
+        manifest = replace(manifest, vocabulary=vocabulary)
         return self._with_system_columns(manifest, system, declared, nodes["systemColumns"])
 
     def _odf(self, parts: OdfParts | None) -> TableManifest | None:
@@ -166,7 +168,7 @@ class DocumentDecoder:
             options,
             position=name[1],
             positions=decoder.positions,
-            property_positions=places | option_positions(nodes["options"]),
+            property_positions=places | option_positions(nodes["options"]) | decoder.attribute_positions,
         )
 
     def _described(self, manifest: TableManifest, description: str | None, node: Node | None) -> TableManifest:
@@ -181,34 +183,22 @@ class DocumentDecoder:
         return replace(manifest, description=description)
 
     def _with_system_columns(
-        self, manifest: TableManifest, chosen: str | None, declared: Declared, node: Node | None
+        self, manifest: TableManifest, who: SystemColumns | None, declared: Declared, node: Node | None
     ) -> TableManifest:
-        if chosen is None or node is None:
+        if who is None or node is None:
             return manifest
+        roles = {manifest.vocabulary.name(role): role for role in ROLES}
         for name, type_ in declared.names.items():
-            expected = system_column_problem(name, type_) if type_ is not None else None
+            expected = system_column_problem(roles.get(name, ""), type_) if type_ is not None else None
             if expected is not None and type_ is not None:
                 message = f"the system column {name} is {type_.kind}, not {expected}"
                 at = manifest.position_of((name,)) or node
                 self._problems.error("LB1090", message, at, path=name, expected=expected, found=type_.kind)
-        who = SystemColumns(chosen)
-        schema = with_system_columns(manifest.schema, who)
+        schema = with_system_columns(manifest.schema, who, manifest.vocabulary)
         added: dict[FieldPath, Position] = {
             (f.name,): node.position for f in schema.fields if f.name not in declared.names
         }
         return replace(manifest, schema=schema, system_columns=who, positions=added | dict(manifest.positions))
-
-    def _read(self, node: Node | None) -> ReadOptions | None:
-        if node is None:
-            return None
-        if not isinstance(node, MappingNode):
-            wrong_shape(self._problems, node, "`read`", "a mapping such as {format: csv, options: {header: true}}")
-            return None
-        read = Properties(node, "`read`", self._problems)
-        format_ = read.text("format")
-        options = decode_text_map(read.take("options"), "read.options", self._problems)
-        read.close()
-        return ReadOptions(format_, options)
 
     def _table_name(self, content: Properties) -> tuple[str, Position] | None:
         """`name`, with `database` before it where that is given."""
@@ -250,6 +240,15 @@ class DocumentDecoder:
                 position,
                 expected="db.table or table, each a plain directory name; in backticks where it holds a dot or an @",
                 found=text,
+            )
+            return None
+        if parts[1].endswith(QUARANTINE_SUFFIX):
+            self._problems.error(
+                "LB3710",
+                f"{clipped(text)} is the name of a quarantine, which ingest makes and which is dropped with its table",
+                position,
+                found=text,
+                remedy=f"Choose a name that does not end in {QUARANTINE_SUFFIX}.",
             )
             return None
         first = self._tables.setdefault(parts, position)

@@ -6,6 +6,7 @@ from typing import Any, assert_never
 
 from lakebed.manifest.attributes import OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
 from lakebed.manifest.odf import SCHEMA_EVENT
+from lakebed.manifest.read_step import read_json
 from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import schema_json
@@ -47,13 +48,13 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
     content["partitionKeys"] = list(manifest.partition_keys)
     content["options"] = dict(sorted(manifest.options.items()))
     if manifest.system_columns is not None:
-        content["systemColumns"] = manifest.system_columns.value
+        names = manifest.vocabulary.to_json()
+        profile = manifest.system_columns.value
+        content["systemColumns"] = {"profile": profile, **names} if names else profile
     if manifest.compatibility is not None:
         content["compatibility"] = manifest.compatibility.value
     if manifest.read is not None:
-        content["read"] = {"format": manifest.read.format} if manifest.read.format is not None else {}
-        if manifest.read.options:
-            content["read"]["options"] = dict(sorted(manifest.read.options.items()))
+        content["read"] = read_json(manifest.read)
     schema = schema_json(manifest.schema)
     extra = {key: value for key, value in schema.pop("extra", {}).items() if key != DESCRIPTION}
     content["schema"] = {**schema, "extra": extra} if extra else schema

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakebed.diagnostics import Position
-from lakebed.manifest.attributes import AttributeDecoder, Place
+from lakebed.manifest.attributes import AttributeDecoder, Attributes, Place
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
 from lakebed.manifest.problems import FieldPath, Problems, path_text
 from lakebed.manifest.properties import Properties, wrong_shape
@@ -50,10 +50,15 @@ class _Rename:
 
 
 class SchemaDecoder:
-    """Decodes one schema. `positions` then has the place of every field's name, by path."""
+    """Decodes one schema.
+
+    `positions` then has the place of every field's name, by path; `attribute_positions` that of every attribute, by
+    `("extra", *path, name)`.
+    """
 
     def __init__(self, problems: Problems) -> None:
         self.positions: dict[FieldPath, Position] = {}
+        self.attribute_positions: dict[FieldPath, Position] = {}
         self._problems = problems
         self._types = TypeDecoder(problems, self._nested_fields)
         self._attributes = AttributeDecoder(problems)
@@ -66,6 +71,7 @@ class SchemaDecoder:
         listed = properties.need("fields", "fields: [{name: id, type: Int64}]")
         attributes = self._attributes.decode(properties.take("extra"), place, (), None)
         properties.close()
+        self._note_attributes((), attributes)
         fields = properties.sequence(listed, "`fields`") if listed is not None else None
         if fields is None:
             return None
@@ -102,10 +108,15 @@ class SchemaDecoder:
         type_ = self._types.decode(type_node, inner, depth) if type_node is not None else None
         attributes = self._attributes.decode(properties.take("extra"), Place.FIELD, inner, type_)
         properties.close()
+        self._note_attributes(inner, attributes)
         self._check_field_id(attributes.extra, attributes.nodes.get(FIELD_ID), inner)
         if name is None:
             return None
         return _Member(name.text, name, type_, attributes.extra, attributes.nodes.get(RENAMED_FROM))
+
+    def _note_attributes(self, path: FieldPath, attributes: Attributes) -> None:
+        for name, node in attributes.nodes.items():
+            self.attribute_positions.setdefault(("extra", *path, name), node.position)
 
     def _check_names(self, members: Sequence[_Member], path: FieldPath) -> None:
         by_name: dict[str, _Member] = {}

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Protocol
 
+from lakebed.manifest.read_step import stored_read
 from lakebed.manifest.table_manifest import TableManifest
 from lakebed.model import Schema
-from lakebed.model.extra import DESCRIPTION
+from lakebed.model.extra import DESCRIPTION, READ
 
 ANNOTATIONS = "lakebed.schema"
 
@@ -36,9 +37,10 @@ def table_manifest_of(name: str, table: DescribedTable) -> TableManifest:
     schema = table.logical
     return TableManifest(
         name,
-        replace(schema, extra=schema.extra.without(DESCRIPTION)),
+        replace(schema, extra=schema.extra.without(DESCRIPTION).without(READ)),
         table.primary_keys,
         table.partition_keys,
         {key: value for key, value in table.options.items() if key != ANNOTATIONS},
         table.comment,
+        read=stored_read(schema.extra),
     )

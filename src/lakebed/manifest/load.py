@@ -31,7 +31,7 @@ def load_manifest(path: str | os.PathLike[str], *, name: str | None = None) -> M
         with Path(source).open("rb") as file:
             data = file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ManifestError(_unreadable(source, error)) from error
+        raise ManifestError(unreadable(source, error)) from error
     return parse_manifest(data, source=source, name=name)
 
 
@@ -88,7 +88,8 @@ def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:
     return found
 
 
-def _unreadable(source: str, error: OSError) -> Diagnostic:
+def unreadable(source: str, error: OSError) -> Diagnostic:
+    """Why a file could not be read, with files beside it that are named alike."""
     path = Path(source)
     try:
         others = [str(path.with_name(p.name)) for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml", ".json")]

@@ -31,9 +31,9 @@ EVENT_KINDS = (
     "DisablePushSource",
     "DisablePollingSource",
 )
-_HISTORY_ONLY = frozenset({"AddData", "ExecuteTransform", "Seed", "DisablePushSource", "DisablePollingSource"})
+HISTORY_ONLY = frozenset({"AddData", "ExecuteTransform", "Seed", "DisablePushSource", "DisablePollingSource"})
 _KINDS = spellings(EVENT_KINDS)
-_DATASET_KINDS = ("Root", "Derivative")
+DATASET_KINDS = ("Root", "Derivative")
 _RESOURCE = "https://opendatafabric.org/schemas/dataset/"
 
 
@@ -118,7 +118,7 @@ class OdfDecoder:
 
     def _dataset(self, dataset: Properties) -> tuple[str | None, _Events]:
         """The kind and the events of a dataset; `dataset` is closed."""
-        kind = dataset.choice("kind", _DATASET_KINDS, "LB1056")
+        kind = dataset.choice("kind", DATASET_KINDS, "LB1056")
         metadata = dataset.need("metadata", "metadata: [{kind: SetDataSchema, schema: ...}]")
         dataset.close()
         listed = dataset.sequence(metadata, "`metadata`") if metadata is not None else None
@@ -160,7 +160,7 @@ class OdfDecoder:
                 found=named.text,
                 suggestions=near_names(named.text, EVENT_KINDS),
             )
-        elif snapshot and kind in _HISTORY_ONLY:
+        elif snapshot and kind in HISTORY_ONLY:
             message = f"the event {kind} is written by a running dataset; a manifest cannot hold it"
             self._problems.error("LB1030", message, named, found=kind, remedy="Leave it out.")
         return kind

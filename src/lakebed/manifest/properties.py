@@ -53,6 +53,14 @@ class Properties:
         self._nodes: Mapping[str, Node] = {key.text: value for key, value in node.entries}
         self._asked: dict[str, None] = {}
 
+    @classmethod
+    def of(cls, node: Node, what: str, problems: Problems) -> Properties | None:
+        """The properties of a node that has to be a mapping; None, with the problem noted, where it is not."""
+        if isinstance(node, MappingNode):
+            return cls(node, what, problems)
+        wrong_shape(problems, node, what, "a mapping")
+        return None
+
     def rename(self, what: str, path: FieldPath) -> None:
         """What is being read is now known better."""
         self.what = what

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.manifest.problems import FieldPath
@@ -32,21 +32,96 @@ class SystemColumns(StrEnum):
     SPEC = "spec"
 
 
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the system columns are called, each by its role."""
+
+    offset: str = "offset"
+    op: str = "op"
+    system_time: str = "system_time"
+    event_time: str = "event_time"
+
+    #: What Open Data Fabric calls the names, in the order of the roles.
+    KEYS: ClassVar[tuple[str, ...]] = ("offsetColumn", "operationTypeColumn", "systemTimeColumn", "eventTimeColumn")
+    ROLES: ClassVar[tuple[str, ...]] = ("offset", "op", "system_time", "event_time")
+
+    def name(self, role: str) -> str:
+        """The name of the column of a role."""
+        return str(getattr(self, role))
+
+    @staticmethod
+    def of(values: Mapping[str, Any]) -> Vocabulary:
+        """From the keys of Open Data Fabric; a key that is absent, or no text, is the usual name."""
+        pairs = zip(Vocabulary.ROLES, Vocabulary.KEYS, strict=True)
+        return Vocabulary(**{role: values[key] for role, key in pairs if isinstance(values.get(key), str)})
+
+    def to_json(self) -> dict[str, str]:
+        """The names that are not the usual ones, by the keys of Open Data Fabric."""
+        usual, pairs = Vocabulary(), zip(self.ROLES, self.KEYS, strict=True)
+        return {key: self.name(role) for role, key in pairs if self.name(role) != usual.name(role)}
+
+
 class Compatibility(StrEnum):
     """A rule that changes of the schema have to keep beside Lakebed's own."""
 
     ODF = "ODF"
 
 
-@dataclass(frozen=True, slots=True)
+class ReadKind(StrEnum):
+    """The kinds of sources of Open Data Fabric that are read. Json is one document with a list of records in it."""
+
+    CSV = "Csv"
+    JSON = "Json"
+    ND_JSON = "NdJson"
+    PARQUET = "Parquet"
+
+
+_FORMATS = {ReadKind.CSV: "csv", ReadKind.JSON: "json", ReadKind.ND_JSON: "json", ReadKind.PARQUET: "parquet"}
+#: What Spark's reader calls a property, and what Open Data Fabric means where it is not there.
+_READER_NAMES = {"separator": "sep"}
+_STEP_DEFAULTS: Mapping[ReadKind, Mapping[str, str]] = {ReadKind.CSV: {"header": "false", "escape": "\\"}}
+#: The usual form, which is read without a pattern.
+_USUAL = "rfc3339"
+
+
+@dataclass(frozen=True, slots=True, init=False)
 class ReadOptions:
-    """How source rows are read: a format such as `csv`, and options of its reader, text to text."""
+    """How source rows are read.
 
-    format: str | None = None
-    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    Without a `kind`, `format` is one such as `csv`, and `options` are those of Spark's reader. With a kind of Open Data
+    Fabric, `options` are its properties. `schema` is the JSON of a declared schema, `ddl_schema` its older form; either
+    names the columns that are read, in order.
+    """
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
+    format: str | None
+    options: Mapping[str, str] = field(hash=False)
+    kind: ReadKind | None
+    schema: str | None
+    ddl_schema: tuple[str, ...]
+
+    def __init__(
+        self,
+        format: str | None = None,
+        options: Mapping[str, str] = MappingProxyType({}),
+        kind: ReadKind | None = None,
+        schema: str | None = None,
+        ddl_schema: tuple[str, ...] = (),
+    ) -> None:
+        said = _FORMATS[kind] if kind is not None else None if format is None else format.lower()
+        object.__setattr__(self, "format", said)
+        object.__setattr__(self, "options", MappingProxyType(dict(options)))
+        object.__setattr__(self, "kind", kind)
+        object.__setattr__(self, "schema", schema)
+        object.__setattr__(self, "ddl_schema", ddl_schema)
+
+    @property
+    def reader_options(self) -> Mapping[str, str]:
+        """The options by Spark's names, with the defaults of the kind."""
+        if self.kind is None:
+            return self.options
+        said = {k: v for k, v in self.options.items() if k not in ("subPath", "inferSchema")}
+        said = {k: v for k, v in said.items() if not (k.endswith("Format") and v == _USUAL)}
+        return {**_STEP_DEFAULTS.get(self.kind, {}), **{_READER_NAMES.get(k, k): v for k, v in said.items()}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +175,7 @@ class TableManifest:
     system_columns: SystemColumns | None = None
     compatibility: Compatibility | None = None
     read: ReadOptions | None = None
+    vocabulary: Vocabulary = Vocabulary()
     source_kind: SourceKind = SourceKind.TABLE
     odf: OdfDocument | None = None
     position: Position | None = field(default=None, compare=False)

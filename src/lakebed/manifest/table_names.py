@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 DEFAULT_DATABASE = "default"
+QUARANTINE_SUFFIX = "__quarantine"
 _QUOTED = r"`(?:[^`]|``)+`"
 _NAME = re.compile(rf"(?:(?P<database>{_QUOTED}|[^`.@]+)\.)?(?P<table>{_QUOTED}|[^`@]+)", re.DOTALL)
 

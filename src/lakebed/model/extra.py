@@ -21,6 +21,9 @@ DEFAULT = "lakebed.dev/default"
 ENUM = "lakebed.dev/enum"
 PATTERN = "lakebed.dev/pattern"
 ON_BAD_ROW = "lakebed.dev/onBadRow"
+SYSTEM_COLUMN = "lakebed.dev/systemColumn"
+READ = "lakebed.dev/read"
+ODF_SYSTEM_COLUMN = "opendatafabric.org/systemColumn"
 PAIMON_TYPE = "paimon.apache.org/type"
 
 KEY_PATTERN = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+")

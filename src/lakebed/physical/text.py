@@ -10,6 +10,7 @@ Keywords ignore case, white space between tokens is free, and all of the text mu
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 from lakebed.diagnostics import near_names
@@ -81,6 +82,7 @@ _OBJECT_ONLY = ("ARRAY", "MAP", "MULTISET", "ROW")
 KEYWORDS: tuple[str, ...] = (*_SIMPLE, *_SIZED, *_OTHER)
 
 
+@lru_cache(maxsize=1024)
 def parse_text(text: str) -> DataType:
     """The type that `text` says.
 

@@ -110,6 +110,11 @@ def _odf(table: TablePlan, colour: bool, width: int | None) -> list[str]:
     where = ", ".join(dict.fromkeys(path_text(c.path) or c.kind.value for c in refused))
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
     first, *more = wrapped(text, None if width is None else width - 4)
+    if table.compatibility:
+        columns = dict.fromkeys(c.column for c in refused)
+        leave = " ".join(f"--allow {shlex.quote(f'{ODF_CODE}:{column}')}" for column in columns)
+        more += [f"leave: {leave}"]
+        more += wrapped("or take `compatibility: ODF` out of the manifest", None if width is None else width - 4)
     return [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
 
 

@@ -8,7 +8,21 @@ from collections.abc import Iterable
 from lakebed import physical
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION
-from lakebed.model import Binary, Decimal, Duration, Field, List, LogicalType, Map, Option, Struct, Time, Timestamp
+from lakebed.model import (
+    Binary,
+    Decimal,
+    Duration,
+    Field,
+    List,
+    LogicalType,
+    Map,
+    Option,
+    Schema,
+    Struct,
+    Time,
+    Timestamp,
+)
+from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import DESCRIPTION
 from lakebed.physical import DataField, DataType
 from lakebed.render.table_text import table_text
@@ -18,12 +32,14 @@ _HEADING = ("id", "column", "type", "null", "description")
 _Row = tuple[str, str, str, str, str]
 
 
-def schema_text(name: str, schema: TableSchema, *, width: int | None = None) -> str:
+def schema_text(name: str, schema: TableSchema, logical: Schema | None = None, *, width: int | None = None) -> str:
     """The head (version, keys, options, attributes) and one line a field; nested fields are indented.
+
+    Logical types only: encoding hints are left out, unless `logical` is given and holds them.
 
     In `width` columns of a terminal the descriptions are wrapped.
     """
-    logical = schema.logical
+    logical = logical if logical is not None else strip_encoding(schema.logical)
     lines = [f"{name}  schema {schema.id}"]
     if schema.comment:
         lines.append(schema.comment)

@@ -13,6 +13,7 @@ from lakebed.spark.spark_errors import spark_errors
 
 TOO_MANY_BAD = "LB6120"
 BAD_ROW_FAILS = "LB6121"
+CUT = "LB6410"
 
 #: How many kinds of problems the error tells of.
 _SHOWN_KINDS = 5
@@ -54,3 +55,21 @@ def _kind(kind: Any) -> Diagnostic:
         expected=kind["expected"],
         found=kind["found"],
     )
+
+
+def cut_rows_error(rows: DataFrame, count: int) -> IngestError:
+    """The error for rows that end inside of quotes, with the first of them."""
+    with spark_errors():
+        told = rows.where(F.exists("problems", lambda p: p.getField("code") == F.lit(CUT)))
+        first = told.orderBy("file").select("file", F.substring("raw", 1, 200).alias("raw")).limit(1).collect()
+    lines = "a line ends" if count == 1 else f"{count} lines end"
+    error = IngestError.of(
+        CUT,
+        f"{lines} inside of a quoted value",
+        path=first[0]["file"] if first else None,
+        found=first[0]["raw"] if first else None,
+        remedy="give the reader's option multiLine=true where values have line breaks; or multiLine=false, which puts "
+        "such lines into quarantine",
+    )
+    assert isinstance(error, IngestError)
+    return error

@@ -33,6 +33,7 @@ from lakebed.spark.checkers import (
     StructChecker,
 )
 from lakebed.spark.clocks import instant_to_wall
+from lakebed.spark.extended_types import extended_type_rules
 from lakebed.spark.moments import moment_converter
 from lakebed.spark.source_types import Entries, Items, Json, Members, Plain, SourceType, Text, describe
 from lakebed.spark.values import Conversion, Converter, Fault, Rules, Target, is_text, value_converter
@@ -153,7 +154,7 @@ class CheckBuilder:
         return FlatChecker(self._presence(place, source), convert, self._value_rules(place))
 
     def _value_rules(self, place: Place) -> Callable[[Column], tuple[tuple[Fault, str], ...]]:
-        """The rules that attributes of the column add: `lakebed.dev/enum` and `lakebed.dev/pattern`."""
+        """The rules that attributes of the column add: `lakebed.dev/enum`, `lakebed.dev/pattern`, extended types."""
         listed, pattern = place.extra.get(ENUM), place.extra.get(PATTERN)
         makers: list[Callable[[Column], tuple[Fault, str]]] = []
         if isinstance(listed, list):
@@ -165,6 +166,7 @@ class CheckBuilder:
         if isinstance(pattern, str):
             whole = rf"^(?:{pattern})\z"
             makers.append(lambda v: (Fault(NO_MATCH, ~v.rlike(whole)), f"text that matches {pattern}"))
+        makers.extend(extended_type_rules(place.extra, place.meant))
         return lambda v: tuple(make(v) for make in makers)
 
     def _struct(self, place: Place, stored: physical.Row, source: Members | Json) -> Checker | None:

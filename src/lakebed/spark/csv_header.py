@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import bz2
-import codecs
 import csv
 import gzip
 import io
+from collections.abc import Iterator
 from typing import IO, cast
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError, UsageError
-from lakebed.spark.source_options import BAD_OPTION, SourceOptions
+from lakebed.errors import IngestError
+from lakebed.spark.source_options import SourceOptions
 from lakebed.store import open_store
 
 BAD_HEADER = "LB6113"
@@ -20,27 +20,36 @@ _DEFAULT_QUOTE = '"'
 _BOM = "\ufeff"
 #: Bytes of a file on a remote store that are looked at for the header.
 _HEAD = 1 << 20
+_PIECE = 1 << 12
+#: Spark's own limit.
+_MOST_COLUMNS = 20480
 
 
 def read_header(path: str, options: SourceOptions) -> tuple[str, ...] | None:
     """The names in the first line that is neither blank nor a comment; None for a file without any.
 
-    Raises `IngestError` for a header that cannot be split, `UsageError` for an encoding that is not known.
+    Raises `IngestError` for a header that cannot be split.
     """
-    encoding = options.get("encoding", options.get("charset", "UTF-8"))
-    try:
-        codecs.lookup(encoding)
-    except LookupError:
-        raise UsageError.of(
-            BAD_OPTION, f"{encoding!r} is no encoding", path="encoding", found=encoding, expected="such as UTF-8"
-        ) from None
     comment = options.get("comment", "")
-    with _open(path) as raw, io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline=None) as text:
-        for line in text:
+    own_end = options.get("linesep", "")
+    with _open(path) as raw, io.TextIOWrapper(raw, encoding=options.encoding, errors="replace", newline=None) as text:
+        for line in _lines(text, own_end):
             bare = line.removeprefix(_BOM).rstrip("\n")
             if bare.strip() and not (comment and bare.startswith(comment)):
                 return _split(path, bare, options)
     return None
+
+
+def _lines(text: io.TextIOWrapper, end: str) -> Iterator[str]:
+    """The lines of a text, which end at `end` where that is given."""
+    if not end:
+        yield from text
+        return
+    rest = ""
+    while piece := text.read(_PIECE):
+        *whole, rest = (rest + piece).split(end)
+        yield from whole
+    yield rest
 
 
 def _open(path: str) -> IO[bytes]:
@@ -52,8 +61,7 @@ def _open(path: str) -> IO[bytes]:
 
 
 def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
-    separator = options.get("sep", options.get("delimiter", ","))
-    separator = "\t" if separator == "\\t" else separator
+    separator = options.separator
     quote = options.get("quote", _DEFAULT_QUOTE)
     escape = options.get("escape", _DEFAULT_QUOTE)
     doubled = escape == quote
@@ -78,19 +86,23 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
         names = [n.lstrip() for n in names]
     if options.is_on("ignoretrailingwhitespace", False):
         names = [n.rstrip() for n in names]
+    most = int(options.get("maxcolumns", str(_MOST_COLUMNS)))
+    if len(names) > most:
+        remedy = f"give the reader's option maxColumns, for example maxColumns={len(names)}"
+        raise _bad(path, f"has {len(names)} columns, more than maxColumns, which is {most}", line, remedy)
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
         raise _bad(path, "names a column twice: " + ", ".join(map(repr, twice)), line)
     return tuple(names)
 
 
-def _bad(path: str, message: str, line: str) -> IngestError:
+def _bad(path: str, message: str, line: str, remedy: str | None = None) -> IngestError:
     return IngestError(
         Diagnostic(
             BAD_HEADER,
             f"the header of {path!r} {message}",
             path=path,
             found=line[:200],
-            remedy="mend the header, or ingest without one (header=false: columns by position)",
+            remedy=remedy or "mend the header, or ingest without one (header=false: columns by position)",
         )
     )

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -17,13 +18,22 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
+from lakebed.evolve.merging import MergeTypes
 from lakebed.spark.bad_rows import BadRowsError
+from lakebed.spark.csv_source import text_scan
+from lakebed.spark.declared_source import declared_source
+from lakebed.spark.merge_on_ingest import MergeChoice, merge_frame, merge_parts, merge_types
 from lakebed.spark.run import IngestContext, Limits, Run
-from lakebed.spark.runs import IngestResult, RunMemory, file_run_id, random_run_id, schema_of
-from lakebed.spark.source_files import SourceFile, find_files, format_of, identify
+from lakebed.spark.run_commit import RunGuard
+from lakebed.spark.run_memory import Leftover, RunMemory
+from lakebed.spark.runs import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
+from lakebed.spark.source_files import SourceFile, are_gone, find_files, identify
 from lakebed.spark.source_options import SourceOptions, check_options
+from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.sources import open_files, open_frame
+from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.stamp_forms import stamp_forms
+from lakebed.spark.system_columns import system_row
 from lakebed.spark.values import Rules, TextFormats
 from lakebed.spark.write import refuse_legacy_dates
 from lakebed.table.commit import TableStorage
@@ -34,6 +44,7 @@ __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
 BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
 LEGACY_PATTERNS = "LB6123"
+OTHER_SOURCE = "LB6400"
 
 _PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
@@ -50,6 +61,7 @@ def ingest(
     again: bool = False,
     unknown_columns: Literal["fail", "ignore"] = "fail",
     max_bad_rows: int | None = None,
+    merge_schema: MergeChoice = None,
     progress: Callable[[str], None] | None = None,
 ) -> IngestResult:
     """Put the rows of a source into a table.
@@ -66,6 +78,8 @@ def ingest(
         again: also read files that an earlier run has read.
         unknown_columns: whether columns that are not declared fail the run or are left out.
         max_bad_rows: with more bad rows than this the run fails.
+        merge_schema: `add` first gives the table the columns of the source that it has not, `widen` also widens types;
+            only what is safe. The schema version that this makes stays when the run fails.
         progress: told each stage as it begins.
 
     Raises:
@@ -76,6 +90,7 @@ def ingest(
         IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
     """
     _check_arguments(unknown_columns, max_bad_rows, run_id)
+    merging = merge_types(merge_schema)
     name = _table_name(table)
     storage = context.storage(name)
     schema = storage.schemas.load_latest_schema()
@@ -84,11 +99,8 @@ def ingest(
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
-    done = None if run_id is None else memory.finished(run_id)
-    if done is not None:
-        return done
     limits = Limits(unknown_columns == "ignore", max_bad_rows)
-    job = _Job(context, spark, name, storage, schema, memory, limits, progress or (lambda _: None))
+    job = _Job(context, spark, name, storage, schema, memory, limits, progress or (lambda _: None), merging)
     if isinstance(source, DataFrame):
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
@@ -150,6 +162,7 @@ class _Job:
         memory: RunMemory,
         limits: Limits,
         tell: Callable[[str], None],
+        merging: MergeTypes | None,
     ) -> None:
         self._context = context
         self._spark = spark
@@ -159,10 +172,17 @@ class _Job:
         self._memory = memory
         self._limits = limits
         self._tell = tell
+        self._merging = merging
 
     def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
         checked = check_options(None, options)
-        run = self._run(run_id or random_run_id(), checked, (), ())
+        if run_id is not None:
+            done = self._repeated(run_id, ())
+            if done is not None:
+                return done
+        if self._merging is not None:
+            self._schema = merge_frame(self._context, self._name, frame, self._merging)
+        run = self._run(run_id or random_run_id(), checked, (), (), again=False)
         with open_frame(frame) as parts:
             return run.execute(parts)
 
@@ -175,42 +195,98 @@ class _Job:
         *,
         again: bool,
     ) -> IngestResult:
+        done = None if run_id is None else self._memory.finished(run_id)
+        if done is not None and are_gone(sources):
+            # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
+            return done
         paths = find_files(sources)
-        kind = format_of(paths, format_)
-        checked = check_options(kind, options)
+        declared = declared_source(self._schema, paths, format_, options)
+        checked = check_options(declared.format, declared.options)
         self._tell("looking at the files")
-        files = identify(paths)
+        files = identify(paths, partial(text_scan, declared.format, checked))
         known = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
-        fresh = tuple(f for f in files if (f.path, f.size, f.sha256) not in known)
+        fresh = tuple(f for f in files if f.identity not in known)
         skipped = tuple(f.path for f in files if f not in fresh)
-        made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
-        run = self._run(run_id or made_up, checked, fresh, skipped)
-        if not fresh:
-            return run.execute(())
-        parts = open_files(self._spark, [f.path for f in fresh], kind, checked, run.schema.field_names)
-        return run.execute(parts)
+        if run_id is not None:
+            done = self._repeated(run_id, fresh)
+            if done is not None:
+                return done
 
-    def _run(self, run_id: str, options: SourceOptions, files: tuple[SourceFile, ...], skipped: tuple[str, ...]) -> Run:
+        def opened(schema: TableSchema) -> tuple[SourcePart, ...]:
+            with spark_errors():
+                parts = open_files(self._spark, fresh, declared.format, checked, declared.names(schema))
+            return tuple(declared.only(part) for part in parts)
+
+        if self._merging is not None and fresh:
+            merged = opened(self._schema)
+            self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging)
+        made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
+        run = self._run(run_id or made_up, checked, fresh, skipped, again=again, columns=declared.columns)
+        return run.execute(opened(run.schema) if fresh else ())
+
+    def _repeated(self, run_id: str, files: Sequence[SourceFile]) -> IngestResult | None:
+        """The result of a run that was done before; None where it was not, or was cut off.
+
+        `files` are those that would be ingested now. Raises `UsageError` where the run was about something else.
+        """
+        record = self._memory.record(run_id)
+        if record is None:
+            return None
+        done = self._memory.finished(run_id)
+        theirs = {f.identity for f in record.sources}
+        ours = {f.identity for f in files}
+        same = ours <= theirs if done is not None else ours == theirs
+        if not same or (done is not None and bool(theirs) != bool(ours) and not (theirs <= self._memory.ingested())):
+            other = next((f.path for f in files if f.identity not in theirs), None)
+            raise UsageError.of(
+                OTHER_SOURCE,
+                f"run {run_id} has been used for another source" + (f"; {other!r} was not in it" if other else ""),
+                path=other,
+                expected=", ".join(f.path for f in record.sources) or "a DataFrame",
+                found=run_id,
+                remedy="give each run an id of its own",
+            )
+        return done
+
+    def _run(
+        self,
+        run_id: str,
+        options: SourceOptions,
+        files: tuple[SourceFile, ...],
+        skipped: tuple[str, ...],
+        *,
+        again: bool,
+        columns: frozenset[str] | None = None,
+    ) -> Run:
         self._refuse_legacy_patterns(options.formats)
-        interrupted = self._memory.interrupted(run_id)
+        context, memory = self._context, self._memory
+        interrupted = memory.interrupted(run_id)
         schema = self._schema
         if interrupted is not None:
             # The rest of the run is checked as its beginning was, whatever has become of the schema since.
-            version = schema_of(interrupted)
+            version = interrupted.number(SCHEMA_ID)
             schema = schema if version is None else self._storage.schemas.load_schema(version)
+        leftovers = memory.leftovers(files, schema.id)
+        if interrupted is not None and not files:
+            leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
+        adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
-            context=self._context,
+            context=context,
             spark=self._spark,
             name=self._name,
             storage=self._storage,
             schema=schema,
-            rules=Rules(self._context.time_zone, stamp_forms(schema.fields), options.formats),
+            rules=Rules(context.time_zone, stamp_forms(schema.fields), options.formats),
             run_id=run_id,
             files=files,
             skipped=skipped,
-            interrupted=interrupted,
+            leftovers=leftovers,
+            guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
+            system=system_row(schema, context.clock, context.time_zone),
             limits=self._limits,
             tell=self._tell,
+            again=again,
+            columns=columns,
         )
 
     def _refuse_legacy_patterns(self, formats: TextFormats) -> None:

@@ -7,6 +7,8 @@ at the end of the first value without a word.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -17,6 +19,16 @@ from lakebed.model import types as logical
 _END = "lakebed:end"
 #: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
 _STRICT = {"allowSingleQuotes": "false"}
+#: Sixteen digits and a point: fewer digits come back from a double as they were.
+_DOUBLE_DIGITS = 17
+_DOUBLE = r"^-?[0-9]++\.[0-9]++(?:E-?[0-9]++)?$"
+_ZERO = r"^0(?:\.0*+)?$"
+#: Numbers that a VARIANT does not keep, outside of strings: what follows them up to the end has whole strings only.
+_LOSSY_NUMBER = (
+    r"((?<=[\[:,\s])(?:-0(?:\.0*+)?(?:[eE][-+]?[0-9]++)?(?![0-9.eE])|-?[0-9][0-9.]{38,}+(?:[eE][-+]?[0-9]++)?"
+    r"|-?[0-9][0-9.]{14,}+[eE][-+]?[0-9]++))"
+    r'(?=[^"\\]*+(?:"(?:[^"\\]++|\\.)*+"[^"\\]*+)*+$)'
+)
 
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
@@ -49,6 +61,24 @@ def child(value: Column, name: str, type_: str = "variant") -> Column:
         found = F.try_element_at(F.try_variant_get(value, "$", "map<string,variant>"), F.lit(name))
         return found if type_ == "variant" else text_of(found)
     return F.try_variant_get(value, path, type_)
+
+
+def exact_number(text: Column, line: Column, name: str, options: Mapping[str, str]) -> Column:
+    """The text of the number `name` of a JSON line as it is written, from `text`, what the VARIANT makes of it.
+
+    A VARIANT keeps a number of more than 38 digits, or with an exponent, as a double, and no sign of zero. Only where the
+    text could come from such a number is the line read again, with these numbers as strings; not where `options`
+    allow what is no JSON, of which one cannot say where its strings end.
+    """
+    if options:
+        return text
+    size = F.octet_length(text)
+    long = size.between(_DOUBLE_DIGITS, 26) & text.rlike(_DOUBLE)
+    signed = [F.contains(line, F.lit(f"-0{end}")) for end in ".,}]eE "]
+    zero = text.startswith("0") & text.rlike(_ZERO) & (F.instr(line, F.lit("-0")) > 0) & reduce(or_, signed)
+    quoted = F.regexp_replace(line, _LOSSY_NUMBER, '"$1"')
+    again = F.try_element_at(F.from_json(quoted, "map<string,string>", _STRICT), F.lit(name))
+    return F.when(long | zero, F.coalesce(again, text)).otherwise(text)
 
 
 def _path(name: str) -> str | None:
@@ -86,13 +116,17 @@ def shape_of_all(values: Column) -> Column:
 
 
 class Shape:
-    """What `shape_of_all` found: the keys of an object, or the shape of an array's items, to any depth."""
+    """What `shape_of_all` found: the keys of an object, or the shape of an array's items, to any depth.
 
-    __slots__ = ("item", "keys")
+    `word` is what Spark calls the type: OBJECT, ARRAY, BIGINT, VOID, ...
+    """
 
-    def __init__(self, keys: dict[str, Shape] | None = None, item: Shape | None = None) -> None:
+    __slots__ = ("item", "keys", "word")
+
+    def __init__(self, keys: dict[str, Shape] | None = None, item: Shape | None = None, word: str = "VOID") -> None:
         self.keys = keys or {}
         self.item = item
+        self.word = word
 
 
 def read_shape(text: str | None) -> Shape:
@@ -109,14 +143,14 @@ class _ShapeReader:
         """One type, from the present position."""
         word = self._word()
         if word == "OBJECT" and self._take("<"):
-            return Shape(keys=dict(self._members()))
+            return Shape(keys=dict(self._members()), word=word)
         if word == "ARRAY" and self._take("<"):
             item = self.read()
             self._take(">")
-            return Shape(item=item)
+            return Shape(item=item, word=word)
         if word == "DECIMAL" and self._take("("):
             self._at = self._text.index(")", self._at) + 1
-        return Shape()
+        return Shape(word=word)
 
     def _members(self) -> Iterator[tuple[str, Shape]]:
         while not self._take(">"):

@@ -7,7 +7,7 @@ condition holds.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 
@@ -19,18 +19,20 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
-from lakebed.physical.types import Array, Map, Multiset, Row
-from lakebed.spark.checkers import Checker, any_of, no_problems, problem
+from lakebed.physical.types import Array, Decimal, Double, Float, Map, Multiset, Row
+from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place, unknown_column
+from lakebed.spark.numbering import block_of
+from lakebed.spark.source_parts import SourcePart, plain_path
 from lakebed.spark.source_types import Text
-from lakebed.spark.sources import SourcePart, plain_path
+from lakebed.spark.system_columns import SystemRow
 from lakebed.spark.values import Rules
 from lakebed.spark.write_types import write_type
 
-MALFORMED = "LB6208"
 BAD_DEFAULT = "LB6116"
 
 _NESTED = (Row, Array, Map, Multiset)
+_INEXACT = (Decimal, Float, Double)
 _FAIL = "fail"
 
 
@@ -44,6 +46,7 @@ class _Column:
     checker: Checker | None
     source: Column | None
     default: Column | None
+    exact: Callable[[Column], Column] | None = None
 
     @property
     def fails_the_run(self) -> bool:
@@ -56,12 +59,14 @@ class PreparedRows:
 
     parts: tuple[_CheckedPart, ...]
     has_shape: bool
+    system: SystemRow | None = None
 
     def all(self) -> DataFrame:
         """Every row: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong
-        with the row, `fatal` whether it is something that ends the run, `shape` is the JSON value.
+        with the row, `fatal` whether it is something that ends the run, `cut` whether it is a piece of a row, `block`
+        which piece of the source it comes from, `shape` is the JSON value.
         """
-        return reduce(DataFrame.union, (part.all() for part in self.parts))
+        return reduce(DataFrame.union, (part.all(i) for i, part in enumerate(self.parts)))
 
     def bad(self) -> DataFrame:
         """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
@@ -69,9 +74,15 @@ class PreparedRows:
 
 
 def prepare(
-    session: SparkSession, parts: Sequence[SourcePart], schema: TableSchema, rules: Rules, *, ignore_unknown: bool
+    session: SparkSession,
+    parts: Sequence[SourcePart],
+    schema: TableSchema,
+    rules: Rules,
+    *,
+    ignore_unknown: bool,
+    system: SystemRow | None = None,
 ) -> PreparedRows | None:
-    """The checked rows of all parts; None for a source without parts.
+    """The checked rows of all parts; None for a source without parts. `system` fills columns that a source may lack.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
@@ -81,7 +92,15 @@ def prepare(
         Place(column.type, member.type, (column.name,), member.extra)
         for column, member in zip(schema.fields, schema.logical.fields, strict=True)
     ]
-    defaults = [_default(builder, place, f) for place, f in zip(places, schema.fields, strict=True)]
+    if system is not None:
+        places = [system.place(place) for place in places]
+        builder.problems += [
+            d for part in parts for d in system.taken([c.name for c in part.columns or ()], part.label)
+        ]
+    defaults = [
+        _default(builder, place, system.default_of(place, f) if system else f.default_value)
+        for place, f in zip(places, schema.fields, strict=True)
+    ]
     planned = [_columns(builder, part, places, defaults, schema) for part in parts]
     if not builder.problems:
         _check_defaults(session, builder, places, defaults)
@@ -89,7 +108,7 @@ def prepare(
         raise IngestError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
     checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
-    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts)) if parts else None
+    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system) if parts else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,12 +123,11 @@ class _Default:
         return self.checker.value(F.lit(self.text))
 
 
-def _default(builder: CheckBuilder, place: Place, column: DataField) -> _Default | None:
-    text = column.default_value
-    if text is None or not column.type.nullable:
+def _default(builder: CheckBuilder, place: Place, text: str | None) -> _Default | None:
+    if text is None or not place.stored.nullable:
         return None
     declared = place.extra.get(DEFAULT)
-    if isinstance(column.type, _NESTED):
+    if isinstance(place.stored, _NESTED):
         if not isinstance(declared, (list, dict)):
             builder.problems.append(_bad_default(place, text))
             return None
@@ -162,7 +180,9 @@ def _columns(
         elif not place.stored.nullable:
             builder.note_missing(place, [c.name for c in part.columns or ()], part.label)
         value = None if source is None else source.value
-        found.append(_Column(i, schema.fields[i], place, checker, value, None if default is None else default.value))
+        exact = source.exact if source is not None and isinstance(place.stored, _INEXACT) else None
+        filled = None if default is None else default.value
+        found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact))
     if not builder.ignore_unknown:
         names = schema.field_names
         for column in part.columns or ():
@@ -187,8 +207,14 @@ class _CheckedPart:
 
     def _flagged(self, *others: Column) -> DataFrame:
         """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
-        sources = (source.alias(f"s{c.index}") for c, _, source in self._read)
-        frame = self.part.frame.select("*", *sources, self.part.malformed.alias("is_malformed"), *others)
+        faults = self.part.faults
+        sources = (source.alias(f"{'r' if c.exact else 's'}{c.index}") for c, _, source in self._read)
+        wrong = any_of([fault.when for fault in faults]).alias("is_malformed")
+        cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
+        frame = self.part.frame.select("*", *sources, wrong, *cut, *others)
+        exact = [(c, c.exact) for c in self.columns if c.exact is not None]
+        if exact:
+            frame = frame.select("*", *(make(F.col(f"r{c.index}")).alias(f"s{c.index}") for c, make in exact))
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
         frame = frame.select("*", *values, _apart(F.col("is_malformed")).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
@@ -197,15 +223,21 @@ class _CheckedPart:
         flags = {"bad": bad, "fatal": fatal}
         return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
 
-    def all(self) -> DataFrame:
-        shape = () if self.part.shape is None else (self.part.shape.alias("shape"),)
+    def all(self, number: int) -> DataFrame:
+        part = self.part
+        shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
-        return self._flagged().select(*values, "bad", "fatal", *shape)
+        flagged = self._flagged(block_of(number, part.url, part.start).alias("block"))
+        cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
+        return flagged.select(*values, "bad", "fatal", cut, "block", *shape)
 
     def bad(self) -> DataFrame:
         part = self.part
         found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker, _ in self._read]
-        whole_row = problem(F.lit(None).cast("string"), MALFORMED, part.well_formed, part.raw)
+        whole_row = F.lit(None).cast(PROBLEM)
+        for fault in reversed(part.faults):
+            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, part.raw)
+            whole_row = F.when(fault.when, told_of).otherwise(whole_row)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
         problems = F.when(_apart(F.col("is_malformed")), F.array(whole_row)).otherwise(in_columns)
         # After the filter: raw texts and problems are made for bad rows only.

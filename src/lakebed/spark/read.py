@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from pyspark.sql import Column, DataFrame, SparkSession
-from pyspark.sql import functions as F
+from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import column_metadata
-from lakebed.spark.addresses import quote_name
+from lakebed.spark.annotated import annotated
 from lakebed.spark.fallback import fallback_branch, fallback_state, like, partitions_of
 from lakebed.spark.file_rows import FileRows
 from lakebed.spark.merge import merged
@@ -59,7 +57,7 @@ def read_table(
         wanted = partition_filter or (lambda _: True)
         missing = _plan(store, other, lambda p: p not in own and wanted(p))
         rows = rows.union(like(read(other, missing), other.schema, state.schema))
-    return rows.select(*_annotated(state.schema))
+    return annotated(spark, rows, state.schema)
 
 
 def _plan(store: Store, state: TableState, partition_filter: PartitionFilter | None) -> Sequence[DataFile]:
@@ -98,8 +96,3 @@ def _union(reader: FileRows, schema: TableSchema, plain: Sequence[DataFile], mad
     if made is None:
         return reader.read(plain, schema)
     return reader.read(plain, schema).union(made) if plain else made
-
-
-def _annotated(schema: TableSchema) -> list[Column]:
-    logical = {f.name: f for f in schema.logical.fields}
-    return [F.col(quote_name(f.name)).alias(f.name, metadata=column_metadata(logical[f.name])) for f in schema.fields]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from uuid import uuid4
 
 from pyspark.sql import Observation, SparkSession
@@ -14,28 +15,32 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import IngestError, LakebedError, StoreError
+from lakebed.errors import IngestError, StoreError
 from lakebed.spark import runs
-from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error
+from lakebed.spark.addresses import quote_name
+from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error, cut_rows_error
 from lakebed.spark.checks import Place, missing_column, unknown_column
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all, unknown_keys
+from lakebed.spark.numbering import NumberedRows
 from lakebed.spark.prepare import PreparedRows, prepare
+from lakebed.spark.projection import CastRules
 from lakebed.spark.quarantine import ensure_quarantine, quarantine_rows
+from lakebed.spark.read import read_table
+from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRows, RunGuard
+from lakebed.spark.run_memory import Leftover
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
-from lakebed.spark.sources import SourcePart
+from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.system_columns import OPERATION, SystemRow
+from lakebed.spark.travel import Travel
 from lakebed.spark.values import Rules
-from lakebed.spark.write import Staging
 from lakebed.store.base import Store
-from lakebed.table.commit import TableStorage, append
+from lakebed.table.commit import TableStorage
 from lakebed.table.snapshot import Snapshot
 
 COUNTS_DIFFER = "LB6119"
 RUN_DIFFERS = "LB6122"
-
-#: What `append` says when nobody knows whether the commit was made.
-_UNKNOWN_OUTCOME = "LB5071"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +69,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What one run is about. `interrupted` is the quarantine's snapshot of the same run, where it was cut off."""
+    """What one run is about.
+
+    `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
+    off there. `columns` are those of the source that count, None for all. `guard` looks at what others commit meanwhile, `system` fills the system columns.
+    """
 
     context: IngestContext
     spark: SparkSession
@@ -75,19 +84,30 @@ class Run:
     run_id: str
     files: tuple[SourceFile, ...]
     skipped: tuple[str, ...]
-    interrupted: Snapshot | None
+    leftovers: tuple[Leftover, ...]
+    guard: RunGuard
+    system: SystemRow | None
     limits: Limits
     tell: Callable[[str], None]
+    again: bool = False
+    columns: frozenset[str] | None = None
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
         """Do it. Raises `IngestError`, with nothing of this run visible but what an interrupted one had committed."""
         with spark_errors():
-            rows = prepare(self.spark, parts, self.schema, self.rules, ignore_unknown=self.limits.ignore_unknown)
+            rows = prepare(
+                self.spark,
+                parts,
+                self.schema,
+                self.rules,
+                ignore_unknown=self.limits.ignore_unknown,
+                system=self.system,
+            )
         if rows is None:
             return self._result(RunCounts(0, 0), None, None)
-        good = Staging(self.context.store, self.storage.path, self.schema)
-        bad: Staging | None = None
+        good = self._good_rows()
+        bad: BadRows | None = None
         try:
             self.tell("writing rows")
             counts = self._write_good(rows, good)
@@ -97,25 +117,50 @@ class Run:
             check_unchanged(self.files)
             return self._commit_both(counts, good, bad)
         finally:
-            for staging in (good, bad):
-                if staging is not None:
+            for written in (good, bad):
+                if written is not None:
                     # What is left in staging belongs to nobody; that it cannot be deleted is no reason to fail.
                     with suppress(StoreError):
-                        staging.clear()
+                        written.clear()
 
-    def _write_good(self, rows: PreparedRows, staging: Staging) -> RunCounts:
+    def _good_rows(self) -> PlainRows | NumberedCommit:
+        plain = PlainRows(self.context.store, self.storage, self.schema)
+        column = None if self.system is None else self.system.offset
+        if self.system is None or column is None:
+            return plain
+        names = self.schema.field_names
+        rows = NumberedRows(
+            self.spark, self.context.store, self.storage.path, names.index(column), [f.path for f in self.files]
+        )
+        operation = self.system.roles.get(OPERATION)
+        return NumberedCommit(
+            plain, rows, None if operation is None else names.index(operation), partial(self._largest, column)
+        )
+
+    def _largest(self, column: str) -> int | None:
+        """The largest offset of all rows of the table."""
+        context = self.context
+        rules = CastRules(context.time_zone, "error")
+        frame = read_table(
+            self.spark, context.tables, context.store, self.name, Travel(), "latest", rules=rules, scratch=None
+        )
+        found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
+        return None if found is None else int(found)
+
+    def _write_good(self, rows: PreparedRows, good: PlainRows | NumberedCommit) -> RunCounts:
         seen = Observation()
         metrics = [F.count(F.lit(1)).alias("rows")]
-        metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal")]
+        metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
         if rows.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
         with spark_errors():
             checked = rows.all()
-            staging.write(checked.observe(seen, *metrics).where(~F.col("bad")))
-            staging.collect()
+            good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
             # A plan that adapts itself forgets what it observed where no good row is left to be shuffled.
-            found = seen.get if staging.rows else checked.agg(*metrics).collect()[0].asDict()
+            found = seen.get if good.rows else checked.agg(*metrics).collect()[0].asDict()
         counts = RunCounts(found["rows"] - (found["bad"] or 0), found["bad"] or 0)
+        if found["cut"]:
+            raise cut_rows_error(rows.bad(), found["cut"])
         if rows.has_shape:
             self._check_keys(read_shape(found["shape"]))
         if found["fatal"]:
@@ -123,7 +168,7 @@ class Run:
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
             )
             raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
-        self._compare("good", counts.good, staging.rows)
+        self._compare("good", counts.good, good.rows)
         return counts
 
     def _check_keys(self, shape: Shape) -> None:
@@ -132,16 +177,25 @@ class Run:
             return
         declared = self.schema.logical.fields
         problems: list[Diagnostic] = []
+        filled = () if self.system is None else tuple(self.system.roles.values())
+        if self.system is not None:
+            problems += self.system.taken(list(self._counted(shape).keys))
         for column, member in zip(self.schema.fields, declared, strict=True):
-            if not column.type.nullable and column.name not in shape.keys:
+            if not column.type.nullable and column.name not in (*shape.keys, *filled):
                 place = Place(column.type, member.type, (column.name,), member.extra)
                 problems.append(missing_column(place, list(shape.keys)))
         if not self.limits.ignore_unknown:
             names = [f.name for f in declared]
-            for path in unknown_keys(shape, tuple((f.name, f.type) for f in declared)):
+            for path in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
                 problems.append(unknown_column(path, near_names(path, names)))
         if problems:
             raise IngestError(*problems)
+
+    def _counted(self, shape: Shape) -> Shape:
+        """Less the keys that the declared source leaves out."""
+        if self.columns is None:
+            return shape
+        return Shape(keys={name: inner for name, inner in shape.keys.items() if name in self.columns})
 
     def _check_limit(self, rows: PreparedRows, counts: RunCounts) -> None:
         limit = self.limits.max_bad_rows
@@ -149,37 +203,47 @@ class Run:
             message = f"{self.name}: {counts.bad} of {counts.read} rows are bad, more than {limit}"
             raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
 
-    def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> Staging | None:
-        if self.interrupted is not None:
-            known = runs.bad_rows_of(self.interrupted)
-            if known != counts.bad:
-                raise IngestError.of(
-                    RUN_DIFFERS,
-                    f"run {self.run_id} was cut off with {known} rows in quarantine; now {counts.bad} are bad",
-                    expected=str(known),
-                    found=str(counts.bad),
-                    remedy="repeat it with the same source, or use another run id",
-                )
-            return None
-        if not counts.bad:
+    def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> BadRows | None:
+        known = sum(leftover.rows for leftover in self.leftovers)
+        whole = any(leftover.files is None for leftover in self.leftovers)
+        if known > counts.bad or (whole and known != counts.bad):
+            raise self._differs(known, counts.bad)
+        if known == counts.bad:
             return None
         self.tell("writing bad rows to quarantine")
         schema = ensure_quarantine(self.context.tables, self.name)
-        staging = Staging(self.context.store, self.context.tables.table_path(self.name.quarantine), schema)
+        bad = BadRows(self.context.store, self.context.tables.table_path(self.name.quarantine), schema)
+        there = sorted(path for leftover in self.leftovers for path in leftover.files or ())
+        frame = rows.bad()
+        if there:
+            frame = frame.where(~F.coalesce(F.col("file").isin(there), F.lit(False)))
         try:
             with spark_errors():
-                staging.write(
+                bad.write(
                     quarantine_rows(
-                        rows.bad(), schema, run_id=self.run_id, schema_id=self.schema.id, now=self.context.clock()
+                        frame, schema, run_id=self.run_id, schema_id=self.schema.id, now=self.context.clock()
                     )
                 )
-            staging.collect()
-            self._compare("bad", counts.bad, staging.rows)
+            if known and bad.rows != counts.bad - known:
+                raise self._differs(known, counts.bad - bad.rows)
+            self._compare("bad", counts.bad - known, bad.rows)
+            bad.count(self.spark, [f.path for f in self.files])
         except BaseException:
             with suppress(StoreError):
-                staging.clear()
+                bad.clear()
             raise
-        return staging
+        return bad
+
+    def _differs(self, known: int, now: int) -> IngestError:
+        error = IngestError.of(
+            RUN_DIFFERS,
+            f"run {self.leftovers[0].record.run_id} was cut off with {known} rows in quarantine; now {now} are bad",
+            expected=str(known),
+            found=str(now),
+            remedy="repeat it with the same source, or use another run id",
+        )
+        assert isinstance(error, IngestError)
+        return error
 
     def _compare(self, kind: str, counted: int, written: int) -> None:
         if counted != written:
@@ -191,34 +255,37 @@ class Run:
                 remedy="ingest a source that stays as it is, for example a file",
             )
 
-    def _commit_both(self, counts: RunCounts, good: Staging, bad: Staging | None) -> IngestResult:
+    def _commit_both(self, counts: RunCounts, good: PlainRows | NumberedCommit, bad: BadRows | None) -> IngestResult:
         self.tell("committing")
-        properties = runs.run_properties(self.run_id, self.schema.id, self.files, counts, attempt=self.attempt)
-        quarantined = self.interrupted
+        files = self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(f.path, 0)) for f in self.files)
+        adopted = [x.record.run_id for x in self.leftovers if x.record.run_id != self.run_id]
+        properties = runs.run_properties(
+            self.run_id, self.schema.id, files, counts, attempt=self.attempt, adopted=adopted
+        )
+        if self.again:
+            properties[runs.AGAIN] = "true"
+        quarantined = max((x.record.snapshot_id for x in self.leftovers), default=None)
+        committer = Committer(runs.commit_user(self.run_id), self.attempt, self.context.clock)
         if bad is not None:
-            quarantined = self._commit(self.context.storage(self.name.quarantine), bad, properties)
+            storage = self.context.storage(self.name.quarantine)
+            guard = partial(self.guard.before_quarantine, self.storage)
+            quarantined = committer.commit(storage, bad.staging, properties, guard, self.guard.bad_until).id
         if quarantined is not None:
-            properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined.id)
-        snapshot = self._commit(self.storage, good, properties) if counts.good else None
+            properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
+        if not counts.good:
+            return self._result(counts, None, quarantined)
+        try:
+            snapshot = good.commit(committer, properties, self.guard.before_table, self.guard.good_until)
+        except BaseException as error:
+            if bad is not None:
+                error.add_note(
+                    f"The bad rows of the run are in quarantine already. Repeating it with run_id={self.run_id!r} and the "
+                    "same source finishes it."
+                )
+            raise
         return self._result(counts, snapshot, quarantined)
 
-    def _commit(self, storage: TableStorage, staging: Staging, properties: dict[str, str]) -> Snapshot:
-        user = runs.commit_user(self.run_id)
-        try:
-            files = staging.place()
-            snapshot = append(storage, files, commit_user=user, properties=properties, clock=self.context.clock)
-        except BaseException as error:
-            if not (isinstance(error, LakebedError) and error.code == _UNKNOWN_OUTCOME) and not _is_visible(
-                storage, user
-            ):
-                staging.take_back()
-            raise
-        if (snapshot.properties or {}).get(runs.ATTEMPT) != self.attempt:
-            # The same run was committed by somebody else meanwhile: our files belong to no snapshot.
-            staging.take_back()
-        return snapshot
-
-    def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: Snapshot | None) -> IngestResult:
+    def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
         return IngestResult(
             table=str(self.name),
             run_id=self.run_id,
@@ -227,14 +294,6 @@ class Run:
             rows_written=counts.good,
             rows_quarantined=counts.bad,
             snapshot_id=None if snapshot is None else snapshot.id,
-            quarantine_snapshot_id=None if quarantined is None else quarantined.id,
+            quarantine_snapshot_id=quarantined,
             skipped_files=self.skipped,
         )
-
-
-def _is_visible(storage: TableStorage, user: str) -> bool:
-    """Whether a commit is there, or may be: when the storage does not answer, nothing is deleted."""
-    try:
-        return storage.snapshots.find_commit(user) is not None
-    except StoreError:
-        return True

@@ -10,15 +10,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
 
 from lakebed.catalog.names import TableName
 from lakebed.model import canonical_json
 from lakebed.spark.source_files import SourceFile
-from lakebed.table.commit import TableStorage
-from lakebed.table.snapshot import Snapshot
 
 RUN_ID = "lakebed.run-id"
 ATTEMPT = "lakebed.attempt"
@@ -28,13 +26,16 @@ ROWS_WRITTEN = "lakebed.rows-written"
 ROWS_QUARANTINED = "lakebed.rows-quarantined"
 SCHEMA_ID = "lakebed.schema-id"
 QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
+ADOPTED = "lakebed.adopted-runs"
+AGAIN = "lakebed.again"
 
 
 @dataclass(frozen=True, slots=True)
 class IngestResult:
     """What a run did. Snapshots are None where there was nothing to commit.
 
-    `skipped_files` were ingested by earlier runs.
+    `skipped_files` were ingested by earlier runs. `repeated` says that the run itself was done before, and that nothing
+    was done now; the counts and snapshots are those of then.
     """
 
     table: str
@@ -46,6 +47,7 @@ class IngestResult:
     snapshot_id: int | None
     quarantine_snapshot_id: int | None
     skipped_files: tuple[str, ...] = ()
+    repeated: bool = False
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -59,6 +61,7 @@ class IngestResult:
             "snapshot_id": self.snapshot_id,
             "quarantine_snapshot_id": self.quarantine_snapshot_id,
             "skipped_files": list(self.skipped_files),
+            "repeated": self.repeated,
         }
 
 
@@ -74,90 +77,38 @@ class RunCounts:
         return self.good + self.bad
 
 
-@dataclass(slots=True)
-class RunMemory:
-    """What the snapshots of a table and of its quarantine (None where there is none yet) say of runs."""
-
-    name: TableName
-    table: TableStorage
-    quarantine: TableStorage | None
-    _by_run: dict[str, Snapshot] = field(default_factory=dict)
-    _quarantined: dict[str, Snapshot] = field(default_factory=dict)
-
-    def load(self) -> None:
-        """Read the snapshots once."""
-        self._by_run = _runs(self.table)
-        self._quarantined = {} if self.quarantine is None else _runs(self.quarantine)
-
-    def finished(self, run_id: str) -> IngestResult | None:
-        """The result of a run that has committed all it had."""
-        snapshot = self._by_run.get(run_id)
-        quarantined = self._quarantined.get(run_id)
-        if snapshot is None:
-            if quarantined is None or _number(quarantined, ROWS_WRITTEN) != 0:
-                return None
-            return self._result(run_id, quarantined.properties or {}, None, quarantined.id)
-        properties = snapshot.properties or {}
-        bad = properties.get(QUARANTINE_SNAPSHOT)
-        return self._result(run_id, properties, snapshot.id, int(bad) if bad else None)
-
-    def interrupted(self, run_id: str) -> Snapshot | None:
-        """The quarantine's snapshot of a run that has not committed its good rows."""
-        return None if run_id in self._by_run else self._quarantined.get(run_id)
-
-    def ingested(self) -> frozenset[tuple[str, int, str]]:
-        """Path, size and digest of every file of a finished run."""
-        finished = list(self._by_run.values())
-        finished += [s for s in self._quarantined.values() if _number(s, ROWS_WRITTEN) == 0]
-        return frozenset(identity for snapshot in finished for identity in _sources(snapshot))
-
-    def _result(
-        self, run_id: str, properties: Mapping[str, str], snapshot_id: int | None, quarantine_id: int | None
-    ) -> IngestResult:
-        return IngestResult(
-            table=str(self.name),
-            run_id=run_id,
-            schema_id=int(properties.get(SCHEMA_ID, "0")),
-            rows_read=int(properties.get(ROWS_READ, "0")),
-            rows_written=int(properties.get(ROWS_WRITTEN, "0")),
-            rows_quarantined=int(properties.get(ROWS_QUARANTINED, "0")),
-            snapshot_id=snapshot_id,
-            quarantine_snapshot_id=quarantine_id,
-        )
+def repeated_result(
+    name: TableName, run_id: str, properties: Mapping[str, str], snapshot_id: int | None, quarantine_id: int | None
+) -> IngestResult:
+    """The result of a run that was done before, from the properties of its snapshot."""
+    return IngestResult(
+        table=str(name),
+        run_id=run_id,
+        schema_id=int(properties.get(SCHEMA_ID, "0")),
+        rows_read=int(properties.get(ROWS_READ, "0")),
+        rows_written=int(properties.get(ROWS_WRITTEN, "0")),
+        rows_quarantined=int(properties.get(ROWS_QUARANTINED, "0")),
+        snapshot_id=snapshot_id,
+        quarantine_snapshot_id=quarantine_id,
+        repeated=True,
+    )
 
 
-def schema_of(snapshot: Snapshot) -> int | None:
-    """The schema version that the rows of a run were checked against."""
-    return _number(snapshot, SCHEMA_ID)
-
-
-def bad_rows_of(snapshot: Snapshot) -> int | None:
-    """How many rows a run put into quarantine."""
-    return _number(snapshot, ROWS_QUARANTINED)
-
-
-def _number(snapshot: Snapshot, key: str) -> int | None:
-    text = (snapshot.properties or {}).get(key, "")
-    return int(text) if text.isdigit() else None
-
-
-def _runs(table: TableStorage) -> dict[str, Snapshot]:
-    """The first snapshot of each run, by run id."""
-    found: dict[str, Snapshot] = {}
-    for snapshot in table.snapshots.newest_first():
-        run_id = (snapshot.properties or {}).get(RUN_ID)
-        if run_id is not None and snapshot.commit_user == commit_user(run_id):
-            found[run_id] = snapshot
-    return found
-
-
-def _sources(snapshot: Snapshot) -> Iterable[tuple[str, int, str]]:
+def listed_sources(properties: Mapping[str, str]) -> tuple[SourceFile, ...]:
+    """The files that the properties of a snapshot list."""
     try:
-        listed = json.loads((snapshot.properties or {}).get(SOURCES, "[]"))
-        return [(str(s["path"]), int(s["size"]), str(s["sha256"])) for s in listed]
-    except (ValueError, TypeError, KeyError):
+        return tuple(SourceFile.from_json(s) for s in json.loads(properties.get(SOURCES, "[]")))
+    except (ValueError, TypeError, KeyError, AttributeError):
         # Properties are anybody's to write: what is not ours names no files.
-        return []
+        return ()
+
+
+def listed_runs(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """The runs whose bad rows the properties of a snapshot say were taken over."""
+    try:
+        return tuple(str(run) for run in json.loads(properties.get(ADOPTED, "[]")))
+    except (ValueError, TypeError):
+        return ()
 
 
 def commit_user(run_id: str) -> str:
@@ -179,7 +130,13 @@ def random_run_id() -> str:
 
 
 def run_properties(
-    run_id: str, schema_id: int, files: Iterable[SourceFile], counts: RunCounts, *, attempt: str
+    run_id: str,
+    schema_id: int,
+    files: Iterable[SourceFile],
+    counts: RunCounts,
+    *,
+    attempt: str,
+    adopted: Sequence[str] = (),
 ) -> dict[str, str]:
     """The properties of both snapshots of a run."""
     properties = {
@@ -193,4 +150,6 @@ def run_properties(
     listed = [f.to_json() for f in files]
     if listed:
         properties[SOURCES] = canonical_json([*listed])
+    if adopted:
+        properties[ADOPTED] = canonical_json([*adopted])
     return properties

@@ -6,15 +6,17 @@ import glob
 import hashlib
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
+from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError, LakebedError, NotFoundError, UsageError
 from lakebed.model import JsonValue
+from lakebed.spark.text_scan import TextFindings, TextScan
 from lakebed.store import Store, open_store
 
 NO_SOURCE = "LB6101"
@@ -49,15 +51,35 @@ COMPRESSED = (".gz", ".bz2")
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file: absolute path or URL, size in bytes, and the hex digest of its content."""
+    """A file: absolute path or URL, size in bytes, and the hex digest of its content.
+
+    `bad` is how many of its rows are bad, where that is known, and `text` what is known of it as text; neither belongs to
+    what the file is.
+    """
 
     path: str
     size: int
     sha256: str
+    bad: int | None = field(default=None, compare=False)
+    text: TextFindings | None = field(default=None, compare=False)
+
+    @property
+    def identity(self) -> tuple[str, int, str]:
+        """What makes it the same file."""
+        return self.path, self.size, self.sha256
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object in the properties of a snapshot."""
-        return {"path": self.path, "size": self.size, "sha256": self.sha256}
+        counted = {} if self.bad is None else {"bad": self.bad}
+        return {"path": self.path, "size": self.size, "sha256": self.sha256, **counted}
+
+    @staticmethod
+    def from_json(value: Any) -> SourceFile:
+        """The file that such an object means. Raises `KeyError`, `TypeError` or `ValueError` where it means none."""
+        bad = value.get("bad")
+        return SourceFile(
+            str(value["path"]), int(value["size"]), str(value["sha256"]), None if bad is None else int(bad)
+        )
 
 
 def find_files(sources: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
@@ -91,6 +113,11 @@ def find_files(sources: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
             )
         )
     return tuple(found)
+
+
+def are_gone(sources: Sequence[str | os.PathLike[str]]) -> bool:
+    """Whether none of the paths, directories and globs names a file any more."""
+    return not any(next(iter(_expand(os.fspath(source))), None) for source in sources)
 
 
 def _expand(text: str) -> Iterator[str]:
@@ -169,18 +196,25 @@ def _ending(path: str) -> str:
     return os.path.splitext(name)[1]
 
 
-def identify(files: Sequence[str]) -> tuple[SourceFile, ...]:
-    """Size and digest of every file."""
+def identify(files: Sequence[str], scan: Callable[[str], TextScan] | None = None) -> tuple[SourceFile, ...]:
+    """Size and digest of every file, and what `scan`, which is asked for one of each path, finds in it."""
     with ThreadPoolExecutor(_HASHERS) as pool:
-        return tuple(pool.map(_identify, files))
+        return tuple(pool.map(lambda path: _identify(path, None if scan is None else scan(path)), files))
 
 
-def _identify(path: str) -> SourceFile:
+def _identify(path: str, scan: TextScan | None) -> SourceFile:
     digest, size = hashlib.sha256(), 0
     for chunk in _chunks(path):
         digest.update(chunk)
         size += len(chunk)
-    return SourceFile(path, size, digest.hexdigest())
+        if scan is not None:
+            scan.feed(chunk)
+    return SourceFile(path, size, digest.hexdigest(), text=None if scan is None else scan.findings())
+
+
+def compression_of(path: str) -> str:
+    """The ending that says how a text file is compressed; nothing for one that is not."""
+    return next((ending for ending in COMPRESSED if path.lower().endswith(ending)), "")
 
 
 def _chunks(path: str) -> Iterator[bytes]:

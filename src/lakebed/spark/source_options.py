@@ -7,12 +7,13 @@ from dataclasses import dataclass
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
+from lakebed.spark.option_values import BAD_OPTION as BAD_OPTION
+from lakebed.spark.option_values import option_problems
 from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.values import TextFormats
 
 REFUSED_OPTION = "LB6105"
 UNKNOWN_OPTION = "LB6106"
-BAD_OPTION = "LB6107"
 
 #: Options that would decide what the declared schema and the checks decide.
 _REFUSED = {
@@ -104,6 +105,17 @@ class SourceOptions:
         """A truth value among the reader options."""
         return self.reader.get(key, str(default)).lower() == "true"
 
+    @property
+    def encoding(self) -> str:
+        """The encoding of text files."""
+        return self.get("encoding", self.get("charset", "UTF-8"))
+
+    @property
+    def separator(self) -> str:
+        """What separates the values of a CSV line."""
+        said = self.get("sep", self.get("delimiter", ","))
+        return "\t" if said == "\\t" else said
+
 
 def check_options(format_: SourceFormat | None, options: Mapping[str, object] | None) -> SourceOptions:
     """Sort the options for a format (None: a DataFrame, which takes those of values only).
@@ -131,6 +143,7 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
                     suggestions=near_names(name, known.values()),
                 )
             )
+    problems += option_problems(texts, known)
     if problems:
         raise UsageError(*problems)
     reader = {k: v for k, v in texts.items() if k not in _VALUE_OPTIONS}

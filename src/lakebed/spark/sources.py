@@ -10,83 +10,46 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from pyspark import StorageLevel
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
 from lakebed.spark import json_values
-from lakebed.spark.addresses import quote_name, spark_pattern
-from lakebed.spark.csv_header import read_header
+from lakebed.spark.addresses import spark_pattern
+from lakebed.spark.csv_source import MALFORMED, STRICT_FILES, csv_parts
 from lakebed.spark.parquet_source import ParquetColumns, parquet_columns
-from lakebed.spark.source_files import SourceFormat
+from lakebed.spark.source_files import SourceFile, SourceFormat
 from lakebed.spark.source_options import BAD_OPTION, SourceOptions
-from lakebed.spark.source_types import Entries, Items, Json, Members, SourceType, Text, from_spark
+from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed
+from lakebed.spark.source_types import Entries, Items, Members, SourceType, from_spark
 
 CASE_CLASH = "LB6114"
 
-_STRICT_FILES = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 #: JSON in these is turned into UTF-8 value by value; the others could hide a line break inside of a character.
 _JSON_ENCODINGS = {"utf-8": None, "utf8": None, "us-ascii": None, "iso-8859-1": "ISO-8859-1", "latin1": "ISO-8859-1"}
 _CASE_SENSITIVE = "spark.sql.caseSensitive"
 
 
-@dataclass(frozen=True, slots=True)
-class SourceColumn:
-    """A top-level column of a part: its name in the source, its type, and its values."""
-
-    name: str
-    type: SourceType
-    value: Column
-
-
-@dataclass(frozen=True, slots=True)
-class SourcePart:
-    """Rows of one kind, as a frame that the other parts are expressions over.
-
-    `columns` is None for JSON, where any name may be asked for. `shape` is the VARIANT of a JSON row, for its keys.
-    `raw` is the row as it was read, `url` the file that it is from, `offset` its position there; each may be NULL.
-    """
-
-    frame: DataFrame
-    columns: tuple[SourceColumn, ...] | None
-    malformed: Column
-    well_formed: str
-    raw: Column
-    url: Column
-    offset: Column
-    shape: Column | None = None
-    label: str = ""
-
-    def column(self, name: str, *, flat: bool) -> SourceColumn | None:
-        """The column of exactly this name. `flat` says that a flat type is declared, which JSON gives as text."""
-        if self.columns is not None:
-            return next((c for c in self.columns if c.name == name), None)
-        record = F.col("record")
-        if flat:
-            return SourceColumn(name, Text(base64=True), json_values.child(record, name, "string"))
-        return SourceColumn(name, Json(), json_values.child(record, name))
-
-
 def open_files(
     spark_session: SparkSession,
-    files: Sequence[str],
+    files: Sequence[SourceFile],
     format_: SourceFormat,
     options: SourceOptions,
     declared: Sequence[str],
 ) -> tuple[SourcePart, ...]:
-    """The parts of a source of files. `declared` are the table's columns, for CSV without a header."""
+    """The parts of a source of files. `declared` are the columns of CSV files without a header."""
+    paths = [f.path for f in files]
     match format_:
         case SourceFormat.CSV:
-            return tuple(_csv_parts(spark_session, files, options, declared))
+            return tuple(csv_parts(spark_session, files, options, declared))
         case SourceFormat.JSON:
-            return (_json_part(spark_session, files, options),)
+            return (_json_part(spark_session, paths, options),)
         case SourceFormat.PARQUET:
-            return tuple(_parquet_parts(spark_session, files, options))
+            return tuple(_parquet_parts(spark_session, paths, options))
 
 
 @contextmanager
@@ -98,12 +61,13 @@ def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
     if kept:
         frame.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        renamed = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+        plain = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
         columns = tuple(
             SourceColumn(f.name, from_spark(f.dataType), F.col(f"c{i}")) for i, f in enumerate(frame.schema.fields)
         )
         nothing = F.lit(None).cast("string")
-        yield (SourcePart(renamed, columns, F.lit(False), "", _as_json(columns), nothing, F.lit(None).cast("bigint")),)
+        no_offset = F.lit(None).cast("bigint")
+        yield (SourcePart(plain, columns, (), as_json(columns), nothing, no_offset, F.spark_partition_id()),)
     finally:
         if kept:
             frame.unpersist()
@@ -113,61 +77,6 @@ def _members(schema: spark.StructType) -> Members:
     found = from_spark(schema)
     assert isinstance(found, Members)
     return found
-
-
-def _as_json(columns: Sequence[SourceColumn]) -> Column:
-    """A row as JSON text, NULLs included."""
-    row = F.struct(*(c.value.alias(c.name) for c in columns))
-    return F.to_json(row, {"ignoreNullFields": "false", "timeZone": "UTC"})
-
-
-def _csv_parts(
-    session: SparkSession, files: Sequence[str], options: SourceOptions, declared: Sequence[str]
-) -> Iterator[SourcePart]:
-    headers: dict[tuple[str, ...], list[str]] = {}
-    if not options.is_on("header", True):
-        headers[tuple(declared)] = list(files)
-    else:
-        for path in files:
-            names = read_header(path, options)
-            if names is not None:
-                headers.setdefault(names, []).append(path)
-    for names, paths in headers.items():
-        yield _csv_part(session, paths, names, options)
-
-
-def _csv_part(session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions) -> SourcePart:
-    # Spark warns of every header that is not the schema's; it cannot have names that it takes for the same.
-    usable = all(names) and len({n.casefold() for n in names}) == len(names)
-    as_read = list(names) if usable else [f"c{i}" for i in range(len(names))]
-    corrupt = "malformed"
-    while corrupt in {n.casefold() for n in as_read}:
-        corrupt += "_"
-    forced = {
-        "mode": "PERMISSIVE",
-        "columnNameOfCorruptRecord": corrupt,
-        "columnPruning": "false",
-        "enforceSchema": "true",
-        "inferSchema": "false",
-    }
-    # RFC 4180: a quote inside of quotes is doubled. Spark's own default, a backslash, leaves such values in quotes.
-    own = {"header": "true", "escape": '"', **options.reader}
-    reader = session.read.options(**own, **_STRICT_FILES, **forced)
-    schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
-    frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
-    frame = frame.select(*_renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
-    columns = tuple(SourceColumn(n, Text(), F.col(f"c{i}")) for i, n in enumerate(names))
-    malformed = F.col("malformed")
-    return SourcePart(
-        frame,
-        columns,
-        malformed.isNotNull(),
-        f"{len(names)} values",
-        F.coalesce(malformed, _as_json(columns)),
-        frame.metadataColumn("_metadata").getField("file_path"),
-        F.lit(None).cast("bigint"),
-        label=_label(files),
-    )
 
 
 def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptions) -> SourcePart:
@@ -183,7 +92,7 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
         )
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
     parsing = {k: v for k, v in options.reader.items() if k.startswith("allow")}
-    frame = session.read.options(**lines, **_STRICT_FILES).text([spark_pattern(f) for f in files])
+    frame = session.read.options(**lines, **STRICT_FILES).text([spark_pattern(f) for f in files])
     decoder = _JSON_ENCODINGS[encoding.lower()]
     line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
     frame = frame.select(line.alias("line")).where(F.trim("line") != "")
@@ -191,16 +100,18 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
     good = json_values.is_one_object(F.col("line"), F.col("parsed")) & F.is_valid_utf8(F.col("line"))
     frame = frame.select("line", json_values.record(F.col("parsed")).alias("record"), good.alias("good"))
     good = F.coalesce(F.col("good"), F.lit(False))
+    place = frame.metadataColumn("_metadata")
     return SourcePart(
         frame,
         None,
-        ~good,
-        "one JSON object, no key twice",
+        (RowFault(~good, MALFORMED, "one JSON object, no key twice"),),
         F.make_valid_utf8(F.col("line")),
-        frame.metadataColumn("_metadata").getField("file_path"),
+        place.getField("file_path"),
         F.lit(None).cast("bigint"),
+        place.getField("file_block_start"),
         shape=F.when(good, F.col("record")),
-        label=_label(files),
+        label=label(files),
+        allowed=parsing,
     )
 
 
@@ -210,27 +121,14 @@ def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceO
         groups.setdefault(parquet_columns(path), []).append(path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
-        reader = session.read.options(**options.reader, **_STRICT_FILES).schema(group.schema)
+        reader = session.read.options(**options.reader, **STRICT_FILES).schema(group.schema)
         frame = reader.parquet(*(spark_pattern(p) for p in paths))
-        frame = frame.select(*_renamed([n for n, _ in group.members.fields]))
+        frame = frame.select(*renamed([n for n, _ in group.members.fields]))
         place = frame.metadataColumn("_metadata")
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
         url, offset = place.getField("file_path"), place.getField("row_index")
-        yield SourcePart(frame, columns, F.lit(False), "", _as_json(columns), url, offset, label=_label(paths))
-
-
-def _renamed(names: Sequence[str]) -> list[Column]:
-    return [F.col(quote_name(name)).alias(f"c{i}") for i, name in enumerate(names)]
-
-
-def plain_path(url: Column) -> Column:
-    """The path of a file as people write it, from the quoted URL that Spark gives."""
-    path = F.regexp_replace(url, "^file:(//)?(?=/)", "")
-    return F.url_decode(F.replace(path, F.lit("+"), F.lit("%2B")))
-
-
-def _label(files: Sequence[str]) -> str:
-    return f" {files[0]!r}" if len(files) == 1 else f" {files[0]!r} and {len(files) - 1} more"
+        start = place.getField("file_block_start")
+        yield SourcePart(frame, columns, (), as_json(columns), url, offset, start, label=label(paths))
 
 
 def _refuse_case_clashes(session: SparkSession, members: Members, where: str) -> None:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One child of a directory. `size` is in bytes, 0 for a directory."""
+    """One child of a directory. `size` is in bytes, 0 for a directory.
+
+    `modified` is in milliseconds since 1970, by the storage's clock; None where the storage does not say.
+    """
 
     name: str
     is_directory: bool
     size: int = 0
+    modified: int | None = field(default=None, compare=False)
 
 
 class Store(Protocol):
@@ -39,7 +43,10 @@ class Store(Protocol):
         ...
 
     def create_if_absent(self, path: str, data: bytes) -> bool:
-        """Publish `data` at `path` atomically and durably. False when `path` exists; it is never overwritten."""
+        """Publish `data` at `path` atomically and durably. False when `path` exists; it is never overwritten.
+
+        A `StoreError` of the code `OUTCOME_UNKNOWN` says that `data` may be there, or may still appear.
+        """
         ...
 
     def replace(self, path: str, data: bytes) -> None:
@@ -59,5 +66,9 @@ class Store(Protocol):
         ...
 
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents where the storage knows directories; else nothing."""
+        """Make a directory and its parents, or what stands for it where a storage knows no directories."""
+        ...
+
+    def remove_directory(self, path: str) -> None:
+        """Remove a directory that is empty, or what stands for it; a directory that is not empty is an error."""
         ...

@@ -15,6 +15,9 @@ FAILED = "LB3604"
 NOT_EXCLUSIVE = "LB3605"
 WRONG_KIND = "LB3606"
 UNKNOWN_URL = "LB3607"
+OUTCOME_UNKNOWN = "LB3700"
+NOT_EMPTY = "LB3701"
+BAD_OPTIONS = "LB3713"
 
 
 def not_found(path: str) -> NotFoundError:
@@ -32,6 +35,26 @@ def occupied(path: str) -> AlreadyExistsError:
 def wrong_kind(path: str, expected: str) -> StoreError:
     """The error for a directory where a file is owed, or the other way round. `expected`: "file" or "directory"."""
     return StoreError(Diagnostic(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected))
+
+
+def not_empty(path: str) -> StoreError:
+    """The error for a directory that may only be removed while nothing is in it."""
+    return StoreError(
+        Diagnostic(NOT_EMPTY, f"the directory {path} is not empty", path=path, remedy="Look at what is in it.")
+    )
+
+
+def outcome_unknown(path: str, cause: BaseException) -> StoreError:
+    """The error for a file that may have been published although the storage reported a failure."""
+    return StoreError(
+        Diagnostic(
+            OUTCOME_UNKNOWN,
+            f"whether {path} was published is not known: {cause}",
+            path=path,
+            found=type(cause).__name__,
+            remedy="Look at the table, then repeat the command: what was made already is not made again.",
+        )
+    )
 
 
 def failed(action: str, path: str, cause: BaseException) -> StoreError:

@@ -2,37 +2,51 @@
 
 from __future__ import annotations
 
-import inspect
+from collections.abc import Mapping
 from contextlib import AbstractContextManager, suppress
-from typing import TYPE_CHECKING
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
+from lakebed.store import conditional
 from lakebed.store.base import Entry
-from lakebed.store.failures import NOT_EXCLUSIVE, occupied, translated, wrong_kind
+from lakebed.store.failures import NOT_EXCLUSIVE, not_empty, occupied, translated, wrong_kind
 
 if TYPE_CHECKING:
     from fsspec import AbstractFileSystem
 
 _GLOB = frozenset("*?[")
+#: Storages without directories: nothing is to be made before a write, least of all a bucket.
+_OBJECT_STORES = frozenset(
+    ("s3", "s3a", "gs", "gcs", "az", "abfs", "abfss", "adl", "oss", "obs", "cos", "oci", "b2", "r2")
+)
+#: Of these, those where an empty object with a name that ends in a slash stands for a directory.
+_WITH_MARKERS = frozenset(("s3", "s3a"))
 
 
 class FsspecStore:
     """Implements `Store` over an fsspec file system; paths are URLs or the file system's own paths.
 
-    `create_if_absent` is one conditional put (`pipe_file(mode="create")`). A file system that does not offer it is
-    refused with a `StoreError`, unless `allow_overwrite_races=True`: then the name is only looked up before the write,
-    and two writers may both believe that they have won.
+    `create_if_absent` is one conditional put (`pipe_file(mode="create")`), and before the first one the storage is seen
+    to keep the condition. A storage that does not is refused with a `StoreError`, unless `allow_overwrite_races=True`:
+    then the name is only looked up before the write, and two writers may both believe that they have won.
+
+    Prefixes of object stores count as directories. No bucket is ever made.
     """
 
     def __init__(self, fs: AbstractFileSystem, *, allow_overwrite_races: bool = False) -> None:
         self._fs = fs
         self._allow_overwrite_races = allow_overwrite_races
+        self._is_verified = False
+        protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+        self._has_directories = not protocols & _OBJECT_STORES
+        self._has_markers = bool(protocols & _WITH_MARKERS)
 
     @property
     def is_exclusive(self) -> bool:
-        """Whether the file system itself refuses to create what exists."""
-        return _creates_exclusively(self._fs)
+        """Whether the driver takes a condition for its put."""
+        return conditional.creates_exclusively(self._fs)
 
     def read(self, path: str) -> bytes:
         """The whole content."""
@@ -78,24 +92,26 @@ class FsspecStore:
         for child in found:
             name = child["name"].rstrip("/")
             if name == own:
+                if child["name"].endswith("/"):
+                    continue
                 if child["type"] != "directory" and len(found) == 1:
                     raise wrong_kind(path, "directory")
                 continue
             is_directory = child["type"] == "directory"
             last = name.rpartition("/")[2]
-            entries[last] = Entry(last, is_directory, 0 if is_directory else int(child.get("size") or 0))
+            size = 0 if is_directory else int(child.get("size") or 0)
+            entries[last] = Entry(last, is_directory, size, None if is_directory else _modified(child))
         return [entries[name] for name in sorted(entries)]
 
     def create_if_absent(self, path: str, data: bytes) -> bool:
         """Publish `data` at `path` by a conditional put; False when it exists."""
         with _translated("create", path):
-            if self.is_exclusive:
+            if self.is_exclusive and not self._allow_overwrite_races:
                 self._make_parent(path)
-                try:
-                    self._fs.pipe_file(path, data, mode="create")
-                except FileExistsError:
-                    return False
-                return True
+                if not self._is_verified:
+                    conditional.verify(self._fs, path.rpartition("/")[0])
+                    self._is_verified = True
+                return conditional.create(self._fs, path, data)
             if not self._allow_overwrite_races:
                 raise _not_exclusive(self._fs, path)
             if self.exists(path):
@@ -139,33 +155,47 @@ class FsspecStore:
                     self._fs.rmdir(directory)
 
     def make_directory(self, path: str) -> None:
-        """Make a directory and its parents where the file system knows directories."""
+        """Make a directory and its parents; on S3 the empty object that stands for one, elsewhere prefixes suffice."""
         with _translated("make the directory", path):
-            self._fs.makedirs(path, exist_ok=True)
+            if self._has_directories:
+                self._fs.makedirs(path, exist_ok=True)
+            elif self._has_markers and "/" in self._fs._strip_protocol(path):
+                self._fs.pipe_file(f"{path.rstrip('/')}/", b"")
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory, on S3 the object that stands for it."""
+        if self.list(path):
+            raise not_empty(path)
+        with _translated("remove the directory", path), suppress(FileNotFoundError):
+            if self._has_directories:
+                self._fs.rmdir(path)
+            elif self._has_markers:
+                self._fs.rm_file(f"{path.rstrip('/')}/")
+        self._forget(path)
 
     def _make_parent(self, path: str) -> None:
         parent = self._fs._parent(path)
-        if parent:
+        if parent and self._has_directories:
             self._fs.makedirs(parent, exist_ok=True)
 
     def _forget(self, path: str) -> None:
         self._fs.invalidate_cache(path)
 
 
+def _modified(child: Mapping[str, Any]) -> int | None:
+    """Milliseconds since 1970, as the drivers say them: a time, or seconds."""
+    for key in ("LastModified", "last_modified", "updated", "mtime", "modified"):
+        value = child.get(key)
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return int(value.timestamp() * 1000)
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return int(value * 1000)
+    return None
+
+
 def _translated(action: str, path: str) -> AbstractContextManager[None]:
     """Drivers raise errors of their network libraries too."""
     return translated(action, path, kinds=(Exception,))
-
-
-def _creates_exclusively(fs: AbstractFileSystem) -> bool:
-    """Whether the class itself, not a generic base that may ignore it, takes a `mode` for its put."""
-    for cls in type(fs).__mro__:
-        if cls.__module__ in ("fsspec.spec", "fsspec.asyn"):
-            return False
-        for method in ("_pipe_file", "pipe_file"):
-            if method in vars(cls):
-                return "mode" in inspect.signature(vars(cls)[method]).parameters
-    return False
 
 
 def _not_exclusive(fs: AbstractFileSystem, path: str) -> StoreError:
@@ -175,6 +205,7 @@ def _not_exclusive(fs: AbstractFileSystem, path: str) -> StoreError:
             f"{type(fs).__name__} has no conditional put, so {path} cannot be published safely",
             path=path,
             remedy="Use a store with conditional writes (S3, GCS, Azure), a newer version of its fsspec driver, "
-            "or FsspecStore(fs, allow_overwrite_races=True) where only one process ever writes.",
+            "or give allow_overwrite_races=True (`allow_overwrite_races = true` in lakebed.toml) where only one "
+            "process ever writes.",
         )
     )

@@ -12,7 +12,15 @@ from contextlib import suppress
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
 from lakebed.store.base import Entry
-from lakebed.store.failures import NO_HARD_LINKS, not_found, occupied, translated, wrong_kind
+from lakebed.store.failures import (
+    NO_HARD_LINKS,
+    not_empty,
+    not_found,
+    occupied,
+    outcome_unknown,
+    translated,
+    wrong_kind,
+)
 
 _MAX_NAME = 255
 _NO_LINK = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
@@ -77,7 +85,10 @@ class LocalStore:
                 published = _link(temporary, path)
             finally:
                 _unlink(temporary)
-            _sync_directory(directory)
+            try:
+                _sync_directory(directory)
+            except OSError as error:
+                raise outcome_unknown(path, error) from error
             return published
 
     def replace(self, path: str, data: bytes) -> None:
@@ -126,6 +137,16 @@ class LocalStore:
         with translated("make the directory", path):
             _make_directories(path)
 
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory; no error when it is not there."""
+        with translated("remove the directory", path), suppress(FileNotFoundError):
+            try:
+                os.rmdir(path)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST):
+                    raise not_empty(path) from error
+                raise
+
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory or a link to one."""
         return os.path.isdir(path)
@@ -141,8 +162,14 @@ class LocalStore:
                 raise not_found(source)
             if os.path.lexists(target):
                 raise occupied(target)
-            os.rename(source, target)
-            _sync_directory(os.path.dirname(target))
+            try:
+                os.rename(source, target)
+            except OSError as error:
+                if error.errno in (errno.ENOTEMPTY, errno.EEXIST, errno.ENOTDIR):
+                    raise occupied(target) from error
+                raise
+            for parent in {os.path.dirname(target), os.path.dirname(source)}:
+                _sync_directory(parent)
 
 
 def _entries(path: str) -> list[Entry]:
@@ -151,13 +178,14 @@ def _entries(path: str) -> list[Entry]:
         for child in children:
             is_directory = child.is_dir()
             try:
-                size = 0 if is_directory else child.stat().st_size
+                found_now = child.stat()
+                size, modified = 0 if is_directory else found_now.st_size, found_now.st_mtime_ns // 1_000_000
             except FileNotFoundError:
                 # Gone since the listing, or a link to nothing: a link is still there, as an empty entry.
                 if not child.is_symlink():
                     continue
-                size = 0
-            found.append(Entry(child.name, is_directory, size))
+                size, modified = 0, None
+            found.append(Entry(child.name, is_directory, size, modified))
     return found
 
 
@@ -192,6 +220,9 @@ def _link(source: str, target: str) -> bool:
         return os.stat(source).st_nlink == before + 1 and os.path.samefile(source, target)
     except OSError as error:
         if error.errno not in _NO_LINK:
+            # A network file system may lose the answer to a request that has succeeded.
+            if _is_second_name(source, target):
+                return True
             raise
         raise StoreError(
             Diagnostic(
@@ -204,6 +235,13 @@ def _link(source: str, target: str) -> bool:
             )
         ) from error
     return True
+
+
+def _is_second_name(source: str, target: str) -> bool:
+    try:
+        return os.path.samefile(source, target)
+    except FileNotFoundError:
+        return False
 
 
 def _unlink(path: str) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from lakebed.store.base import Entry
-from lakebed.store.failures import failed, not_found, occupied, wrong_kind
+from lakebed.store.failures import failed, not_empty, not_found, occupied, wrong_kind
 
 
 class SimulatedCrash(BaseException):
@@ -36,7 +37,9 @@ class _Plan:
 
 
 class MemoryObjectStore:
-    """A store with the manners of an object store: no directories, a conditional put, no move of a whole tree.
+    """A store with the manners of an object store: a conditional put, no move of a whole tree, no directories.
+
+    A directory that is made is an empty object whose name ends in a slash, as S3's clients do it.
 
     `operations` records every step. `fail_at`, `crash_at` and `race_at` count steps from the moment they are called,
     the next one being 0; with `after=True` the step has had its effect when the fault strikes.
@@ -44,6 +47,9 @@ class MemoryObjectStore:
 
     def __init__(self, files: Mapping[str, bytes] | None = None) -> None:
         self._files: dict[str, bytes] = {_clean(path): data for path, data in (files or {}).items()}
+        self._times: dict[str, int] = {}
+        #: Milliseconds since 1970, for the times of files.
+        self.clock: Callable[[], int] = lambda: time.time_ns() // 1_000_000
         self._lock = threading.RLock()
         self._plans: list[_Plan] = []
         self._outside = 0
@@ -127,7 +133,7 @@ class MemoryObjectStore:
     def exists(self, path: str) -> bool:
         """Whether a file, or anything below `path`, is there."""
         with self._step("exists", path) as name:
-            return name in self._files or any(self._below(name))
+            return name in self._files or any(below != name + "/" for below in self._below(name))
 
     def size(self, path: str) -> int:
         """Bytes of a file."""
@@ -171,14 +177,25 @@ class MemoryObjectStore:
         """Delete all below `path`, one step for each file."""
         with self._lock:
             root = _clean(path)
-            for name in sorted([root, *self._below(root)]):
-                if name in self._files:
+            below = sorted([root, *self._below(root)])
+            for name in below:
+                if name in self._files and not name.endswith("/"):
                     self.delete(name)
+            for name in reversed(below):
+                if name != "/" and name.endswith("/"):
+                    self.remove_directory(name)
 
     def make_directory(self, path: str) -> None:
-        """Nothing: there are no directories."""
-        with self._step("make_directory", path):
-            pass
+        """Put an object that stands for the directory."""
+        with self._step("make_directory", path) as name:
+            self._files[name.rstrip("/") + "/"] = b""
+
+    def remove_directory(self, path: str) -> None:
+        """Delete the object that stands for the directory."""
+        with self._step("remove_directory", path) as name:
+            if any(below != name + "/" for below in self._below(name)):
+                raise not_empty(path)
+            self._files.pop(name.rstrip("/") + "/", None)
 
     # -- inside ------------------------------------------------------------------------------------------------------
 
@@ -197,13 +214,17 @@ class MemoryObjectStore:
 
     def _put(self, name: str, data: bytes) -> None:
         self._files[name] = bytes(data)
+        self._times[name] = self.clock()
 
     def _children(self, name: str) -> Entries:
         start = len(name.rstrip("/")) + 1
         found: dict[str, Entry] = {}
         for path in self._below(name):
             child, deeper, _ = path[start:].partition("/")
-            found[child] = Entry(child, bool(deeper), 0 if deeper else len(self._files[path]))
+            if not child:
+                continue
+            size, modified = (0, None) if deeper else (len(self._files[path]), self._times.get(path))
+            found[child] = Entry(child, bool(deeper), size, modified)
         return [found[child] for child in sorted(found)]
 
 
@@ -220,6 +241,13 @@ class MemoryStore(MemoryObjectStore):
         """Make a directory and its parents."""
         with self._step("make_directory", path) as name:
             self._make(name)
+
+    def remove_directory(self, path: str) -> None:
+        """Remove an empty directory."""
+        with self._step("remove_directory", path) as name:
+            if self._children(name):
+                raise not_empty(path)
+            self._directories.discard(name)
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory, be it empty."""
@@ -244,6 +272,7 @@ class MemoryStore(MemoryObjectStore):
             self._directories = (self._directories - moved) | {new + d[len(name) :] for d in moved}
             for path in list(self._below(name)):
                 self._files[new + path[len(name) :]] = self._files.pop(path)
+                self._times[new + path[len(name) :]] = self._times.get(path, 0)
 
     def delete_tree(self, path: str) -> None:
         """Delete a directory and all below it, one step for each file and one for the directories."""

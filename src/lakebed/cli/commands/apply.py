@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
 @click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen.")
 @click.option("--yes", is_flag=True, help="Do not ask, also on a terminal.")
+@click.option("--branch", help="Apply manifests to this branch of each table; a saved plan says its own.")
 @common_options
 @click.pass_obj
-def command(session: Session, files: tuple[str, ...], allow: tuple[str, ...], yes: bool) -> ExitCode:
+def command(
+    session: Session, files: tuple[str, ...], allow: tuple[str, ...], yes: bool, branch: str | None
+) -> ExitCode:
     """Apply the manifests FILES, or one plan that `lakebed plan --out` saved.
 
     A saved plan runs exactly as it was reviewed, or is refused as stale. `-` is a manifest on standard input.
@@ -31,7 +34,10 @@ def command(session: Session, files: tuple[str, ...], allow: tuple[str, ...], ye
     from lakebed.render.plan_text import render_applied, render_plan
 
     lake = session.lake()
-    plan = _saved_plan(files) or lake.plan(manifest_sources(files))
+    saved = _saved_plan(files)
+    if saved is not None and branch is not None:
+        raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy="leave out --branch")
+    plan = saved or lake.plan(manifest_sources(files), branch=branch)
     session.output.diagnose(plan.all_diagnostics)
     if not yes and session.can_ask and _can_run(plan, frozenset(allow)):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)

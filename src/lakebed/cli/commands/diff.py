@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 from lakebed.errors import LakebedError, UsageError
@@ -23,21 +24,28 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 @click.argument("a")
 @click.argument("b")
 @click.option("--exit-code", is_flag=True, help="End with 10 when there are differences.")
+@encodings_option
 @common_options
 @click.pass_obj
-def command(session: Session, a: str, b: str, exit_code: bool) -> ExitCode:
+def command(session: Session, a: str, b: str, exit_code: bool, encodings: bool) -> ExitCode:
     """Compare two schemas: what leads from A to B. Each is a table, a version of one (db.table@3), or a manifest file.
 
     Versions of one table are compared by field id, different tables by name.
     """
     from lakebed.evolve import describe_changes
+    from lakebed.model.compare import compare
+    from lakebed.model.encoding import strip_encoding
+    from lakebed.render.comparison_text import comparison_text
 
     lake = session.lake()
     old, new = _side(lake, a), _side(lake, b)
-    changes = describe_changes(old.schema, new.schema, by_name=old.table is None or old.table != new.table)
+    by_name = old.table is None or old.table != new.table
+    changes = describe_changes(old.schema, new.schema, by_name=by_name, encodings=encodings)
+    kept = [side.schema.logical if encodings else strip_encoding(side.schema.logical) for side in (old, new)]
+    found = compare(*kept)
     return session.finish(
-        {"a": a, "b": b, "identical": not changes, "changes": list(changes)},
-        lambda _: "\n".join(changes) or "No differences.",
+        {"a": a, "b": b, "identical": not changes, "changes": list(changes), "comparison": found.to_json()},
+        lambda look: comparison_text(changes, found, width=look.width),
         code=ExitCode.CHANGES_PENDING if changes and exit_code else ExitCode.OK,
     )
 

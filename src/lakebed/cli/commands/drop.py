@@ -26,5 +26,7 @@ def command(session: Session, table: str, yes: bool, purge: bool) -> ExitCode:
         if not session.can_ask:
             raise RefusedError.of("LB7006", f"dropping {name} was not confirmed", remedy="give --yes")
         session.confirm(f"Drop {name}, all that is in {tables.table_path(name)}?")
-    tables.drop_table(name.database, name.table, purge=purge)
-    return session.finish({"dropped": str(name)}, lambda _: f"Dropped {name}.")
+    _, *quarantine = tables.drop_table(name.database, name.table, purge=purge)
+    return session.finish(
+        {"dropped": str(name)}, lambda _: f"Dropped {name} and its quarantine." if quarantine else f"Dropped {name}."
+    )

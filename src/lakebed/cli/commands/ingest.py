@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 @click.option("--again", is_flag=True, help="Ingest files that were ingested before.")
 @click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have.")
 @click.option("--max-bad-rows", type=click.IntRange(min=0), help="End with 14 and write nothing beyond this many.")
+@click.option(
+    "--merge-schema",
+    type=click.Choice(["add", "widen"]),
+    help="First give the table the source's new columns, or also its wider types; only what is safe.",
+)
 @spark_options
 @common_options
 @click.pass_obj
@@ -38,6 +43,7 @@ def command(
     again: bool,
     ignore_unknown_columns: bool,
     max_bad_rows: int | None,
+    merge_schema: Literal["add", "widen"] | None,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
@@ -60,6 +66,7 @@ def command(
             again=again,
             unknown_columns="ignore" if ignore_unknown_columns else "fail",
             max_bad_rows=max_bad_rows,
+            merge_schema=merge_schema,
             progress=progress,
         )
     return session.finish(result.to_json(), lambda _: _text(result))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -26,11 +28,12 @@ def command(session: Session, directory: str | None) -> ExitCode:
     from lakebed.store import open_store
 
     wanted = directory or session.configuration().warehouse
-    store, root = open_store(wanted)
+    storage = _storage(wanted)
+    store, root = open_store(wanted, storage_options=storage)
     settings = Path.cwd() / FILE_NAME
     text = _settings(wanted, root)
     if store.exists(root):
-        _check_warehouse(wanted)
+        _check_warehouse(wanted, storage)
     store.make_directory(root)
     if text is not None:
         settings.write_text(text, encoding="utf-8")
@@ -54,12 +57,20 @@ def _settings(wanted: str, root: str) -> str | None:
     return text
 
 
-def _check_warehouse(wanted: str) -> None:
+def _storage(wanted: str) -> Mapping[str, Any]:
+    """The storage options of a warehouse, where a lakebed.toml in force names it."""
+    try:
+        return find_configuration(wanted).storage
+    except UsageError:
+        return {}
+
+
+def _check_warehouse(wanted: str, storage: Mapping[str, Any]) -> None:
     """Whether what is there is a warehouse, or nothing."""
     from lakebed.catalog.layout import open_warehouse
 
     try:
-        open_warehouse(wanted)
+        open_warehouse(wanted, storage_options=storage)
     except UsageError as error:
         raise AlreadyExistsError.of(
             "LB7003",
@@ -73,6 +84,7 @@ def _is_named(root: str) -> bool:
     from lakebed.store import open_store
 
     try:
-        return open_store(find_configuration(None).warehouse)[1] == root
+        settings = find_configuration(None)
+        return open_store(settings.warehouse, storage_options=settings.storage)[1] == root
     except UsageError:
         return False

@@ -27,10 +27,16 @@ if TYPE_CHECKING:
     "forbidden, 13 when another engine changed the table.",
 )
 @click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="For --exit-code: this change has leave.")
+@click.option("--branch", help="Plan for this branch of each table.")
 @common_options
 @click.pass_obj
 def command(
-    session: Session, files: tuple[str, ...], out: str | None, exit_code: bool, allow: tuple[str, ...]
+    session: Session,
+    files: tuple[str, ...],
+    out: str | None,
+    exit_code: bool,
+    allow: tuple[str, ...],
+    branch: str | None,
 ) -> ExitCode:
     """Show what applying the manifests FILES would change, with a verdict on each change and its reason.
 
@@ -38,7 +44,7 @@ def command(
     """
     from lakebed.render.plan_text import render_plan
 
-    plan = session.lake().plan(manifest_sources(files))
+    plan = session.lake().plan(manifest_sources(files), branch=branch)
     if out is not None:
         _save(plan, out, files)
         session.output.talk(lambda _: f"Saved as {out}: `lakebed apply {out}` makes exactly these changes.")

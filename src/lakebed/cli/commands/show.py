@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 
@@ -12,19 +13,24 @@ from lakebed.cli.session import Session, common_options
 @click.argument("table")
 @click.option("--physical", is_flag=True, help="The schema file as the table format has it, instead of ODF's types.")
 @click.option("--exit-code", is_flag=True, help="End with 13 when another engine changed what is annotated.")
+@encodings_option
 @common_options
 @click.pass_obj
-def command(session: Session, table: str, physical: bool, exit_code: bool) -> ExitCode:
+def command(session: Session, table: str, physical: bool, exit_code: bool, encodings: bool) -> ExitCode:
     """Show the schema of TABLE: db.table is the newest version, db.table@3 version 3, @snap:5 that of a snapshot."""
     from lakebed.catalog import TableRef, drift, schema_file
+    from lakebed.model.encoding import strip_encoding
     from lakebed.render.schema_text import schema_text
 
     schema = session.lake().schema(table)
     name = str(TableRef.parse(table).name)
+    logical = schema.logical if encodings else strip_encoding(schema.logical)
     found = drift(schema)
     session.output.diagnose(found)
     return session.finish(
-        {"table": name, "schema_id": schema.id, "logical": schema.logical.to_json(), "physical": schema.to_json()},
-        lambda look: schema_file.dumps(schema).decode() if physical else schema_text(name, schema, width=look.width),
+        {"table": name, "schema_id": schema.id, "logical": logical.to_json(), "physical": schema.to_json()},
+        lambda look: (
+            schema_file.dumps(schema).decode() if physical else schema_text(name, schema, logical, width=look.width)
+        ),
         code=ExitCode.DRIFT if found and exit_code else ExitCode.OK,
     )

@@ -1,0 +1,144 @@
+"""How a table is renamed together with its quarantine, so that a crash at any point leaves it readable under one name.
+
+Moving the table's directory is one step of the file system and is the moment when the name changes. Its quarantine is a
+second directory: before the first move a marker is put into it, which says where it belongs, so that renaming again
+finishes what was interrupted. Object stores can move nothing in one step (specification, "Atomic creation"): there a
+reader would see neither table, or both, and a writer would write into the one that is about to be deleted.
+"""
+
+from __future__ import annotations
+
+import json
+
+from lakebed.catalog.branches import has_schema
+from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
+from lakebed.catalog.paths import PathFactory
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError
+from lakebed.store import DirectoryStore, Store
+
+CANNOT_MOVE = "LB3705"
+IN_THE_WAY = "LB3706"
+INTERRUPTED = "LB3707"
+QUARANTINE_NAME = "LB3710"
+
+_MARKER = ".renaming"
+
+
+def rename(store: Store, paths: PathFactory, source: TableName, target: TableName) -> list[TableName]:
+    """Move a table and its quarantine, and return their new names.
+
+    The caller has seen that the source is there and the target is not.
+    A rename of the same tables that was interrupted is finished; then the source is not there, and the target is.
+
+    Raises:
+        RefusedError: the storage cannot move a directory in one step, or a name is that of a quarantine.
+        AlreadyExistsError: something is where a table is to go.
+    """
+    for name in (source, target):
+        if name.is_quarantine:
+            raise _is_a_quarantine(name)
+    if not isinstance(store, DirectoryStore):
+        raise _cannot_move(source)
+    resumed = is_interrupted(store, paths, source, target)
+    has_quarantine = _has_quarantine(store, paths, source)
+    if has_quarantine:
+        # Also checks that the name of the new quarantine is not too long.
+        _ensure_free(store, paths.table(target.quarantine), target.quarantine)
+    if not resumed:
+        _ensure_free(store, paths.table(target), target)
+        if has_quarantine:
+            store.replace(_marker(paths, source), json.dumps({"table": [target.database, target.table]}).encode())
+        store.move_directory(paths.table(source), paths.table(target))
+    if has_quarantine:
+        store.move_directory(paths.table(source.quarantine), paths.table(target.quarantine))
+    if not _has_quarantine(store, paths, target):
+        return [target]
+    store.delete(_marker(paths, target))
+    return [target, target.quarantine]
+
+
+def is_interrupted(store: Store, paths: PathFactory, source: TableName, target: TableName) -> bool:
+    """Whether a rename of `source` to `target` was begun, has moved the table and has not said that it is done."""
+    if source.is_quarantine or target.is_quarantine or has_schema(store, paths.table(source)):
+        return False
+    waiting = _destination(store, paths, source) or _destination(store, paths, target)
+    return waiting == target and has_schema(store, paths.table(target))
+
+
+def refuse_waiting_quarantine(store: Store, paths: PathFactory, name: TableName) -> None:
+    """Refuse a new table whose quarantine directory is still that of an earlier one, renamed but for it.
+
+    Raises:
+        AlreadyExistsError: a rename was interrupted.
+    """
+    target = None if name.is_quarantine else _destination(store, paths, name)
+    if target is not None:
+        raise AlreadyExistsError(
+            Diagnostic(
+                INTERRUPTED,
+                f"the table {name} cannot be made: an earlier one was renamed to {target}, and that was interrupted",
+                path=_marker(paths, name),
+                remedy=f"Finish it first: lakebed rename '{name}' '{target}'.",
+            )
+        )
+
+
+def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName | None:
+    """What the marker in the quarantine of a table says."""
+    if table_problems(name.table + QUARANTINE_SUFFIX):
+        return None
+    try:
+        content = json.loads(store.read(_marker(paths, name)))
+        return TableName(*content["table"])
+    except NotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError) as error:
+        raise AlreadyExistsError(
+            Diagnostic(INTERRUPTED, f"{_marker(paths, name)} cannot be read: {error}", path=_marker(paths, name))
+        ) from error
+
+
+def _has_quarantine(store: Store, paths: PathFactory, name: TableName) -> bool:
+    """Whether the table has one; where its name is too long for a quarantine it has none."""
+    problems = table_problems(name.table + QUARANTINE_SUFFIX)
+    return not problems and has_schema(store, paths.table(name.quarantine))
+
+
+def _marker(paths: PathFactory, name: TableName) -> str:
+    return f"{paths.table(name.quarantine)}/{_MARKER}"
+
+
+def _ensure_free(store: DirectoryStore, path: str, name: TableName) -> None:
+    if store.is_directory(path) or store.is_link(path) or store.exists(path):
+        raise AlreadyExistsError(
+            Diagnostic(
+                IN_THE_WAY,
+                f"the table cannot be called {name}: there is something at {path}",
+                path=path,
+                remedy="Choose another name, or look at what is there and move it away.",
+            )
+        )
+
+
+def _cannot_move(name: TableName) -> RefusedError:
+    return RefusedError(
+        Diagnostic(
+            CANNOT_MOVE,
+            f"{name} cannot be renamed: an object store cannot move a table in one step, and while it is copied a "
+            "reader would find half of it and what a writer adds would be lost",
+            found=str(name),
+            remedy="Make a table of the new name from `lakebed infer`, copy the rows and drop the old one.",
+        )
+    )
+
+
+def _is_a_quarantine(name: TableName) -> RefusedError:
+    return RefusedError(
+        Diagnostic(
+            QUARANTINE_NAME,
+            f"{name} is the name of a quarantine, which is renamed with its table",
+            found=str(name),
+            remedy="Rename the table that it belongs to.",
+        )
+    )

@@ -1,0 +1,91 @@
+"""`lakebed convert IN --to FORM`"""
+
+from __future__ import annotations
+
+import base64
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.encodings import encodings_option
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
+from lakebed.errors import UsageError
+
+if TYPE_CHECKING:
+    from lakebed.convert.loss import LossReport
+
+_FROM = (
+    "odf-yaml",
+    "odf-json",
+    "odf-event",
+    "arrow",
+    "arrow-json",
+    "parquet",
+    "orc",
+    "spark",
+    "ddl",
+    "paimon",
+    "table",
+)
+_TO = (
+    *("odf-yaml", "odf-json", "odf-event", "arrow", "arrow-json", "spark", "ddl"),
+    *("paimon", "parquet-text", "json-schema"),
+)
+
+
+@click.command()
+@click.argument("source", metavar="IN")
+@click.option("--from", "source_form", type=click.Choice(_FROM), help="What IN is; told from its name or first bytes.")
+@click.option("--to", "form", type=click.Choice(_TO), required=True, help="The form to put out.")
+@click.option("--strict", is_flag=True, help="Fail, and put out nothing, when something is lost.")
+@click.option("--out", metavar="FILE", help="Write to FILE instead of standard output.")
+@encodings_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session, source: str, source_form: str | None, form: str, strict: bool, out: str | None, encodings: bool
+) -> ExitCode:
+    """Put a schema into another form. IN is a manifest or another file that holds a schema, - or a table.
+
+    What the other form cannot say is listed on standard error. Neither Spark nor Java is started.
+    """
+    from lakebed.cli.schema_source import read_source
+    from lakebed.cli.schema_target import convert
+    from lakebed.convert.loss import LossReport
+
+    found = read_source(source, source_form, session.lake)
+    session.output.diagnose(found.diagnostics)
+    made = convert(found, form, encodings=encodings)
+    report = LossReport(found.report.losses + made.report.losses)
+    if strict:
+        report.raise_if_any()
+    _tell(session, report)
+    result = {"from": found.form, "to": form, "losses": [{"path": x.path, "what": x.what} for x in report.losses]}
+    return _put_out(session, made.content, out, result)
+
+
+def _tell(session: Session, report: LossReport) -> None:
+    from lakebed.diagnostics import Diagnostic, Severity
+
+    session.output.diagnose(
+        Diagnostic("LB2107", f"lost: {loss}", Severity.WARNING, path=loss.path or None) for loss in report.losses
+    )
+
+
+def _put_out(session: Session, content: str | bytes, out: str | None, result: dict[str, Any]) -> ExitCode:
+    if out is not None:
+        data = content if isinstance(content, bytes) else content.encode() + b"\n"
+        Path(out).write_bytes(data)
+        return session.finish({**result, "file": out}, lambda _: "")
+    if isinstance(content, str):
+        return session.finish({**result, "content": content}, lambda _: content)
+    if session.json_mode:
+        return session.finish({**result, "base64": base64.b64encode(content).decode()}, lambda _: "")
+    if sys.stdout.isatty():
+        raise UsageError.of("LB7053", "bytes are not put out to a terminal", remedy="give --out FILE")
+    sys.stdout.buffer.write(content)
+    sys.stdout.buffer.flush()
+    return ExitCode.OK

@@ -1,0 +1,25 @@
+"""`lakebed rename OLD NEW`"""
+
+from __future__ import annotations
+
+import click
+
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.session import Session, common_options
+
+
+@click.command()
+@click.argument("old")
+@click.argument("new")
+@common_options
+@click.pass_obj
+def command(session: Session, old: str, new: str) -> ExitCode:
+    """Rename the table OLD, and its quarantine with it, to NEW, which may be in another database.
+
+    Nobody should write to the table meanwhile. Not on object stores, which cannot move a table in one step.
+    """
+    from lakebed.catalog import TableName
+
+    source, target = TableName.parse(old), TableName.parse(new)
+    session.lake().tables.rename_table(source, target)
+    return session.finish({"old": str(source), "new": str(target)}, lambda _: f"Renamed {source} to {target}.")

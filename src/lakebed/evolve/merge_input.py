@@ -1,0 +1,104 @@
+"""Whatever may say which columns data has: a DataFrame, its schema, a declared schema, or a list of columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from lakebed.catalog.columns import AnyFields, Columns, to_columns
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ValidationError
+from lakebed.evolve.nested import Fields, without_ids
+from lakebed.physical.types import UNASSIGNED
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql import types as spark
+
+    from lakebed.manifest.table_manifest import TableManifest
+
+NOT_COLUMNS = "LB4505"
+
+AnyColumns: TypeAlias = "DataFrame | spark.StructType | TableManifest | TableSchema | AnyFields"
+
+
+def incoming_columns(data: AnyColumns) -> Columns:
+    """The columns of data, in the table format's types and, where they are known, in logical ones; without ids.
+
+    Of a DataFrame the schema is taken; its columns of the type `void`, which hold nothing but NULL, are left out.
+
+    Raises:
+        ValidationError: not any form of columns (LB4505), or columns that cannot be understood.
+        ConversionError: columns of a type that a table cannot hold.
+    """
+    given: Any = data
+    if type(given).__module__.startswith("pyspark."):
+        given = _of_spark(given)
+    elif isinstance(given, TableSchema):
+        given = _without_ids(given.fields)
+    elif hasattr(given, "schema") and not callable(given.schema):
+        given = given.schema
+    if isinstance(given, str | bytes) or not (hasattr(given, "fields") or hasattr(given, "__iter__")):
+        raise ValidationError(
+            Diagnostic(
+                NOT_COLUMNS,
+                f"{type(data).__name__} says no columns",
+                expected="a DataFrame, a StructType, a schema, or a list of columns",
+                found=type(data).__name__,
+                remedy='give a list, such as ["id BIGINT", "note STRING"]',
+            )
+        )
+    columns = to_columns(given)
+    return replace(columns, fields=_without_ids(columns.fields))
+
+
+def _without_ids(fields: Fields) -> Fields:
+    return tuple(replace(f, id=UNASSIGNED, type=without_ids(f.type)) for f in fields)
+
+
+def _of_spark(given: Any) -> Any:
+    from pyspark.sql import types as spark
+
+    from lakebed.convert.spark import from_struct_type
+
+    struct = given if isinstance(given, spark.StructType) else getattr(given, "schema", None)
+    return from_struct_type(_known_only(struct)) if isinstance(struct, spark.StructType) else given
+
+
+def _known_only(struct: spark.StructType) -> spark.StructType:
+    """The struct less the members of the type `void`, at every level."""
+    from pyspark.sql import types as spark
+
+    def kept(type_: spark.DataType) -> spark.DataType:
+        match type_:
+            case spark.StructType():
+                return _known_only(type_)
+            case spark.ArrayType():
+                return spark.ArrayType(kept(type_.elementType), type_.containsNull)
+            case spark.MapType():
+                return spark.MapType(type_.keyType, kept(type_.valueType), type_.valueContainsNull)
+            case _:
+                return type_
+
+    return spark.StructType(
+        [
+            spark.StructField(f.name, kept(f.dataType), f.nullable, f.metadata)
+            for f in struct.fields
+            if not _is_void(f.dataType)
+        ]
+    )
+
+
+def _is_void(type_: spark.DataType) -> bool:
+    from pyspark.sql import types as spark
+
+    match type_:
+        case spark.NullType():
+            return True
+        case spark.ArrayType():
+            return _is_void(type_.elementType)
+        case spark.MapType():
+            return _is_void(type_.keyType) or _is_void(type_.valueType)
+        case _:
+            return False

@@ -1,0 +1,165 @@
+"""Merge on write: one new version of a table that also holds the columns of data, judged as every other change is.
+
+A merge is made by nobody in particular, while rows come in. So only what is safe for stored rows and for readers passes
+by itself; everything else needs leave, and what `alter_table` refuses is refused here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lakebed.catalog.altering import alter
+from lakebed.catalog.annotations import OPTION, annotate
+from lakebed.catalog.branches import has_snapshots
+from lakebed.catalog.columns import Columns
+from lakebed.catalog.ids import assign
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.errors import RefusedError, UsageError, ValidationError
+from lakebed.evolve.annotation_option import follow
+from lakebed.evolve.apply import check_allow
+from lakebed.evolve.diff import column_steps
+from lakebed.evolve.diff_columns import Step
+from lakebed.evolve.directives import is_directive
+from lakebed.evolve.evaluate import evaluate, refuse_later
+from lakebed.evolve.meaning import Meanings, compare
+from lakebed.evolve.merged_meaning import merged_schema
+from lakebed.evolve.merging import Merged, MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
+from lakebed.evolve.wording import summary
+from lakebed.physical import path_text
+
+if TYPE_CHECKING:
+    from lakebed.catalog.table_manager import TableManager
+
+CASE_ONLY = "LB4504"
+
+_CASE_ONLY = Judgement(
+    Verdict.BREAKING,
+    CASE_ONLY,
+    "engines that ignore case, as Spark does by default, cannot read a table with both names",
+    "match names without their case, or rename the data's column",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaMerge:
+    """A merge of `data` into whatever version a table is at; an `Alterer`, so that a lost race is made up for.
+
+    `allow` names changes that may happen although they are not safe, as `CODE` or `CODE:column`.
+    """
+
+    data: Columns
+    rules: MergeRules
+    allow: frozenset[str] = frozenset()
+
+    def __call__(
+        self,
+        base: TableSchema,
+        changes: Sequence[Any] = (),
+        *,
+        has_snapshots: Callable[[], bool],
+        now: int,
+        history: Callable[[], Iterable[TableSchema]] | None = None,
+    ) -> TableSchema:
+        """The version after `base`; `base` itself where it holds everything. `now` is in milliseconds since 1970.
+
+        `changes` are none: what is to be done follows from `base`. Raises `ValidationError` for what cannot be merged
+        or is against a rule of the table format, `RefusedError` for what needs leave and has none.
+        """
+        merged = merge_fields(base.fields, self.data.fields, self.rules)
+        _refuse_directives(merged)
+        steps = column_steps(base, merged.fields, base.options)
+        if not steps:
+            return base
+        refuse_later(base)
+        fields, highest = assign(merged.fields, base.highest_field_id, members_first=True)
+        target = replace(base, fields=fields, highest_field_id=highest)
+        if OPTION in base.options:
+            note = follow(base.options[OPTION], base.fields, fields)
+            target = target.with_options({**base.options, OPTION: note})
+        declared = merged_schema(target, self.data.logical, base.highest_field_id, self.rules)
+        self._check_leave(steps, merged, compare(base.fields, base.logical, fields, declared))
+        # The evaluation applies the guards of changes and the rules of tables; only its ids come in another order.
+        reached = evaluate(base, [s.change for s in steps], has_snapshots=has_snapshots, now=now, history=history)
+        said = annotate(fields, declared)
+        options = {k: v for k, v in reached.options.items() if k != OPTION}
+        options |= {} if said is None else {OPTION: said}
+        return replace(reached, fields=fields, highest_field_id=highest, options=options)
+
+    def _check_leave(self, steps: Sequence[Step], merged: Merged, meanings: Meanings) -> None:
+        circumstances = Circumstances(meanings)
+        judged = [(edit, judge(edit, circumstances)) for edit in dict.fromkeys(s.edit for s in steps)]
+        judged += [(edit, _CASE_ONLY) for edit, _ in judged if edit.path in merged.case_only]
+        problems = [
+            Diagnostic(
+                found.code,
+                f"merging would {summary(edit, meanings)}, which needs leave: {found.reason}",
+                path=path_text(edit.path),
+                remedy=_leave(found, path_text(edit.path)),
+            )
+            for edit, found in judged
+            if found.verdict is not Verdict.SAFE and not self._allows(found, path_text(edit.path))
+        ]
+        if problems:
+            raise RefusedError(*problems)
+
+    def _allows(self, judgement: Judgement, column: str) -> bool:
+        given = {judgement.code, f"{judgement.code}:{column}"} & self.allow
+        return judgement.verdict is not Verdict.FORBIDDEN and bool(given)
+
+
+def merge_schema(
+    tables: TableManager, name: TableName, merge: SchemaMerge, *, branch: str, clock: Callable[[], int]
+) -> TableSchema:
+    """Publish the version of a table that a merge leads to; the present one, and nothing written, where it has all.
+
+    After a lost race the merge is made again on the newer version. `clock` gives milliseconds since 1970.
+
+    Raises:
+        NotFoundError: there is no such table or branch.
+        UsageError: a code in `allow` is unknown.
+        RefusedError, ValidationError: as `SchemaMerge` says.
+        ConflictError: somebody else changed columns so that a name means another one.
+    """
+    check_allow(merge.allow)
+    manager = tables.get_schema_manager(name.database, name.table, branch=branch)
+    path = tables.table_path(name)
+    return alter(manager, merge, (), has_snapshots=lambda: has_snapshots(tables.store, path, branch), clock=clock)
+
+
+def _leave(judgement: Judgement, column: str) -> str:
+    leave = f'`lake.merge_schema(..., allow=["{judgement.code}:{column}"])` gives leave'
+    return f"{leave}; or {judgement.remedy}" if judgement is _CASE_ONLY else leave
+
+
+def merge_rules(types: str, *, case_sensitive: bool) -> MergeRules:
+    """The rules of a merge. Raises `UsageError` (LB4506) for types that are none of `MergeTypes`."""
+    if types not in MergeTypes.__members__.values():
+        raise UsageError.of(
+            "LB4506",
+            f"types is {types!r}",
+            expected=" or ".join(repr(str(t)) for t in MergeTypes),
+            found=repr(types),
+            suggestions=near_names(str(types), list(MergeTypes)),
+        )
+    return MergeRules(MergeTypes(types), case_sensitive)
+
+
+def _refuse_directives(merged: Merged) -> None:
+    found = [f.name for f in merged.fields if f.id < 0 and is_directive(f.description)]
+    if found:
+        raise ValidationError(
+            *(
+                Diagnostic(
+                    "LB4014",
+                    f"the description of the new column {name} is a directive, which a merge does not follow",
+                    path=path_text((name,)),
+                    remedy="give the column another description",
+                )
+                for name in found
+            )
+        )

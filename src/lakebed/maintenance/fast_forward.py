@@ -1,0 +1,152 @@
+"""Fast-forward: the table takes over what a branch has gained since it was made.
+
+Other implementations delete the table's snapshots, tags and versions from the branch's first snapshot on and copy the
+branch's over them: what the table gained meanwhile is lost. Here that is refused, and so nothing has to be deleted: the
+branch's schema versions, snapshots and tags are added, in this order and ascending, each only where nothing is yet. The
+table is therefore always in a state that the branch went through, also after a crash, and repeating finishes the work.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.catalog import TableName
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ConflictError, RefusedError, StoreError
+from lakebed.maintenance.place import Place
+
+DIVERGED = "LB3655"
+NO_SNAPSHOT = "LB3656"
+CONFLICT = "LB3662"
+
+
+@dataclass(frozen=True, slots=True)
+class FastForward:
+    """What the table gained from a branch: numbers of schema versions and snapshots, names of tags."""
+
+    name: TableName
+    branch: str
+    versions: tuple[int, ...]
+    snapshots: tuple[int, ...]
+    tags: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed branch fast-forward --json`."""
+        return {
+            "table": str(self.name),
+            "branch": self.branch,
+            "versions": list(self.versions),
+            "snapshots": list(self.snapshots),
+            "tags": list(self.tags),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class _Copy:
+    """A file that the table lacks."""
+
+    what: str
+    target: str
+    data: bytes
+
+
+def fast_forward(main: Place, branch: Place) -> FastForward:
+    """Add to the table what the branch has and it has not.
+
+    Raises:
+        RefusedError: the branch has no snapshot; or the table has something that the branch has not, all of it named.
+        ConflictError: somebody wrote to the table at the same time; it is in a state that the branch went through.
+    """
+    versions, snapshots, tags = branch.schemas.ids(), branch.snapshots.ids(), branch.snapshots.tags()
+    if not snapshots:
+        raise RefusedError(
+            Diagnostic(
+                NO_SNAPSHOT,
+                f"{branch.label} has no snapshot to bring {main.label} forward to",
+                path=branch.label,
+                remedy="Write to the branch first; a schema alone is changed on the table itself, by a plan.",
+            )
+        )
+    problems = [*_foreign_snapshots(main, branch), *_foreign_versions(main, branch), *_foreign_tags(main, branch)]
+    if problems:
+        began = branch.snapshots.load(snapshots[0])
+        remedy = (
+            f"Roll the table back to snapshot {began.id} and then to schema {began.schema_id}, where the branch began, "
+            "or copy the branch's rows."
+        )
+        message = f"{main.label} cannot be brought forward to {branch.label}"
+        raise RefusedError(
+            *(Diagnostic(DIVERGED, f"{message}: {problem}", path=main.label, remedy=remedy) for problem in problems)
+        )
+    known = set(main.schemas.ids()), set(main.snapshots.ids()), set(main.snapshots.tags())
+    gained = FastForward(
+        main.name,
+        branch.branch,
+        tuple(i for i in versions if i not in known[0]),
+        tuple(i for i in snapshots if i not in known[1]),
+        tuple(name for name in tags if name not in known[2]),
+    )
+    _add(main, branch, gained)
+    return gained
+
+
+def _add(main: Place, branch: Place, gained: FastForward) -> None:
+    read = main.store.read
+    copies = [
+        *(_Copy(f"schema {i}", main.schemas.path(i), read(branch.schemas.path(i))) for i in gained.versions),
+        *(_Copy(f"snapshot {i}", main.snapshots.path(i), read(branch.snapshots.path(i))) for i in gained.snapshots),
+        *(_Copy(f"tag {t}", f"{main.root}/tag/tag-{t}", read(f"{branch.root}/tag/tag-{t}")) for t in gained.tags),
+    ]
+    for copy in copies:
+        if not main.store.create_if_absent(copy.target, copy.data) and read(copy.target) != copy.data:
+            raise ConflictError(
+                Diagnostic(
+                    CONFLICT,
+                    f"somebody else made {copy.what} of {main.label} while it was brought forward to {branch.label}",
+                    path=copy.target,
+                    remedy="Look at the history of both, roll the table back to where the branch began, and repeat.",
+                )
+            )
+    if gained.snapshots:
+        with suppress(StoreError):
+            main.store.replace(f"{main.root}/snapshot/LATEST", str(gained.snapshots[-1]).encode())
+    main.put_record_right()
+
+
+def _foreign_snapshots(main: Place, branch: Place) -> list[str]:
+    """What stands in the table's snapshots against taking over those of the branch."""
+    theirs, ours = branch.snapshots.ids(), main.snapshots.ids()
+    first = theirs[0]
+    extra = [i for i in ours if i >= first and (i not in theirs or not _same_snapshot(main, branch, i))]
+    if extra:
+        return [f"it has {_listed('snapshot', extra)}, which the branch has not"]
+    if ours and ours[-1] < first - 1:
+        return [f"the branch no longer has snapshot {ours[-1] + 1}, which would follow the table's newest"]
+    return []
+
+
+def _same_snapshot(main: Place, branch: Place, number: int) -> bool:
+    return main.snapshots.load(number) == branch.snapshots.load(number)
+
+
+def _foreign_versions(main: Place, branch: Place) -> list[str]:
+    theirs, store = branch.schemas.ids(), main.store
+    extra = [
+        i
+        for i in main.schemas.ids()
+        if i > theirs[-1] or (i in theirs and store.read(main.schemas.path(i)) != store.read(branch.schemas.path(i)))
+    ]
+    return [f"it has {_listed('schema', extra)}, which the branch has not"] if extra else []
+
+
+def _foreign_tags(main: Place, branch: Place) -> list[str]:
+    ours = main.snapshots.tags()
+    extra = [t for t in branch.snapshots.tags() if t in ours and main.snapshots.tag(t) != branch.snapshots.tag(t)]
+    return [f"its tag {name!r} is of another snapshot than the branch's" for name in extra]
+
+
+def _listed(kind: str, numbers: list[int]) -> str:
+    shown = ", ".join(str(n) for n in numbers[:5]) + (f" and {len(numbers) - 5:,} more" if len(numbers) > 5 else "")
+    return f"{kind}{'s' if len(numbers) > 1 and kind == 'snapshot' else ''} {shown}"

@@ -1,0 +1,217 @@
+"""Files that nothing refers to: what killed writers, lost races, deleted tags and branches, and roll backs leave.
+
+Looked at are the manifests, index files, statistics and data files of the table, the staging directories of ingests,
+and the temporary files beside metadata. Used is what any snapshot, tag or changelog of any branch names (Paimon, "Crash
+leftovers and cleanup"). A file younger than the minimum age stays: it may be of a commit that is still under way.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import Any
+
+from lakebed.catalog import TableName
+from lakebed.catalog.paths import MAIN, branch_root
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
+from lakebed.maintenance.durations import millis_of
+from lakebed.maintenance.place import Place
+from lakebed.maintenance.references import References, State, unreadable
+from lakebed.store import DirectoryStore
+from lakebed.store.base import Entry, Store
+from lakebed.table.avro_schemas import read_container
+from lakebed.table.manifest import manifest_path
+
+DEFAULT_MIN_AGE = timedelta(days=1)
+
+_FLAT = ("manifest", "index", "statistics")
+_STAGING = re.compile(r"\.staging-.+")
+_HALF_BRANCH = re.compile(r"\.(creating|deleted)-[0-9a-f]{32}")
+_TEMPORARY = re.compile(r"\..+\.tmp", re.DOTALL)
+_PARTITION = re.compile(r"[^.=][^=]*=.*", re.DOTALL)
+_BUCKET = re.compile(r"bucket-.+")
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanFile:
+    """One file below the table's directory that nothing refers to. `path` is relative; `modified` in milliseconds."""
+
+    path: str
+    size: int
+    modified: int
+
+
+@dataclass(frozen=True, slots=True)
+class OrphanReport:
+    """The files of a table that nothing refers to, in order of their paths, and whether they were removed.
+
+    `young` counts files that nothing refers to yet and that are too young, or of unknown age.
+    """
+
+    name: TableName
+    min_age: timedelta
+    files: tuple[OrphanFile, ...]
+    young: int
+    removed: bool = False
+
+    @property
+    def size(self) -> int:
+        """Bytes of all of them."""
+        return sum(file.size for file in self.files)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed orphans --json`. Times are milliseconds since 1970."""
+        return {
+            "table": str(self.name),
+            "min_age_seconds": int(self.min_age.total_seconds()),
+            "files": [{"path": f.path, "size": f.size, "modified_millis": f.modified} for f in self.files],
+            "size": self.size,
+            "young": self.young,
+            "removed": self.removed,
+        }
+
+
+def orphan_files(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
+    """The files that nothing refers to. Writes nothing.
+
+    Raises:
+        NotFoundError: there is no such table.
+        RefusedError: something that may refer to a file cannot be read.
+    """
+    if min_age < timedelta(0):
+        raise UsageError(Diagnostic("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more."))
+    _ = place.on(MAIN).schemas
+    store, root = place.store, place.table_path
+    # Files are listed before what refers to them is read, so that one that is committed in between counts as used.
+    found = list(_candidates(store, root))
+    used = _used(store, root)
+    newest = place.clock() - millis_of(min_age)
+    unused = [(path, entry) for path, entry in found if path.rpartition("/")[2] not in used]
+    old = [
+        OrphanFile(path, entry.size, entry.modified)
+        for path, entry in sorted(unused, key=lambda part: part[0])
+        if entry.modified is not None and entry.modified <= newest
+    ]
+    return OrphanReport(place.name, min_age, tuple(old), len(unused) - len(old))
+
+
+def remove_orphans(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
+    """Remove the files that nothing refers to. Raises as `orphan_files`, before anything is removed.
+
+    A crash leaves some of them there; the table is not touched by either.
+    """
+    report = orphan_files(place, min_age=min_age)
+    for file in report.files:
+        place.store.delete(f"{place.table_path}/{file.path}")
+    _remove_empty_directories(place, report)
+    return replace(report, removed=True)
+
+
+def _candidates(store: Store, root: str) -> Iterator[tuple[str, Entry]]:
+    """Every file that could be an orphan, by its path below `root`."""
+    for directory in _FLAT:
+        yield from ((f"{directory}/{e.name}", e) for e in store.list(f"{root}/{directory}") if not e.is_directory)
+    yield from _below_table(store, root, "")
+    for entry in store.list(f"{root}/branch"):
+        if entry.is_directory and _HALF_BRANCH.fullmatch(entry.name):
+            yield from _together(store, root, f"branch/{entry.name}")
+    for branch in [MAIN, *References(store, root).branch_directories()]:
+        below = branch_root(root, branch)[len(root) + 1 :]
+        for name in ("schema", "snapshot", "tag", "changelog"):
+            directory = f"{below}/{name}" if below else name
+            for entry in store.list(f"{root}/{directory}"):
+                if not entry.is_directory and _TEMPORARY.fullmatch(entry.name):
+                    yield f"{directory}/{entry.name}", entry
+
+
+def _below_table(store: Store, root: str, below: str) -> Iterator[tuple[str, Entry]]:
+    """Data files, in buckets of the table or of its partitions, and what is in staging directories."""
+    for entry in store.list(f"{root}/{below}" if below else root):
+        path = f"{below}/{entry.name}" if below else entry.name
+        if not entry.is_directory or _is_link(store, f"{root}/{path}"):
+            continue
+        if not below and _STAGING.fullmatch(entry.name):
+            yield from _together(store, root, path)
+        elif _BUCKET.fullmatch(entry.name):
+            yield from ((f"{path}/{e.name}", e) for e in store.list(f"{root}/{path}") if not e.is_directory)
+        elif _PARTITION.fullmatch(entry.name):
+            yield from _below_table(store, root, path)
+
+
+def _together(store: Store, root: str, directory: str) -> list[tuple[str, Entry]]:
+    """All files below a directory, each as young as the youngest thing there: they go together or not at all."""
+    files: list[tuple[str, Entry]] = []
+    times: list[int | None] = []
+    waiting = [directory]
+    while waiting:
+        current = waiting.pop()
+        for entry in store.list(f"{root}/{current}"):
+            path = f"{current}/{entry.name}"
+            if entry.is_directory and not _is_link(store, f"{root}/{path}"):
+                waiting.append(path)
+            else:
+                files.append((path, entry))
+                times.append(entry.modified)
+    known = [time for time in times if time is not None]
+    youngest = max(known) if known and len(known) == len(times) else None
+    return [(path, replace(entry, modified=youngest)) for path, entry in files]
+
+
+def _is_link(store: Store, path: str) -> bool:
+    """Links are not followed: what they lead to need not be this table's alone."""
+    return isinstance(store, DirectoryStore) and store.is_link(path)
+
+
+def _used(store: Store, root: str) -> set[str]:
+    """The names of all files that any state of any branch refers to; names are unique over the table."""
+    references, used = References(store, root), set()
+    try:
+        for branch in [MAIN, *references.branch_directories()]:
+            for state in references.states(branch):
+                used |= _files_of(store, root, references, state)
+    except RefusedError:
+        raise
+    except LakebedError as error:
+        raise unreadable(root, error) from error
+    return used
+
+
+def _files_of(store: Store, root: str, references: References, state: State) -> set[str]:
+    snapshot = state.snapshot
+    used = {
+        snapshot.base_manifest_list,
+        snapshot.delta_manifest_list,
+        *(name for name in (snapshot.changelog_manifest_list, snapshot.statistics) if name is not None),
+    }
+    for meta in references.manifests_of(state):
+        used |= {meta.file_name, *(meta.extra_files or ()), *references.files_of(meta)}
+    if snapshot.index_manifest is not None:
+        used |= {snapshot.index_manifest, *_index_files(store, root, snapshot.index_manifest)}
+    return used
+
+
+def _index_files(store: Store, root: str, name: str) -> list[str]:
+    source = manifest_path(root, name)
+    try:
+        data = store.read(source)
+    except NotFoundError:
+        return []
+    return [str(record["_FILE_NAME"]) for record in read_container(data, source=source)]
+
+
+def _remove_empty_directories(place: Place, report: OrphanReport) -> None:
+    """Staging directories and half branches whose files are gone now, or that are empty for long."""
+    store, root = place.store, place.table_path
+    newest = place.clock() - millis_of(report.min_age)
+    emptied = [file.path for file in report.files]
+    for below, pattern in (("", _STAGING), ("branch/", _HALF_BRANCH)):
+        for entry in store.list(f"{root}/{below}".rstrip("/")):
+            directory = f"{below}{entry.name}"
+            if not entry.is_directory or not pattern.fullmatch(entry.name) or _together(store, root, directory):
+                continue
+            is_old = entry.modified is not None and entry.modified <= newest
+            if is_old or any(path.startswith(f"{directory}/") for path in emptied):
+                store.delete_tree(f"{root}/{directory}")

@@ -1,0 +1,78 @@
+"""`Place`: one branch of one table, with everything that looks after it needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
+from lakebed.catalog.paths import MAIN, branch_root
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import UsageError
+from lakebed.store.base import Store
+from lakebed.table.snapshot import SnapshotManager
+
+NOT_A_PLACE = "LB3668"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A branch of a table. `clock` gives milliseconds since 1970."""
+
+    tables: TableManager
+    name: TableName
+    clock: Callable[[], int]
+    branch: str = MAIN
+
+    @classmethod
+    def of(cls, tables: TableManager, ref: TableRef, clock: Callable[[], int]) -> Place:
+        """The branch that a reference names. Raises `UsageError` for one that names a single state."""
+        if ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None:
+            raise UsageError(
+                Diagnostic(
+                    NOT_A_PLACE,
+                    f"{ref} is one state; a table, or a branch of it, is looked after as a whole",
+                    found=str(ref),
+                    remedy=f"Write {ref.name}, or {ref.name}@branch:NAME.",
+                )
+            )
+        return cls(tables, ref.name, clock, ref.branch or MAIN)
+
+    @property
+    def store(self) -> Store:
+        """Where the bytes are."""
+        return self.tables.store
+
+    @property
+    def table_path(self) -> str:
+        """The table's directory, which all branches share."""
+        return self.tables.table_path(self.name)
+
+    @property
+    def root(self) -> str:
+        """The directory of the branch's own `schema/`, `snapshot/`, `tag/` and `changelog/`."""
+        return branch_root(self.table_path, self.branch)
+
+    @property
+    def label(self) -> str:
+        """The table in messages: `db.t`, or `db.t@branch:dev`."""
+        return str(self.name) if self.branch == MAIN else f"{self.name}@branch:{self.branch}"
+
+    @property
+    def schemas(self) -> SchemaManager:
+        """The branch's schema versions. Raises `NotFoundError` where there is no such table or branch."""
+        return self.tables.get_schema_manager(self.name.database, self.name.table, self.branch)
+
+    @property
+    def snapshots(self) -> SnapshotManager:
+        """The branch's snapshots and tags."""
+        return SnapshotManager(self.store, self.table_path, self.branch)
+
+    def on(self, branch: str) -> Place:
+        """Another branch of the same table."""
+        return replace(self, branch=branch)
+
+    def put_record_right(self) -> None:
+        """Let the table's `metadata` record say the newest version of the main branch, where there is a record."""
+        if self.branch == MAIN:
+            self.tables.get_table_metadata(self.name.database, self.name.table)

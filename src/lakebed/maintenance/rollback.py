@@ -1,0 +1,257 @@
+"""Going back: to an earlier schema version, or to an earlier snapshot or tag (Paimon's `rollbackSchema`, `rollbackTo`).
+
+Files go newest first, so that the table is readable at every moment and a roll back that was interrupted is finished by
+repeating it. Data files stay; the clean-up of orphan files takes those that nothing refers to any more.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.catalog import TableName
+from lakebed.catalog.paths import MAIN
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ConflictError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
+from lakebed.maintenance.place import Place
+from lakebed.maintenance.references import Reference, References, changelogs, summary, unreadable
+from lakebed.maintenance.tags import refuse_needed, snapshot_bytes
+from lakebed.maintenance.versions import put_back
+from lakebed.table.snapshot import Snapshot
+
+REFERRED = "LB3660"
+LATER_TAGS = "LB3661"
+CONFLICT = "LB3662"
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Where to go back to: exactly one of them is given. Raises `UsageError` otherwise."""
+
+    schema: int | None = None
+    snapshot: int | None = None
+    tag: str | None = None
+
+    def __post_init__(self) -> None:
+        if sum(target is not None for target in (self.schema, self.snapshot, self.tag)) != 1:
+            raise UsageError(
+                Diagnostic(
+                    "LB3668", "one roll back goes to one place", expected="a schema version, a snapshot or a tag"
+                )
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class RollBack:
+    """What a roll back took away, or would: numbers of schema versions, snapshots and changelogs, names of tags."""
+
+    name: TableName
+    branch: str
+    target: str
+    versions: tuple[int, ...] = ()
+    snapshots: tuple[int, ...] = ()
+    tags: tuple[str, ...] = ()
+    changelogs: tuple[int, ...] = ()
+    done: bool = False
+
+    @property
+    def is_noop(self) -> bool:
+        """Whether the table is there already."""
+        return not (self.versions or self.snapshots or self.tags or self.changelogs)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed rollback --json`."""
+        return {
+            "table": str(self.name),
+            "branch": self.branch,
+            "target": self.target,
+            "done": self.done,
+            "removed": {
+                "versions": list(self.versions),
+                "snapshots": list(self.snapshots),
+                "tags": list(self.tags),
+                "changelogs": list(self.changelogs),
+            },
+        }
+
+
+def roll_back(place: Place, target: Target, *, delete_tags: bool = False, dry_run: bool = False) -> RollBack:
+    """`roll_back_schema` or `roll_back_snapshots`, as the target says."""
+    if target.schema is not None:
+        return roll_back_schema(place, target.schema, dry_run=dry_run)
+    return roll_back_snapshots(
+        place, snapshot=target.snapshot, tag=target.tag, delete_tags=delete_tags, dry_run=dry_run
+    )
+
+
+def roll_back_schema(place: Place, schema_id: int, *, dry_run: bool = False) -> RollBack:
+    """Make a version the newest again by removing all later ones.
+
+    Field ids that only the removed versions had are given out again; no data file uses them.
+
+    Raises:
+        NotFoundError: there is no such version, table or branch.
+        RefusedError: something refers to a later version, with all that does; or that cannot be told.
+        ConflictError: somebody wrote under a later version, or made one, at the same time; all is as it was then.
+    """
+    schemas = place.schemas
+    schemas.load_schema(schema_id)
+    later = [i for i in schemas.ids() if i > schema_id]
+    found = RollBack(place.name, place.branch, f"schema {schema_id}", versions=tuple(later))
+    if not later:
+        return found
+    references = References(place.store, place.table_path)
+    _refuse_referred(place, schema_id, references)
+    if dry_run:
+        return found
+    contents = [(i, schemas.path(i), place.store.read(schemas.path(i))) for i in later]
+    _refuse_referred(place, schema_id, references)
+    for _, path, _ in reversed(contents):
+        place.store.delete(path)
+    late = _later_references(place, schema_id, references)
+    newer = [i for i in schemas.ids() if i > schema_id]
+    if late or newer:
+        put_back(place.store, contents)
+        what = "; ".join(summary(late)) or f"schema {newer[0]} was made"
+        raise ConflictError(
+            Diagnostic(
+                CONFLICT,
+                f"{place.label} was written to while it was rolled back ({what}); its versions are as they were",
+                path=place.table_path,
+                remedy="Stop the writers and try again.",
+            )
+        )
+    place.put_record_right()
+    return RollBack(place.name, place.branch, found.target, versions=tuple(later), done=True)
+
+
+def _refuse_referred(place: Place, schema_id: int, references: References) -> None:
+    later = _later_references(place, schema_id, references)
+    if not later:
+        return
+    problems = []
+    for number in sorted({r.schema_id for r in later}):
+        needed_by = "; ".join(summary((r for r in later if r.schema_id == number), name_files=True))
+        message = f"{place.label} cannot be rolled back to schema {schema_id}: schema {number} is needed by {needed_by}"
+        problems.append(
+            Diagnostic(REFERRED, message, path=place.label, found=f"schema {number}", remedy=_remedy(later))
+        )
+    raise RefusedError(*problems)
+
+
+def _remedy(later: frozenset[Reference]) -> str:
+    if any(r.branch != MAIN for r in later):
+        return "Delete the branch and tags that need it, or change the schema forwards with a plan."
+    return "Roll the table back to a snapshot from before that schema, or change the schema forwards with a plan."
+
+
+def _later_references(place: Place, schema_id: int, references: References) -> frozenset[Reference]:
+    return frozenset(r for r in references.to_versions_of(place.branch) if r.schema_id > schema_id)
+
+
+def roll_back_snapshots(
+    place: Place,
+    *,
+    snapshot: int | None = None,
+    tag: str | None = None,
+    delete_tags: bool = False,
+    dry_run: bool = False,
+) -> RollBack:
+    """Make an earlier snapshot, or the one that a tag keeps, the newest again by removing all later ones.
+
+    The schema stays: roll it back afterwards where that is wanted. A snapshot that has expired comes back from its tag.
+    Tags of later snapshots keep states that would be lost; they go only with `delete_tags`.
+
+    Raises:
+        NotFoundError: there is no such snapshot, tag, table or branch.
+        RefusedError: later tags would be lost; or a snapshot or tag cannot be read.
+        ConflictError: somebody committed at the same time, on top of what was removed.
+    """
+    place.schemas.get_current_schema()
+    manager = place.snapshots
+    target = manager.tag(tag or "") if snapshot is None else _snapshot_or_tag(place, snapshot)
+    try:
+        later_tags = sorted(name for name in manager.tags() if manager.tag(name).id > target.id)
+    except LakebedError as error:
+        raise unreadable(place.table_path, error) from error
+    if later_tags and not delete_tags:
+        raise RefusedError(
+            Diagnostic(
+                LATER_TAGS,
+                f"{place.label} cannot be rolled back to snapshot {target.id}: "
+                f"tags keep later snapshots, which would be lost: {', '.join(later_tags)}",
+                path=place.label,
+                found=", ".join(later_tags),
+                remedy="Delete the tags first, or give --delete-tags (`delete_tags=True`).",
+            )
+        )
+    for name in later_tags:
+        refuse_needed(place, name, manager.tag(name))
+    found = RollBack(
+        place.name,
+        place.branch,
+        f"snapshot {target.id}" if tag is None else f"tag {tag} (snapshot {target.id})",
+        snapshots=tuple(i for i in manager.ids() if i > target.id),
+        tags=tuple(later_tags),
+        changelogs=tuple(n for n, _ in changelogs(place.store, place.table_path, place.branch) if n > target.id),
+    )
+    if dry_run or (found.is_noop and target.id in manager.ids()):
+        return found
+    _remove_later(place, target, found, None if target.id in manager.ids() else _tag_of(place, target))
+    newer = [i for i in manager.ids() if i > target.id]
+    if newer:
+        raise ConflictError(
+            Diagnostic(
+                CONFLICT,
+                f"somebody committed snapshot {newer[-1]} to {place.label} while it was rolled back to {target.id}",
+                path=place.table_path,
+                remedy="Stop the writers and roll back again.",
+            )
+        )
+    return RollBack(
+        place.name, place.branch, found.target, (), found.snapshots, found.tags, found.changelogs, done=True
+    )
+
+
+def _remove_later(place: Place, target: Snapshot, found: RollBack, tag_file: str | None) -> None:
+    """Bring back an expired target, then remove all that is later, the newest first.
+
+    The hint goes before and comes back afterwards: readers that find none list the snapshots. Turned back before, it
+    would be believed where the target had expired, since no snapshot follows it; left alone, it would be too high.
+    """
+    manager, store = place.snapshots, place.store
+    if tag_file is not None:
+        content = snapshot_bytes(store.read(tag_file))
+        store.create_if_absent(manager.path(target.id), content)
+        store.replace(f"{place.root}/snapshot/EARLIEST", str(target.id).encode())
+    latest = f"{place.root}/snapshot/LATEST"
+    store.delete(latest)
+    for number in reversed(found.snapshots):
+        store.delete(manager.path(number))
+    for name in found.tags:
+        store.delete(f"{place.root}/tag/tag-{name}")
+    if found.changelogs:
+        # Readers believe this hint wherever there is no changelog after it.
+        store.delete(f"{place.root}/changelog/LATEST")
+        for number in reversed(found.changelogs):
+            store.delete(f"{place.root}/changelog/changelog-{number}")
+    if max(manager.ids()) == target.id:
+        with suppress(StoreError):
+            store.replace(latest, str(target.id).encode())
+
+
+def _snapshot_or_tag(place: Place, snapshot_id: int) -> Snapshot:
+    try:
+        return place.snapshots.load(snapshot_id)
+    except NotFoundError:
+        for name in place.snapshots.tags():
+            found = place.snapshots.tag(name)
+            if found.id == snapshot_id:
+                return found
+        raise
+
+
+def _tag_of(place: Place, target: Snapshot) -> str:
+    names = (name for name in place.snapshots.tags() if place.snapshots.tag(name) == target)
+    return f"{place.root}/tag/tag-{next(names)}"

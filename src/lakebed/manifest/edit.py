@@ -1,0 +1,302 @@
+"""Edits of an existing manifest: what changes is written, every other character stays as the author left it.
+
+An edit is a change of the declared table, in the model: set, rename, remove or add a field, an attribute, an option.
+The text is changed where the two tables differ. Afterwards it is read again and has to declare exactly what was asked
+for; else nothing comes out but an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ManifestError
+from lakebed.manifest.load import parse_manifest
+from lakebed.manifest.table_manifest import SourceKind, TableManifest
+from lakebed.manifest.text_patches import YamlText, entry, flow_text, value_text
+from lakebed.manifest.yaml_text import text_scalar
+from lakebed.model import Field, LogicalType, Schema
+from lakebed.model import types as logical
+from lakebed.model.extra import DESCRIPTION, FIELD_ID, RENAMED_FROM, Extra
+from lakebed.model.schema import type_json
+
+CANNOT, DIFFERS = "LB1630", "LB1631"
+#: They say which stored column is meant, not what it is like; an edit leaves those that are there.
+_DIRECTIVES = (RENAMED_FROM, FIELD_ID)
+
+
+def edit_manifest(
+    text: str,
+    change: Callable[[TableManifest], TableManifest],
+    *,
+    table: str | None = None,
+    renames: Mapping[str, str] | None = None,
+    source: str | None = None,
+) -> str:
+    """The text of a `kind: Table` after a change of the table that it declares.
+
+    Args:
+        text: the manifest.
+        change: makes the wanted table of the declared one.
+        table: the name of the table, where the text declares several.
+        renames: wanted name to present name of columns that change theirs and stay in place.
+        source: what positions call the text.
+
+    Raises:
+        ManifestError: the text is faulty (its own codes), cannot be edited (LB1630), or would not say what is wanted
+            (LB1631).
+    """
+    tables = parse_manifest(text, source=source).tables
+    numbers = [i for i, t in enumerate(tables) if table is None or t.name == table]
+    if len(numbers) != 1 or tables[numbers[0]].source_kind is not SourceKind.TABLE:
+        found = ", ".join(t.name for t in tables)
+        raise _error(CANNOT, "the manifest has not one `kind: Table` for what is edited", expected=table, found=found)
+    wanted = change(tables[numbers[0]])
+    renamed = dict(renames or {})
+    for step in (_Order, _Values):
+        declared = parse_manifest(text, source=source).tables[numbers[0]]
+        try:
+            text = step(YamlText(text), renamed).table(numbers[0], declared, wanted)
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+            raise _error(CANNOT, f"the manifest cannot be edited where it has to be: {error}") from error
+    _check(text, numbers[0], wanted, source)
+    return text
+
+
+def _check(text: str, number: int, wanted: TableManifest, source: str | None) -> None:
+    """What was written has to declare what was wanted."""
+    try:
+        made = parse_manifest(text, source=source).tables[number]
+    except ManifestError as error:
+        message = "the edited manifest would be faulty"
+        raise ManifestError(Diagnostic(DIFFERS, message), *error.diagnostics) from error
+    if _comparable(made) != _comparable(wanted):
+        raise _error(DIFFERS, "the edited manifest would not declare what is wanted")
+
+
+def _comparable(table: TableManifest) -> tuple[Any, ...]:
+    schema = Schema(tuple(map(_plain, table.schema.fields)), table.schema.extra)
+    return schema, table.primary_keys, table.partition_keys, dict(table.options), table.description, table.name
+
+
+def _plain(f: Field) -> Field:
+    return Field(f.name, _plain_type(f.type), f.extra.without(*_DIRECTIVES))
+
+
+def _plain_type(type_: LogicalType) -> LogicalType:
+    match type_:
+        case logical.Struct():
+            return logical.Struct(tuple(map(_plain, type_.fields)))
+        case logical.Option():
+            return logical.Option(_plain_type(type_.inner))
+        case logical.List():
+            return replace(type_, item_type=_plain_type(type_.item_type))
+        case logical.Map():
+            return replace(type_, key_type=_plain_type(type_.key_type), value_type=_plain_type(type_.value_type))
+        case _:
+            return type_
+
+
+def _error(code: str, message: str, **parts: Any) -> ManifestError:
+    remedy = "edit it by hand; `lakebed infer` prints what a table is"
+    return ManifestError(Diagnostic(code, message, remedy=remedy, **parts))
+
+
+@dataclass(slots=True)
+class _Step:
+    """One pass over the differences of two tables. Positions hold for one text, so order and values take one each."""
+
+    yaml: YamlText
+    renames: dict[str, str] = field(default_factory=dict)
+
+    def table(self, number: int, declared: TableManifest, wanted: TableManifest) -> str:
+        content = _value(self.yaml.documents[number], "content")
+        self.properties(content, declared, wanted)
+        # System columns that were put in do not stand in the text.
+        fields = _value(_value(content, "schema"), "fields")
+        written = {str(_value(item, "name").value) for item in fields.value}
+        present = tuple(f for f in declared.schema.fields if f.name in written)
+        asked = tuple(f for f in wanted.schema.fields if f.name in written or f not in declared.schema.fields)
+        self.fields(fields, present, asked, self.renames)
+        return self.yaml.changed()
+
+    def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
+        """What is not the columns."""
+
+    def fields(
+        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
+    ) -> None:
+        raise NotImplementedError
+
+    def type(self, node: Node, key: Node, declared: LogicalType, wanted: LogicalType) -> None:
+        """Into what two types have in common; a type that differs as such is replaced whole."""
+        if declared == wanted and type_json(declared) == type_json(wanted):
+            return
+        match declared, wanted:
+            case logical.Option(), logical.Option():
+                self.inside(node, "inner", declared.inner, wanted.inner)
+            case logical.List(), logical.List() if declared.fixed_length == wanted.fixed_length:
+                self.inside(node, "itemType", declared.item_type, wanted.item_type)
+            case logical.Map(), logical.Map() if bool(declared.keys_sorted) == bool(wanted.keys_sorted):
+                self.inside(node, "keyType", declared.key_type, wanted.key_type)
+                self.inside(node, "valueType", declared.value_type, wanted.value_type)
+            case logical.Struct(), logical.Struct() if declared.fields:
+                self.fields(_value(node, "fields"), declared.fields, wanted.fields, {})
+            case _ if declared != wanted:
+                self.other_type(node, key, wanted)
+
+    def inside(self, node: Node, name: str, declared: LogicalType, wanted: LogicalType) -> None:
+        found = entry(node, name)  # type: ignore[arg-type]
+        assert found is not None
+        self.type(found[1], found[0], declared, wanted)
+
+    def other_type(self, node: Node, key: Node, wanted: LogicalType) -> None:
+        """A type that is replaced."""
+
+
+class _Order(_Step):
+    """Puts the fields that stay into the wanted order."""
+
+    def fields(
+        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
+    ) -> None:
+        place = {renames.get(f.name, f.name): i for i, f in enumerate(wanted)}
+        kept = [i for i, f in enumerate(declared) if f.name in place]
+        order = iter(sorted(kept, key=lambda i: place[declared[i].name]))
+        moved = [next(order) if i in kept else i for i in range(len(declared))]
+        if moved != list(range(len(declared))):
+            self.yaml.reorder(node, moved)
+            return
+        by_name = {renames.get(f.name, f.name): f for f in wanted}
+        for item, f in zip(node.value, declared, strict=True):
+            if f.name in by_name:
+                key, type_ = _entry(item, "type")
+                self.type(type_, key, f.type, by_name[f.name].type)
+
+
+class _Values(_Step):
+    """Adds, removes, renames, retypes and annotates."""
+
+    def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
+        for name, before, after in (
+            ("description", declared.description, wanted.description),
+            ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
+            ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
+        ):
+            if before != after:
+                self._set_or_remove(content, name, after or None)
+        self._members(content, "options", dict(declared.options), dict(wanted.options))
+        schema = _value(content, "schema")
+        self._members(schema, "extra", _attributes(declared.schema.extra), _attributes(wanted.schema.extra))
+
+    def fields(
+        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
+    ) -> None:
+        by_name = {renames.get(f.name, f.name): f for f in wanted}
+        at = {f.name: i for i, f in enumerate(declared)}
+        if isinstance(node, SequenceNode) and not (by_name.keys() & at.keys()):
+            raise ValueError("no field of a list of fields would stay")
+        for i, (item, f) in enumerate(zip(node.value, declared, strict=True)):
+            if f.name in by_name:
+                self._field(item, f, by_name[f.name])
+            else:
+                self.yaml.remove_item(node, i)
+        behind = 0
+        for f in wanted:
+            former = renames.get(f.name, f.name)
+            if former in at:
+                behind = at[former] + 1
+            else:
+                self.yaml.insert_item(node, behind, _field_lines(f), flow_text(_short_field(f)))
+
+    def other_type(self, node: Node, key: Node, wanted: LogicalType) -> None:
+        self.yaml.replace(node, short_type(wanted), before=key)
+
+    def _field(self, item: Any, declared: Field, wanted: Field) -> None:
+        if declared.name != wanted.name:
+            self.yaml.set(item, "name", wanted.name)
+        key, type_ = _entry(item, "type")
+        self.type(type_, key, declared.type, wanted.type)
+        before, after = declared.extra.to_json(), wanted.extra.to_json()
+        kept = {key: before[key] for key in _DIRECTIVES if key in before}
+        self._members(item, "extra", before, {**after, **kept})
+
+    def _members(self, around: Any, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
+        """The members of a mapping that may be absent: attributes, options."""
+        if Extra(before) == Extra(after):
+            return
+        found = entry(around, name)
+        mapping = found[1] if found is not None else None
+        if not after or not isinstance(mapping, MappingNode) or not mapping.value:
+            self._set_or_remove(around, name, after or None)
+            return
+        if not before.keys() & after.keys():
+            self.yaml.replace(mapping, after, before=_entry(around, name)[0])
+            return
+        for key in before:
+            if key not in after and entry(mapping, key) is not None:
+                self.yaml.remove(mapping, key)
+        for key, value in after.items():
+            if key not in before or Extra({"a/b": before[key]}) != Extra({"a/b": value}):
+                self.yaml.set(mapping, key, value)
+
+    def _set_or_remove(self, mapping: Any, name: str, value: Any) -> None:
+        if value is not None:
+            self.yaml.set(mapping, name, value)
+        elif entry(mapping, name) is not None:
+            self.yaml.remove(mapping, name)
+
+
+def _attributes(extra: Extra) -> dict[str, Any]:
+    """Those of a schema; its description is the table's."""
+    return extra.without(DESCRIPTION).to_json()
+
+
+def short_type(type_: LogicalType) -> Any:
+    """The type as people write it: just the kind where that says all."""
+    short = _shortened(type_json(type_))
+    return short
+
+
+def _shortened(value: Any) -> Any:
+    match value:
+        case {"kind": kind, **rest} if not rest:
+            return kind
+        case {"kind": _}:
+            inner = {"itemType", "keyType", "valueType", "inner"}
+            out = {k: _shortened(v) if k in inner else v for k, v in value.items()}
+            if "fields" in out:
+                out["fields"] = [{**member, "type": _shortened(member["type"])} for member in out["fields"]]
+            return out
+        case _:
+            return value
+
+
+def _short_field(f: Field) -> dict[str, Any]:
+    extra = f.extra.to_json()
+    return {"name": f.name, "type": short_type(f.type), **({"extra": extra} if extra else {})}
+
+
+def _field_lines(f: Field) -> list[str]:
+    """A field in a block, its type on one line."""
+    if not f.extra:
+        return [flow_text(_short_field(f))]
+    lines = [f"name: {text_scalar(f.name)}", f"type: {value_text(short_type(f.type))}", "extra:"]
+    return [*lines, *(f"  {text_scalar(key)}: {value_text(value)}" for key, value in f.extra.to_json().items())]
+
+
+def _entry(mapping: Any, key: str) -> tuple[Node, Node]:
+    found = entry(mapping, key)
+    if found is None:
+        raise KeyError(key)
+    return found
+
+
+def _value(mapping: Any, key: str) -> Any:
+    if isinstance(mapping, ScalarNode):
+        raise TypeError(f"there is no {key}")
+    return _entry(mapping, key)[1]

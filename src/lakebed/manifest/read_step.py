@@ -1,0 +1,147 @@
+"""How the sources of a table are read: `read` of a manifest, in the words of Open Data Fabric's sources or in Spark's.
+
+    read: {kind: Csv, separator: ";", header: true, schema: {fields: [{name: id, type: Int64}]}}
+    read: {format: csv, options: {sep: ";"}}
+
+With a `kind`, properties and defaults are those of Open Data Fabric: a CSV file has no header unless it is said, and a
+backslash escapes a quote. `schema`, or the older `ddlSchema`, names the columns that are read.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from lakebed.manifest.attributes import Place
+from lakebed.manifest.field_decoder import SchemaDecoder
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
+from lakebed.manifest.problems import Problems
+from lakebed.manifest.properties import Properties, wrong_shape
+from lakebed.manifest.table_manifest import ReadKind, ReadOptions
+from lakebed.manifest.table_properties import decode_text_map
+from lakebed.model import Extra, canonical_json, schema_json
+from lakebed.model.extra import READ
+
+READ_FORMATS = ("csv", "json", "parquet")
+#: Properties of each kind beside the columns.
+STEP_PROPERTIES: Mapping[ReadKind, tuple[str, ...]] = {
+    ReadKind.CSV: (
+        *("separator", "encoding", "quote", "escape", "header", "inferSchema", "nullValue", "dateFormat"),
+        "timestampFormat",
+    ),
+    ReadKind.JSON: ("subPath", "dateFormat", "encoding", "timestampFormat"),
+    ReadKind.ND_JSON: ("dateFormat", "encoding", "timestampFormat"),
+    ReadKind.PARQUET: (),
+}
+
+
+def decode_read(node: Node | None, problems: Problems) -> ReadOptions | None:
+    """What `read` says; None where it says nothing, or something faulty, which is noted."""
+    if node is None:
+        return None
+    if not isinstance(node, MappingNode):
+        wrong_shape(problems, node, "`read`", "a mapping such as {format: csv, options: {header: true}}")
+        return None
+    read = Properties(node, "`read`", problems)
+    has_kind = any(key.text == "kind" for key, _ in node.entries)
+    kind = read.choice("kind", [k.value for k in ReadKind], "LB6441") if has_kind else None
+    format_, options = None, {}
+    if not has_kind:
+        read.take("kind")
+        format_ = read.text("format")
+        options = decode_text_map(read.take("options"), "read.options", problems)
+        if format_ is not None and format_.lower() not in READ_FORMATS:
+            expected = ", ".join(READ_FORMATS)
+            problems.error(
+                "LB6442", f"{clipped(format_)} is no format of sources", node, expected=expected, found=format_
+            )
+    elif kind is not None:
+        options = _step_options(read, ReadKind(kind), problems)
+    schema, ddl = _columns(read, problems)
+    if kind is not None or not has_kind:
+        read.close()
+    return ReadOptions(format_, options, ReadKind(kind) if kind else None, schema, ddl)
+
+
+def _step_options(read: Properties, kind: ReadKind, problems: Problems) -> dict[str, str]:
+    found = {}
+    for name in STEP_PROPERTIES[kind]:
+        node = read.optional(name)
+        scalar = None if node is None else read.scalar(node, f"`{name}`")
+        if node is not None and scalar is not None:
+            found[name] = scalar.text
+            _check_step(name, scalar, problems)
+    return found
+
+
+def _check_step(name: str, node: ScalarNode, problems: Problems) -> None:
+    if name in ("header", "inferSchema") and node.text.lower() not in ("true", "false"):
+        wrong_shape(problems, node, f"`{name}` of `read`", "true or false")
+    if name == "inferSchema" and node.text.lower() == "true":
+        message = "types are never inferred from the data: they are those of the table"
+        problems.error("LB6443", message, node, found="inferSchema: true", remedy="Leave it out.")
+    if name in ("dateFormat", "timestampFormat") and "%" in node.text:
+        message = f"{clipped(node.text)} is not a datetime pattern of Spark"
+        problems.error("LB6443", message, node, expected="such as dd.MM.yyyy HH:mm:ss", found=node.text)
+
+
+def _columns(read: Properties, problems: Problems) -> tuple[str | None, tuple[str, ...]]:
+    schema_node, ddl_node = read.optional("schema"), read.optional("ddlSchema")
+    if schema_node is not None and ddl_node is not None:
+        message = "`read` has its columns twice, as `schema` and as `ddlSchema`"
+        problems.error("LB6440", message, ddl_node, remedy="Keep `schema`; `ddlSchema` is the older form.")
+    schema, ddl = None, ()
+    mapping = None if schema_node is None else read.mapping(schema_node, "`schema`")
+    if mapping is not None:
+        declared = SchemaDecoder(problems).decode(mapping, Place.TABLE)
+        schema = canonical_json(schema_json(declared.schema))
+    if ddl_node is not None:
+        items = ddl_node.items if isinstance(ddl_node, SequenceNode) else (ddl_node,)
+        ddl = tuple(item.text for item in items if isinstance(item, ScalarNode))
+        if len(ddl) != len(items):
+            wrong_shape(problems, ddl_node, "`ddlSchema`", "a list of columns such as [id INT, name STRING]")
+    return schema, ddl
+
+
+def read_json(read: ReadOptions) -> dict[str, Any]:
+    """`read` as it stands in a manifest, and as it is stored with the table."""
+    out: dict[str, Any] = {}
+    if read.kind is not None:
+        out["kind"] = read.kind.value
+        out |= {name: _plain(name, text) for name, text in sorted(read.options.items())}
+    else:
+        if read.format is not None:
+            out["format"] = read.format
+        if read.options:
+            out["options"] = dict(sorted(read.options.items()))
+    if read.schema is not None:
+        out["schema"] = json.loads(read.schema)
+    if read.ddl_schema:
+        out["ddlSchema"] = list(read.ddl_schema)
+    return out
+
+
+def _plain(name: str, text: str) -> Any:
+    return text.lower() == "true" if name in ("header", "inferSchema") else text
+
+
+def stored_read(extra: Extra) -> ReadOptions | None:
+    """What the attributes of a stored schema say; None where they say nothing that can be understood."""
+    value = extra.get(READ)
+    if not isinstance(value, dict):
+        return None
+    kind = value.get("kind")
+    known = {k.value for k in ReadKind}
+    schema, ddl = value.get("schema"), value.get("ddlSchema", [])
+    inside = {"kind", "schema", "ddlSchema"}
+    options = value.get("options", {}) if kind is None else {k: v for k, v in value.items() if k not in inside}
+    if kind not in (None, *known) or not isinstance(options, dict) or not isinstance(ddl, list):
+        return None
+    return ReadOptions(
+        value.get("format") if kind is None else None,
+        {str(k): str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()},
+        None if kind is None else ReadKind(kind),
+        canonical_json(schema) if isinstance(schema, dict) else None,
+        tuple(str(column) for column in ddl),
+    )

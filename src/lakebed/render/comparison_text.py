@@ -1,0 +1,32 @@
+"""The difference of two schemas for people: what changed, and who is broken by it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lakebed.model.differences import Party
+from lakebed.physical import path_text
+from lakebed.render.terminal import wrapped
+
+if TYPE_CHECKING:
+    from lakebed.model.compare import Comparison
+
+_WHO = {
+    Party.PRODUCER: "who writes rows of A",
+    Party.CONSUMER: "who reads the columns of A",
+}
+
+
+def comparison_text(changes: Sequence[str], found: Comparison, *, width: int | None = None) -> str:
+    """One line a difference, then a line for each party that it breaks, with the columns that do."""
+    if not changes:
+        return "No differences."
+    broken = [line for party in Party if party in found.breaks for line in wrapped(_broken(party, found), width)]
+    return "\n".join([*changes, *([""] if broken else []), *broken])
+
+
+def _broken(party: Party, found: Comparison) -> str:
+    every = (*found.differences, *found.excused)
+    columns = dict.fromkeys(path_text(d.path) for d in every if party in d.breaks)
+    return f"Breaks {party.value}s ({_WHO[party]}): {', '.join(columns)}"

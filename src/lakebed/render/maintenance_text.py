@@ -1,0 +1,154 @@
+"""The looks of branches, tags, versions, roll backs and orphan files."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+from zoneinfo import ZoneInfo
+
+from lakebed.maintenance.branches import Branch
+from lakebed.maintenance.durations import duration_text, millis_of
+from lakebed.maintenance.fast_forward import FastForward
+from lakebed.maintenance.orphans import OrphanReport
+from lakebed.maintenance.rollback import RollBack
+from lakebed.maintenance.tags import Tag
+from lakebed.maintenance.versions import VersionReport
+from lakebed.render.table_text import table_text
+from lakebed.render.terminal import one_line
+
+_UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
+_SHOWN = 20
+
+
+def branches_text(table: str, branches: tuple[Branch, ...], *, width: int | None = None) -> str:
+    """One line a branch."""
+    if not branches:
+        return f"{table} has no branches."
+    rows = [(one_line(b.name), str(b.schema_id), _snapshots(b)) for b in branches]
+    return table_text(("branch", "schema", "snapshots"), rows, right={1}, width=width)
+
+
+def tags_text(table: str, tags: tuple[Tag, ...], time_zone: str, *, width: int | None = None) -> str:
+    """One line a tag, the oldest snapshot first."""
+    if not tags:
+        return f"{table} has no tags."
+    rows = [
+        (
+            one_line(tag.name),
+            str(tag.snapshot.id),
+            str(tag.snapshot.schema_id),
+            "?" if tag.snapshot.total_record_count is None else f"{tag.snapshot.total_record_count:,}",
+            _time(tag.snapshot.time_millis, ZoneInfo(time_zone)),
+            "" if tag.retained is None else _duration(tag.retained),
+        )
+        for tag in sorted(tags, key=lambda tag: (tag.snapshot.id, tag.name))
+    ]
+    columns = ("tag", "snapshot", "schema", "rows", f"committed ({time_zone})", "kept for")
+    return table_text(columns, rows, right={1, 2, 3}, width=width)
+
+
+def fast_forward_text(gained: FastForward) -> str:
+    """What the table gained."""
+    parts = [
+        *_numbers("schema", gained.versions),
+        *_numbers("snapshot", gained.snapshots),
+        *([f"tag{'s' if len(gained.tags) > 1 else ''} {', '.join(map(one_line, gained.tags))}"] if gained.tags else []),
+    ]
+    branch = one_line(gained.branch)
+    if not parts:
+        return f"{gained.name} is where branch {branch} is already."
+    return f"{gained.name} is where branch {branch} is now: it gained {', '.join(parts)}."
+
+
+def rollback_text(found: RollBack) -> str:
+    """What goes, or went."""
+    where = one_line(found.target)
+    if found.is_noop and not found.done:
+        return f"{found.name} is at {where} already."
+    parts = [
+        *_numbers("schema", found.versions),
+        *_numbers("snapshot", found.snapshots),
+        *([f"tag{'s' if len(found.tags) > 1 else ''} {', '.join(map(one_line, found.tags))}"] if found.tags else []),
+        *_numbers("changelog", found.changelogs),
+    ]
+    removed = ", ".join(parts) or "nothing"
+    if found.done:
+        return f"{found.name} is at {where} again. Removed: {removed}."
+    return f"Rolling {found.name} back to {where} removes {removed}."
+
+
+def versions_text(report: VersionReport, *, width: int | None = None) -> str:
+    """One line a version with what keeps it, and what can be or was removed."""
+    gone = set(report.removed)
+    rows = [(str(v.schema_id), _use(v.schema_id in gone, v.reasons)) for v in report.versions]
+    table = table_text(("schema", "kept because of"), rows, right={0}, width=width)
+    count = len(report.unused)
+    if report.put_back:
+        end = f"Put back, since a commit came to need them: {', '.join(map(str, report.put_back))}."
+    elif gone:
+        end = f"Removed {len(gone):,} of {_count(len(report.versions), 'version')}."
+    elif count:
+        end = f"{count:,} of {_count(len(report.versions), 'version')} can be removed; --remove does it."
+    else:
+        end = "No version can be removed."
+    return f"{table}\n\n{end}"
+
+
+def orphans_text(report: OrphanReport) -> str:
+    """The files that nothing refers to, or how many of them were removed."""
+    total = f"{_count(len(report.files), 'file')}, {_size(report.size)}"
+    young = f" {_count(report.young, 'younger file')} may be of a commit that is under way." if report.young else ""
+    if report.removed:
+        return f"Removed {total}.{young}"
+    if not report.files:
+        return f"No file of {report.name} that is older than {_duration(report.min_age)} is without use.{young}"
+    shown = [f"{_size(file.size):>10}  {one_line(file.path)}" for file in report.files[:_SHOWN]]
+    more = len(report.files) - len(shown)
+    lines = [*shown, *([f"{'':>10}  and {more:,} more (--json lists all)"] if more else [])]
+    return "\n".join([*lines, "", f"Nothing refers to {total}; --remove removes them.{young}"])
+
+
+def _use(is_gone: bool, reasons: tuple[str, ...]) -> str:
+    if is_gone:
+        return "removed"
+    return "; ".join(map(one_line, reasons)) or "nothing: can be removed"
+
+
+def _snapshots(branch: Branch) -> str:
+    if branch.latest_snapshot is None:
+        return "none"
+    if branch.first_snapshot in (None, branch.latest_snapshot):
+        return str(branch.latest_snapshot)
+    return f"{branch.first_snapshot} to {branch.latest_snapshot}"
+
+
+def _numbers(word: str, numbers: tuple[int, ...]) -> list[str]:
+    """`snapshots 3 to 7` for a run, `snapshots 3, 5` for others."""
+    if not numbers:
+        return []
+    plural = f"{word}s" if len(numbers) > 1 else word
+    if len(numbers) > 2 and numbers[-1] - numbers[0] == len(numbers) - 1:
+        return [f"{plural} {numbers[0]} to {numbers[-1]}"]
+    return [f"{plural} {', '.join(map(str, numbers))}"]
+
+
+def _count(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
+
+
+def _size(size: int) -> str:
+    number, unit = float(size), 0
+    while number >= 1024 and unit < len(_UNITS) - 1:
+        number, unit = number / 1024, unit + 1
+    return f"{size} B" if unit == 0 else f"{number:.1f} {_UNITS[unit]}"
+
+
+def _duration(duration: timedelta) -> str:
+    return duration_text(millis_of(duration))
+
+
+def _time(millis: int, zone: ZoneInfo) -> str:
+    """What another engine wrote as a time need not be one."""
+    try:
+        return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{millis} ms"

@@ -1,0 +1,31 @@
+"""The annotations of a schema on the columns of a DataFrame, and on the members of structs inside of them."""
+
+from __future__ import annotations
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.spark import column_metadata, has_nested_metadata, with_metadata
+from lakebed.model import Schema
+from lakebed.spark.addresses import quote_name
+
+
+def annotated(spark: SparkSession, rows: DataFrame, schema: TableSchema) -> DataFrame:
+    """`rows`, whose columns are those of the schema, with its annotations in the metadata of their fields.
+
+    An alias says the metadata of a column and costs nothing; there is none for members of structs, and a cast would
+    keep filters from the files. A union takes the metadata at every level from its first part: an empty one says it
+    here, and the optimizer takes it away.
+    """
+    logical = schema.logical
+    fields = {f.name: f for f in logical.fields}
+    wanted = Schema(tuple(fields[f.name] for f in schema.fields), logical.extra)
+    if has_nested_metadata(wanted):
+        shapes = with_metadata(rows.schema, wanted)
+        empty = spark.sql("SELECT 1").where(F.lit(False))
+        rows = empty.select(*(F.lit(None).cast(f.dataType).alias(f.name) for f in shapes.fields)).union(rows)
+    first, *others = wanted.fields
+    metadata = [column_metadata(first, schema_extra=wanted.extra), *map(column_metadata, others)]
+    named = zip(wanted.fields, metadata, strict=True)
+    return rows.select(*(F.col(quote_name(f.name)).alias(f.name, metadata=said) for f, said in named))

@@ -1,0 +1,85 @@
+"""What the options of a source's reader may be: what Spark would fail on late, or without saying which option it is."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Callable, Mapping
+
+from lakebed.diagnostics import Diagnostic
+
+BAD_OPTION = "LB6107"
+
+_Rule = tuple[Callable[[str], bool], str]
+
+_FLAG: _Rule = (lambda text: text.lower() in ("true", "false"), "true or false")
+_ONE: _Rule = (lambda text: len(text) == 1, "one character")
+_ONE_OR_NONE: _Rule = (lambda text: len(text) <= 1, "one character, or nothing")
+_SOME: _Rule = (lambda text: text != "", "at least one character")
+_COUNT: _Rule = (lambda text: text.isdecimal() and 0 < int(text) < 2**31, "a number from 1")
+_COUNT_OR_ALL: _Rule = (lambda text: text == "-1" or _COUNT[0](text), "a number from 1, or -1 for no limit")
+_END: _Rule = (lambda text: 0 < len(text) <= 2, "one or two characters")
+_ON_QUOTES = ("STOP_AT_CLOSING_QUOTE", "BACK_TO_DELIMITER", "STOP_AT_DELIMITER", "SKIP_VALUE", "RAISE_ERROR")
+_QUOTES: _Rule = (lambda text: text.upper() in _ON_QUOTES, ", ".join(_ON_QUOTES))
+_WIDE = ("utf-16", "utf-32")
+
+
+def _is_encoding(text: str) -> bool:
+    """Whether a name is that of an encoding of text; Python has others under such names, which Spark has not."""
+    try:
+        "".encode(codecs.lookup(text).name)
+    except (LookupError, ValueError):
+        return False
+    return True
+
+
+_ENCODING: _Rule = (_is_encoding, "an encoding such as UTF-8")
+
+_RULES: dict[str, _Rule] = {
+    "sep": _SOME,
+    "delimiter": _SOME,
+    "encoding": _ENCODING,
+    "charset": _ENCODING,
+    "quote": _ONE_OR_NONE,
+    "escape": _ONE_OR_NONE,
+    "chartoescapequoteescaping": _ONE_OR_NONE,
+    "comment": _ONE,
+    "header": _FLAG,
+    "multiline": _FLAG,
+    "linesep": _END,
+    "ignoreleadingwhitespace": _FLAG,
+    "ignoretrailingwhitespace": _FLAG,
+    "maxcolumns": _COUNT,
+    "maxcharspercolumn": _COUNT_OR_ALL,
+    "unescapedquotehandling": _QUOTES,
+}
+
+
+def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[Diagnostic]:
+    """What is wrong with the values of options, by their names in lower case; `names` has the usual spelling."""
+    found = []
+    for key, text in texts.items():
+        takes, expected = _RULES.get(key, (_anything, ""))
+        if not takes(text):
+            name = names.get(key, key)
+            message = f"the reader's option {name} cannot be {text!r}"
+            found.append(Diagnostic(BAD_OPTION, message, path=name, expected=expected, found=text))
+    if not found:
+        found += _torn_lines(texts)
+    return found
+
+
+def _torn_lines(texts: Mapping[str, str]) -> list[Diagnostic]:
+    encoding = texts.get("encoding", texts.get("charset", "UTF-8"))
+    if texts.get("multiline", "true").lower() == "true" or not is_wide(encoding):
+        return []
+    message = f"a CSV file in {encoding} cannot be read line by line: Spark would split it inside of characters"
+    return [Diagnostic(BAD_OPTION, message, path="multiLine", expected="multiLine=true", found="multiLine=false")]
+
+
+def is_wide(encoding: str) -> bool:
+    """Whether Spark's splitting into lines would tear characters of the encoding apart."""
+    return codecs.lookup(encoding).name.startswith(_WIDE)
+
+
+def _anything(_: str) -> bool:
+    return True

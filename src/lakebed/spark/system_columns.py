@@ -1,0 +1,137 @@
+"""The system columns of Open Data Fabric while rows are ingested: which columns they are, and what a row gets in them.
+
+`offset` is the number of the record in the whole table, put in when it is known (see `numbering`). `op` is 0, an append,
+where the source has no column of its name; `system_time` is the time of the run; `event_time` is that time where the
+source says none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from zoneinfo import ZoneInfo
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError
+from lakebed.model import Date, LogicalType, Option, Schema, Timestamp, TimeUnit, required
+from lakebed.model.extra import ENUM, ODF_SYSTEM_COLUMN, SYSTEM_COLUMN
+from lakebed.physical import DataField, path_text, with_nullability
+from lakebed.physical import types as physical
+from lakebed.spark.checks import Place
+
+OFFSET = "offset"
+OPERATION = "op"
+SYSTEM_TIME = "system_time"
+EVENT_TIME = "event_time"
+ROLES = (OFFSET, OPERATION, SYSTEM_TIME, EVENT_TIME)
+
+APPEND, RETRACT, CORRECT_FROM, CORRECT_TO = range(4)
+
+IN_SOURCE = "LB6430"
+NOT_FIT = "LB6433"
+
+_WHOLE = (physical.TinyInt, physical.SmallInt, physical.Int, physical.BigInt)
+_STORED: dict[str, tuple[type[physical.DataType], ...]] = {
+    OFFSET: (*_WHOLE, physical.Decimal),
+    OPERATION: _WHOLE,
+    SYSTEM_TIME: (physical.LocalZonedTimestamp, physical.Timestamp),
+    EVENT_TIME: (physical.LocalZonedTimestamp, physical.Timestamp, physical.Date),
+}
+
+
+def system_roles(schema: Schema) -> dict[str, str]:
+    """Which column has which role, as the attributes of the columns say: role to name."""
+    found: dict[str, str] = {}
+    for field in schema.fields:
+        role = field.extra.get(SYSTEM_COLUMN, field.extra.get(ODF_SYSTEM_COLUMN))
+        if isinstance(role, str) and role in ROLES:
+            found.setdefault(role, field.name)
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SystemRow:
+    """What is put into the system columns of a run. `roles` is role to column, `now` milliseconds since 1970."""
+
+    roles: Mapping[str, str]
+    now: int
+    time_zone: str
+
+    @property
+    def offset(self) -> str | None:
+        """The column that numbers the records."""
+        return self.roles.get(OFFSET)
+
+    def role_of(self, name: str) -> str | None:
+        """The role of a column."""
+        return next((role for role, column in self.roles.items() if column == name), None)
+
+    def place(self, place: Place) -> Place:
+        """A column as it is checked: a source may lack what is put in, and operations are known codes."""
+        role = self.role_of(place.path[0])
+        if role is None:
+            return place
+        meant: LogicalType = Option(required(place.meant))
+        extra = place.extra
+        if role == OPERATION and ENUM not in extra:
+            extra = extra.merged({ENUM: [APPEND, RETRACT, CORRECT_FROM, CORRECT_TO]})
+        return replace(place, stored=with_nullability(place.stored, True), meant=meant, extra=extra)
+
+    def default_of(self, place: Place, column: DataField) -> str | None:
+        """The text of what stands where a source has nothing; the column's own default if it is no system column."""
+        match self.role_of(place.path[0]):
+            case None:
+                return column.default_value
+            case "offset":
+                return None
+            case "op":
+                return str(APPEND)
+            case _:
+                return self._moment(required(place.meant))
+
+    def _moment(self, type_: LogicalType) -> str:
+        moment = datetime.fromtimestamp(self.now / 1000, UTC)
+        if isinstance(type_, Date):
+            return moment.astimezone(ZoneInfo(self.time_zone)).date().isoformat()
+        second = isinstance(type_, Timestamp) and type_.effective_unit is TimeUnit.SECOND
+        return moment.replace(microsecond=0 if second else self.now % 1000 * 1000).isoformat().replace("+00:00", "Z")
+
+    def taken(self, names: Sequence[str], where: str = "") -> Iterator[Diagnostic]:
+        """What is wrong with columns of a source that are put in here."""
+        for role in (OFFSET, SYSTEM_TIME):
+            name = self.roles.get(role)
+            if name is not None and name in names:
+                yield Diagnostic(
+                    IN_SOURCE,
+                    f"the source{where} has a column {path_text((name,))}, which ingest fills itself",
+                    path=path_text((name,)),
+                    found=name,
+                    remedy="rename it in the source, or give the system column another name in the manifest",
+                )
+
+
+def system_row(schema: TableSchema, clock: Callable[[], int], time_zone: str) -> SystemRow | None:
+    """What a run puts into the system columns of a table; None for a table without any. `clock` gives
+    milliseconds since 1970.
+
+    Raises `IngestError` (LB6433) for a column of a type that cannot hold what its role says.
+    """
+    roles = system_roles(schema.logical)
+    stored = {f.name: f.type for f in schema.fields}
+    unfit = [(role, name) for role, name in roles.items() if not isinstance(stored[name], _STORED[role])]
+    if unfit:
+        raise IngestError(
+            *(
+                Diagnostic(
+                    NOT_FIT,
+                    f"column {path_text((name,))} is {stored[name]}, which cannot be the system column {role}",
+                    path=path_text((name,)),
+                    found=str(stored[name]),
+                    remedy="take the attribute that makes it a system column off, or declare another type",
+                )
+                for role, name in unfit
+            )
+        )
+    return SystemRow(roles, clock(), time_zone) if roles else None

@@ -1,0 +1,105 @@
+"""What the bytes of a text file say before Spark sees them: whether they are text at all, and whether there are quotes.
+
+Spark puts U+FFFD for what it cannot decode, and nobody can tell it from one that was in the file. The bytes are looked at
+while they are read for the file's digest anyway.
+"""
+
+from __future__ import annotations
+
+import bz2
+import codecs
+import zlib
+from dataclasses import dataclass, field
+from typing import Protocol
+
+#: Bits of zlib's window, and that a gzip header is expected.
+_GZIP = 15 + 16
+
+
+@dataclass(frozen=True, slots=True)
+class TextFindings:
+    """`invalid_at` is the byte, of the decompressed file, at which it stops being text (None: it is all text)."""
+
+    invalid_at: int | None
+    has_quotes: bool
+
+
+class _Decompressor(Protocol):
+    """A stream of one member; `unused_data` is what follows it."""
+
+    @property
+    def eof(self) -> bool: ...
+    @property
+    def unused_data(self) -> bytes: ...
+    def decompress(self, data: bytes, /) -> bytes: ...
+
+
+@dataclass(slots=True)
+class TextScan:
+    """Takes a file's bytes in pieces. `encoding` is one that Python knows, `quote` the quote character or nothing."""
+
+    encoding: str
+    quote: str
+    compression: str = ""
+    _at: int = 0
+    _invalid_at: int | None = None
+    _has_quotes: bool = False
+    _decoder: codecs.IncrementalDecoder | None = None
+    _member: _Decompressor | None = None
+    _head: bytes = field(default=b"")
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the file, compressed as it is."""
+        if not self.compression:
+            self._text(data)
+            return
+        while data:
+            if self._member is None or self._member.eof:
+                self._member = zlib.decompressobj(_GZIP) if self.compression == ".gz" else bz2.BZ2Decompressor()
+            try:
+                self._text(self._member.decompress(data))
+            except (zlib.error, OSError, EOFError):
+                # Not for us to say: Spark says what is wrong with a file that it cannot decompress.
+                return
+            data = self._member.unused_data if self._member.eof else b""
+
+    def findings(self) -> TextFindings:
+        """What there is to say when all bytes were fed."""
+        if self._invalid_at is None:
+            self._decode(b"", final=True)
+        return TextFindings(self._invalid_at, self._has_quotes)
+
+    def _text(self, data: bytes) -> None:
+        if not self._has_quotes and self.quote:
+            self._has_quotes = self.quote.encode(_plain(self.encoding), "replace") in data
+        if self._invalid_at is None and data:
+            self._decode(data, final=False)
+        self._at += len(data)
+
+    def _decode(self, data: bytes, *, final: bool) -> None:
+        if self._decoder is None:
+            if len(self._head) + len(data) < 2 and not final:
+                self._head += data
+                return
+            data = self._head + data
+            self._at -= len(self._head)
+            self._decoder = codecs.getincrementaldecoder(_as_java_reads(self.encoding, data))("strict")
+        pending = len(self._decoder.getstate()[0])
+        try:
+            self._decoder.decode(data, final)
+        except UnicodeDecodeError as error:
+            self._invalid_at = max(self._at - pending + error.start, 0)
+
+
+def _as_java_reads(encoding: str, head: bytes) -> str:
+    """Without a mark, Java takes UTF-16 and UTF-32 for big-endian, where Python goes by the machine."""
+    name = codecs.lookup(encoding).name
+    if name in ("utf-16", "utf-32") and head[:2] not in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, b"\0\0"):
+        return f"{name}-be"
+    return name
+
+
+def _plain(encoding: str) -> str:
+    """An encoding that writes a character without a mark before it."""
+    name = codecs.lookup(encoding).name
+    return f"{name}-le" if name in ("utf-16", "utf-32") else name

@@ -1,0 +1,81 @@
+"""Merge on ingest: the source's columns come into the table before its rows do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from ingest.ingest_lake import SmallLake
+from lakebed.errors import LakebedError
+from lakebed.model import Field
+from lakebed.model import types as logical
+
+
+def declared(lake: SmallLake) -> str:
+    return lake.create(Field("k", logical.Int64()), Field("a", logical.Option(logical.Int32())))
+
+
+def types(lake: SmallLake) -> dict[str, str]:
+    return {f.name: str(f.type) for f in lake.tables.get_schema_manager("db", "t").load_latest_schema().fields}
+
+
+def refused(lake: SmallLake, source: Any, choice: Any) -> list[str]:
+    with pytest.raises(LakebedError) as caught:
+        lake.ingest(source, merge_schema=choice)
+    return [d.code for d in caught.value.diagnostics]
+
+
+def test_text_files_add_columns(lake: SmallLake) -> None:
+    declared(lake)
+    csv = lake.file("a.csv", "k,note,a\n1,hello,7\n2,,x\n")
+    assert refused(lake, csv, "widen") == ["LB4509"]
+    assert refused(lake, csv, None) == ["LB6112"]
+    result = lake.ingest(csv, merge_schema=True)
+    assert (result.schema_id, result.rows_written, result.rows_quarantined) == (1, 1, 1)
+    assert types(lake) == {"k": "BIGINT NOT NULL", "a": "INT", "note": "STRING"}
+    json = lake.file("b.json", '{"k": 3, "o": {"x": [1.5], "y": "s"}, "b": true}\n{"k": 4, "o": {"z": 1}, "b": null}\n')
+    result = lake.ingest(json, merge_schema="add")
+    assert (result.schema_id, result.rows_written) == (2, 2)
+    found = types(lake)
+    assert found["b"] == "BOOLEAN"
+    assert {n: found["o"].count(n) for n in ('"x"', '"DOUBLE"', '"y"', '"z"', '"BIGINT"')} == dict.fromkeys(
+        ('"x"', '"DOUBLE"', '"y"', '"z"', '"BIGINT"'), 1
+    )
+    assert [r["k"] for r in lake.rows(order="k")] == [1, 3, 4]
+    # The columns are there: nothing is merged any more, and a repeated run does nothing.
+    assert lake.ingest(json, merge_schema="add").skipped_files
+    assert max(lake.tables.get_schema_manager("db", "t").ids()) == 2
+
+
+def test_parquet_files_and_dataframes_widen_types_too(lake: SmallLake) -> None:
+    declared(lake)
+    wide = pa.table(
+        {"k": pa.array([1], pa.int32()), "a": pa.array([2**40], pa.int64()), "t": pa.array([7], pa.time64("us"))}
+    )
+    narrow = pa.table({"k": pa.array([2], pa.int64()), "a": pa.array([5], pa.int16())})
+    sources = [lake.parquet("a.parquet", wide), lake.parquet("b.parquet", narrow)]
+    result = lake.ingest(sources, merge_schema="widen")
+    assert (result.schema_id, result.rows_written) == (1, 2)
+    assert types(lake) == {"k": "BIGINT NOT NULL", "a": "BIGINT", "t": "BIGINT"}
+    manager = lake.tables.get_schema_manager("db", "t")
+    assert str(manager.load_latest_schema().logical.field("t").type.inner) == str(  # type: ignore[union-attr]
+        logical.Time(logical.TimeUnit.MICROSECOND)
+    )
+    frame = lake.spark.sql("select 3L as k, named_struct('x', timestamp_ntz'2024-01-01') as s, 5S as a")
+    assert lake.ingest(frame, merge_schema="add").schema_id == 2
+    assert '"TIMESTAMP(6) NOT NULL"' in types(lake)["s"]
+    assert [r["a"] for r in lake.rows(order="k")] == [2**40, 5, 5]
+
+
+def test_only_what_is_safe_and_by_name(lake: SmallLake) -> None:
+    declared(lake)
+    session = lake.spark
+    assert refused(lake, session.sql("select 1L as k, 1.5F as a"), "widen") == ["LB4206"]
+    assert refused(lake, session.sql("select 1L as k, 1 as A"), "add") == ["LB4504"]
+    assert refused(lake, session.sql("select 1L as k, 1 as x"), "addd") == ["LB4506"]
+    assert types(lake) == {"k": "BIGINT NOT NULL", "a": "INT"}
+    # The table's type stays where only columns are added: values that do not fit go to quarantine.
+    result = lake.ingest(session.sql("select 1L as k, 5000000000L as a"), merge_schema="add")
+    assert (result.schema_id, result.rows_quarantined) == (0, 1)
