@@ -9,6 +9,8 @@ SHELL := bash
 VENV := .venv
 REFEREES := .venv-referees
 BARE := .venv-bare
+ARROW := .venv-arrow
+ARROW_18 := .venv-arrow18
 BIN := $(VENV)/bin
 PIP := -m pip install --quiet --disable-pip-version-check
 JAR := .cache/referees/paimon-python-java-bridge-0.9.0.jar
@@ -17,6 +19,7 @@ DEMO_STAMP := $(VENV)/.stamp-demo
 DEV_STAMP := $(VENV)/.stamp-dev
 REFEREES_STAMP := $(REFEREES)/.stamp
 BARE_STAMP := $(BARE)/.stamp
+ARROW_STAMPS := $(ARROW)/.stamp $(ARROW_18)/.stamp
 
 # The home of a Java 17+; asked for in recipes only, since it may install one.
 JAVA = JAVA_HOME="$$(scripts/ensure_java.sh)" && export JAVA_HOME SPARK_LOCAL_IP=127.0.0.1 &&
@@ -56,10 +59,13 @@ bench: $(DEV_STAMP) ## Measure against Spark's own readers
 
 ##@ Environments
 .PHONY: environments
-environments: $(DEV_STAMP) referees $(BARE_STAMP) ## All environments that the tests need
+environments: $(DEV_STAMP) referees $(BARE_STAMP) arrow ## All environments that the tests need
 
 .PHONY: referees
 referees: $(REFEREES_STAMP) $(JAR) ## pypaimon, pypaimon-rust and the jar of Java Paimon
+
+.PHONY: arrow
+arrow: $(ARROW_STAMPS) ## The oldest and the newest pyarrow, without Spark
 
 $(DEMO_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
 	scripts/make_environment.sh $(VENV)
@@ -75,6 +81,12 @@ $(DEV_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
 $(REFEREES_STAMP): constraints/referees.txt | scripts/make_environment.sh
 	scripts/make_environment.sh $(REFEREES)
 	$(REFEREES)/bin/python $(PIP) --requirement constraints/referees.txt
+	touch $@
+
+$(ARROW_18)/.stamp: VERSION := ==18.1.0
+$(ARROW_STAMPS): constraints/arrow.txt constraints/main.txt | scripts/make_environment.sh
+	scripts/make_environment.sh $(@D)
+	$(@D)/bin/python $(PIP) $(if $(VERSION),,--constraint constraints/main.txt) --requirement constraints/arrow.txt 'pyarrow$(VERSION)'
 	touch $@
 
 # The wheel and what it asks for are installed there by the test itself.
@@ -93,7 +105,7 @@ clean: ## Remove what builds, checks and the demo leave behind
 
 .PHONY: distclean
 distclean: clean ## Remove the environments too
-	rm -rf $(VENV) $(REFEREES) $(BARE) .cache
+	rm -rf $(VENV) $(REFEREES) $(BARE) $(ARROW) $(ARROW_18) .cache
 
 .PHONY: help
 help: ## Show this list
