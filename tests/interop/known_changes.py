@@ -117,13 +117,17 @@ def _validation(step: Step) -> bool:
     return bool(step.codes) and all(c.startswith(_VALIDATION) and c not in own for c in step.codes)
 
 
+def _but_names(theirs: TableSchema, ours: TableSchema) -> TableSchema:
+    return replace(theirs, primary_keys=ours.primary_keys, options=ours.options, fields=ours.fields)
+
+
 def _keys_differ(step: Step) -> bool:
-    """The same but for key columns, which pypaimon follows through one rename of a batch only."""
+    """The same but for keys and options that name columns, which follow one rename of a batch only in pypaimon."""
     ours, theirs = step.ours, step.theirs
     if not isinstance(ours, TableSchema) or not isinstance(theirs, TableSchema):
         return False
     renames = sum(isinstance(c, RenameColumn) for c in step.changes)
-    return renames > 1 and replace(theirs, primary_keys=ours.primary_keys, fields=ours.fields) == ours
+    return renames > 1 and _but_names(theirs, ours) == ours
 
 
 KNOWN = (
@@ -201,6 +205,13 @@ KNOWN = (
         _KEYED,
         (RenameColumn(("k",), "x"), RenameColumn(("x",), "y")),
         lambda s: _keys_differ(s),
+    ),
+    Known(
+        None,
+        "a drop of an element, which drops the column",
+        _table(("k", _INT), ("l", t.Array(_INT)), ("z", _INT)),
+        (DropColumn(("l", "element")),),
+        lambda s: _only(s, "LB4003") and _of(s, DropColumn),
     ),
     Known(
         None,

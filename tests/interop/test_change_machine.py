@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
@@ -20,6 +20,8 @@ from referees.client import Referees
 
 #: How many sequences; `HYPOTHESIS_PROFILE=explore` looks at many more, and at other ones each time.
 EXPLORE = os.environ.get("HYPOTHESIS_PROFILE") == "explore"
+#: To make a failing sequence small asks the referee very often.
+PHASES = (Phase.generate, Phase.shrink) if EXPLORE else (Phase.generate,)
 SEQUENCES, LENGTH = (1500, 15) if EXPLORE else (300, 8)
 
 
@@ -77,7 +79,8 @@ def machine_of(referees: Referees, seen: Counter[str]) -> type[RuleBasedStateMac
 
 def test_random_changes_lead_to_the_same_schemas(referees: Referees) -> None:
     seen: Counter[str] = Counter()
-    how = settings(max_examples=SEQUENCES, stateful_step_count=LENGTH, suppress_health_check=list(HealthCheck))
+    size = settings(max_examples=SEQUENCES, stateful_step_count=LENGTH, phases=PHASES)
+    how = settings(size, suppress_health_check=list(HealthCheck))
     run_state_machine_as_test(machine_of(referees, seen), settings=how)
     # A machine whose changes are nearly all refused would show little.
     assert seen["both accept"] > 0.4 * seen["steps"], seen

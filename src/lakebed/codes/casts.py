@@ -11,7 +11,8 @@ CODES: tuple[Code, ...] = (
         "The column's type was changed after rows had been written, and one of the old values has no counterpart in "
         "the new type. A value is never replaced by a guess.",
         "    STRING -> INT over the value 'abc'",
-        'Leave the column out of the query, read with `on_error="null"`, or read under the schema from before the '
+        'Leave the column out of the query, read with `on_cast_error="null"` (`lake.cast_errors` counts such '
+        "values), or read under the schema from before the "
         "change.",
     ),
     Code(

@@ -42,8 +42,8 @@ from lakebed.physical.types import (
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all
 from lakebed.spark.run import IngestContext
 from lakebed.spark.source_files import SourceFormat
+from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Nanos, Plain, SourceType, Text
-from lakebed.spark.sources import SourcePart
 from lakebed.spark.spark_errors import spark_errors
 
 #: Whether columns of the source are merged into the table, and how; True is `add`.

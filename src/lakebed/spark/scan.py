@@ -175,7 +175,8 @@ def _looked_up(frame: DataFrame, files: Sequence[ScanFile]) -> Column:
 def file_path(frame: DataFrame) -> Column:
     """The path or URL of each row's file, of a frame that Spark's own readers gave and nothing was done to."""
     # Which characters of a name are quoted in that URL is Hadoop's to choose; in it a plus stands for itself.
-    return F.url_decode(F.replace(_metadata(frame, "file_path"), F.lit("+"), F.lit("%2B")))
+    decoded = F.url_decode(F.replace(_metadata(frame, "file_path"), F.lit("+"), F.lit("%2B")))
+    return F.regexp_replace(decoded, "^file:/+", "/")
 
 
 @contextlib.contextmanager

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
@@ -13,7 +14,8 @@ from lakebed.cli.commands.spark_options import spark_failures, spark_options, sp
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.progress import stages
 from lakebed.cli.session import Session, common_options
-from lakebed.errors import LakebedError
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.errors import LakebedError, LakebedWarning
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -71,7 +73,13 @@ def command(
         with stages(f"read {table}") as progress:
             progress("starting Spark")
             spark = spark_session(remote, cores)
-            frame = lake.read(spark, table, on_cast_error="null" if null_on_cast_error else "error", **travel)
+            policy: Literal["error", "null"] = "null" if null_on_cast_error else "error"
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always", LakebedWarning)
+                frame = lake.read(spark, table, on_cast_error=policy, **travel)
+            notes = [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
+            if null_on_cast_error:
+                notes += _made_null(lake.cast_errors(spark, table, **travel))
             if where:
                 frame = frame.where(where)
             if columns:
@@ -81,6 +89,7 @@ def command(
             progress("reading")
             rows = _stream(frame, limit) if session.json_mode else _collect(frame, limit)
         # The spinner is gone from here on: rows may be printed.
+        session.output.diagnose(notes)
         if session.json_mode:
             for row in rows:
                 session.output.row(dict(zip(names, encode(row), strict=True)))
@@ -90,6 +99,20 @@ def command(
     return session.finish(
         None, lambda look: rows_text(names, values[:limit] if more else values, width=look.width, more=more)
     )
+
+
+def _made_null(errors: DataFrame) -> list[Diagnostic]:
+    """How many stored values are NULL because the wanted type cannot hold them, by column."""
+    by_column = errors.groupBy("column", "wanted_type").count().orderBy("column").collect()
+    return [
+        Diagnostic(
+            "LB6901",
+            f"{n:,} stored {'value' if n == 1 else 'values'} of {column} cannot be read as {wanted} and are NULL",
+            Severity.WARNING,
+            path=column,
+        )
+        for column, wanted, n in by_column
+    ]
 
 
 @contextmanager

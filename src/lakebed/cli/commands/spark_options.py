@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.errors import LakebedError, UsageError
+from lakebed.errors import CastError, LakebedError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: What a value that cannot be cast says, up to the end of its line or of Spark's own words about it.
+_CAST = re.compile(r"\[LB6901\] (.*? cannot be read as [^\n.]*?)(?: SQLSTATE|[\n.]|$)")
 _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
 
 
@@ -74,6 +76,10 @@ def spark_failures() -> Iterator[None]:
             raise UsageError.of(
                 "LB7011", f"Spark does not understand that: {said}", found=said, remedy=remedy
             ) from error
+        cast = _CAST.search(str(error))
+        if cast:
+            remedy = "leave the column out, read with --null-on-cast-error, or read under the schema before the change"
+            raise CastError.of("LB6901", cast[1], remedy=remedy) from error
         raise LakebedError.of("LB7012", f"Spark failed: {said}", found=said) from error
 
 
