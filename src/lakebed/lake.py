@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -183,6 +183,8 @@ class Lake(TableCare):
         as_of: datetime | str | int | None = None,
         schema: int | Literal["latest", "snapshot"] | None = None,
         on_cast_error: Literal["error", "null"] = "error",
+        metadata_columns: Collection[str] = (),
+        blobs: Literal["content", "descriptor"] = "content",
         scratch: str | None = None,
     ) -> DataFrame:
         """The table's rows as a DataFrame, every file read as one schema, by field id.
@@ -192,8 +194,10 @@ class Lake(TableCare):
         `schema` chooses what to read as: the travelled snapshot's own schema by default, else the newest; a version's
         id pins it. `on_cast_error` says what happens to a stored value that the wanted type cannot hold: the
         query fails and names the file, the column and the value, or the value is NULL; `cast_errors` lists and counts
-        such values. `scratch` is a directory that Spark's driver can read, for the list of files; a sensible place is
-        chosen without it. A column of a type of the future is left out with a `LakebedWarning`.
+        such values. `metadata_columns` adds `_ROW_ID` or `_SEQUENCE_NUMBER` of each row, in append tables with
+        `row-tracking.enabled`. `blobs="descriptor"` gives, in place of a BLOB's content, the bytes that say where it
+        lies, for `read_blob`. `scratch` is a directory that Spark's driver can read, for the list of files; a sensible
+        place is chosen without it. A column of a type of the future is left out with a `LakebedWarning`.
         """
         from lakebed.spark.projection import CastRules
         from lakebed.spark.read import read_table
@@ -208,7 +212,19 @@ class Lake(TableCare):
             schema if schema is not None else ref.schema_id,
             rules=CastRules(self._time_zone, on_cast_error),
             scratch=scratch,
+            metadata=metadata_columns,
+            blobs=blobs,
         )
+
+    def read_blob(self, descriptor: bytes) -> bytes:
+        """The content of a blob, by what a read with `blobs="descriptor"` gave for it.
+
+        Only its bytes are read, through the storage of the warehouse, or through another one that the descriptor's URL
+        names. `UsageError` says that the bytes are no descriptor.
+        """
+        from lakebed.table.blob_columns import read_blob
+
+        return read_blob(self._store, self.warehouse, bytes(descriptor))
 
     def cast_errors(
         self,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from evolve.declarations import Warehouse, manifest
-from evolve.test_plan_laws import declarations
 from hypothesis import assume, given
 
+from evolve.declarations import Warehouse, manifest
+from evolve.test_plan_laws import declarations
 from lakebed.errors import LakebedError
 from lakebed.evolve import plan_table
 from lakebed.manifest import TableManifest
@@ -24,7 +24,8 @@ def test_a_plan_and_the_rule_agree(first: TableManifest, second: TableManifest) 
     except LakebedError:
         assume(False)
     refused = {c.path for c in plan.refused_by_odf}
-    found = {tuple((d.path or "").split(".")) for d in migration_problems(base.logical, second.schema) if d.code != NO_OP}
+    problems = migration_problems(base.logical, second.schema)
+    found = {tuple((d.path or "").split(".")) for d in problems if d.code != NO_OP}
     assert refused == found
 
 

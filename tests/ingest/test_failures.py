@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from ingest.ingest_lake import SmallLake
-from lakebed.errors import IngestError, StoreError
+from lakebed.errors import IngestError, StoreError, UsageError
 from lakebed.model import Field, Int32, Option, String
 from lakebed.store import LocalStore
 
@@ -136,9 +136,9 @@ def test_the_rest_of_a_run_is_checked_as_its_beginning_was(lake: SmallLake, sour
 def test_another_source_cannot_finish_a_run(lake: SmallLake, source: str) -> None:
     with pytest.raises(StoreError):
         lake.with_store(FaultyStore(moving_into("t"), broken_disk)).ingest(source, run_id="r")
-    with pytest.raises(IngestError) as error:
+    with pytest.raises(UsageError) as error:
         lake.ingest(lake.file("b.csv", "id,name\n1,a\n"), run_id="r")
-    assert error.value.code == "LB6122"
+    assert error.value.code == "LB6400"
     assert lake.snapshots() == []
     lake.ingest(source, run_id="r")
     all_is_right(lake)

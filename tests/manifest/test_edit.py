@@ -173,7 +173,8 @@ def test_any_table_can_become_another(pair: tuple[TableManifest, TableManifest])
     try:
         text = edit_manifest(dump_table(before), lambda _: wanted)
     except ManifestError as error:
-        assert error.code in ("LB1630", "LB1631")
+        if error.code not in ("LB1630", "LB1631"):
+            raise
         return
     assert parse_manifest(text).tables[0].schema == wanted.schema
 

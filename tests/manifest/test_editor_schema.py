@@ -67,12 +67,39 @@ ODD = st.sampled_from(
     ]
 ).map(copy.deepcopy)
 KEYS = st.sampled_from(
-    (
-        "kind version content name type fields extra schema inner unit precision metadata fixedLength a.b/c a/b/c Kind "
-        "lakebed.dev/renamedFrom lakebed.dev/primaryKeys lakebed.dev/no lakebed.dev/default lakebed.dev/onBadRow "
-        "opendatafabric.org/description opendatafabric.org/type $schema headers spec primaryKeys options nullable "
-        "description rawArrowSchema"
-    ).split()
+    [
+        "kind",
+        "version",
+        "content",
+        "name",
+        "type",
+        "fields",
+        "extra",
+        "schema",
+        "inner",
+        "unit",
+        "precision",
+        "metadata",
+        "fixedLength",
+        "a.b/c",
+        "a/b/c",
+        "Kind",
+        "lakebed.dev/renamedFrom",
+        "lakebed.dev/primaryKeys",
+        "lakebed.dev/no",
+        "lakebed.dev/default",
+        "lakebed.dev/onBadRow",
+        "opendatafabric.org/description",
+        "opendatafabric.org/type",
+        "$schema",
+        "headers",
+        "spec",
+        "primaryKeys",
+        "options",
+        "nullable",
+        "description",
+        "rawArrowSchema",
+    ]
 )
 
 

@@ -47,8 +47,10 @@ def test_extended_types(value: Any, expected: ExtendedType) -> None:
 
 @pytest.mark.parametrize(
     "value",
-    [None, 1, [], {}, {"kind": "Foobar"}, {"kind": "DID"}, {"kind": "Did", "x": 1}, {"kind": "ObjectLink"}]
-    + [{"kind": "ObjectLink", "linkType": {"kind": "x"}}, {"kind": "Decimal"}, {"kind": None}],
+    [
+        *(None, 1, [], {}, {"kind": "Foobar"}, {"kind": "DID"}, {"kind": "Did", "x": 1}, {"kind": "ObjectLink"}),
+        *({"kind": "ObjectLink", "linkType": {"kind": "x"}}, {"kind": "Decimal"}, {"kind": None}),
+    ],
 )
 def test_malformed_types_fail_on_access_only(value: Any) -> None:
     extra = Extra({TYPE: value})

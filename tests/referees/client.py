@@ -140,6 +140,15 @@ class Referees:
                 writer.write_table(rows)
             self._ask("append", **target, file=file.name)
 
+    def change_rows(
+        self, warehouse: str | os.PathLike[str], table: str, steps: Sequence[Mapping[str, Any]]
+    ) -> None:
+        """Commits steps with pypaimon: `{"columns", "rows"}` appends or, with `_ROW_ID` among them, updates by row id.
+
+        `{"delete": [ids]}` deletes rows; `options` go to the table for one step.
+        """
+        self._ask("change_rows", warehouse=str(warehouse), table=table, steps=[dict(step) for step in steps])
+
     def alter(self, warehouse: str | os.PathLike[str], table: str, changes: Iterable[Mapping[str, Any]]) -> None:
         """Alters with pypaimon: the changes make one schema version."""
         self._ask("alter", warehouse=str(warehouse), table=table, changes=[dict(change) for change in changes])

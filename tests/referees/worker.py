@@ -226,6 +226,31 @@ def append(
     return data.num_rows
 
 
+def change_rows(warehouse: str, table: str, steps: Json) -> Json:
+    """Commits of pypaimon to a table with row tracking, one a step, in the form of `Referees.change_rows`."""
+    for step in steps:
+        target = _python_table(warehouse, table, None, None, step.get("options"))
+        builder = target.new_batch_write_builder()
+        commit = builder.new_commit()
+        if "delete" in step:
+            messages = builder.new_update().delete_by_row_id(step["delete"])
+        else:
+            columns = step["columns"]
+            kinds = {f.name: f.type for f in _arrow_schema(target)} | {"_ROW_ID": pa.int64()}
+            data = encoding.arrow_table(step["rows"], pa.schema([(c, kinds[c]) for c in columns]))
+            if "_ROW_ID" in columns:
+                update = builder.new_update().with_update_type([c for c in columns if c != "_ROW_ID"])
+                messages = update.update_by_arrow_with_row_id(data)
+            else:
+                write = builder.new_write().with_write_type(columns)
+                write.write_arrow(data)
+                messages = write.prepare_commit()
+                write.close()
+        commit.commit(messages)
+        commit.close()
+    return None
+
+
 def alter(warehouse: str, table: str, changes: Json) -> Json:
     _catalog(warehouse).alter_table(table, [_change(change) for change in changes])
     return None
@@ -292,7 +317,7 @@ def _data_type(kind: Json) -> Any:
 
 
 REQUESTS: dict[str, Callable[..., Json]] = {
-    f.__name__: f for f in (versions, rows, columns, sql, create, append, alter, evolve)
+    f.__name__: f for f in (versions, rows, columns, sql, create, append, change_rows, alter, evolve)
 }
 
 

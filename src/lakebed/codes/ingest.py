@@ -1,4 +1,4 @@
-"""Codes of ingest: runs beside each other, text that is read wrongly, system columns, declared sources, Spark servers."""
+"""Codes of ingest: runs side by side, text that is read wrongly, system columns, declared sources, Spark servers."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6403",
         "A run that seemed to be cut off was still going",
-        "Its bad rows were in quarantine and its good rows were not there yet, so that this run took the bad rows over. Then "
-        "it came to its end.",
+        "Its bad rows were in quarantine and its good rows were not there yet, so that this run took them over. "
+        "Then it came to its end.",
         "A run that is repeated while it is still going.",
         "Repeat the command.",
     ),
@@ -32,8 +32,8 @@ CODES: tuple[Code, ...] = (
         "A quoted value does not end in its line",
         "Without `multiLine` each line of a CSV file is a row: the value would be cut, and its rest taken for a row.",
         '    id,note\n    1,"two\n    lines"',
-        "Give `--option multiLine=true`. Where each line is a row and the quote is a mistake, give `multiLine=false`: such "
-        "rows then go to quarantine.",
+        "Give `--option multiLine=true`. Where each line is a row and the quote is a mistake, give `multiLine=false`: "
+        "such rows then go to quarantine.",
     ),
     Code(
         "LB6411",
@@ -47,14 +47,14 @@ CODES: tuple[Code, ...] = (
         "The source has a system column",
         "The offset and the system time of a record come from the table, never from a source.",
         "A CSV file with a column `offset`, for a table with `systemColumns: kamu`.",
-        "Rename the column in the source, or give the system column another name (`offsetColumn` under `systemColumns`).",
+        "Rename the column in the source, or give the system column another name (`offsetColumn`).",
     ),
     Code(
         "LB6431",
         "A correction is not a pair",
         "A record is corrected by two rows: CorrectFrom (2) with the old values and, right after it, CorrectTo (3).",
         "    op,city,population\n    2,Oslo,1\n    0,Bergen,2",
-        "Put the two rows together. A row of the pair that is bad has to be mended: half a correction is never ingested.",
+        "Put the two rows together. A bad row of the pair has to be mended: half a correction is never ingested.",
     ),
     Code(
         "LB6432",
@@ -80,7 +80,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6435",
         "Others took the numbers each time",
-        "Offsets have no gaps, so that a run which loses the race numbers its rows again. It did so many times in vain.",
+        "Offsets have no gaps, so that a run which loses the race numbers its rows again. It did so, often, in vain.",
         "Many writers that append small commits to one table.",
         "Repeat the command when fewer write, or collect rows before they are ingested.",
     ),

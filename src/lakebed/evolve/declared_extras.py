@@ -1,7 +1,7 @@
-"""What a manifest declares beside the schema and the table keeps with it: how sources are read, which columns are ODF's.
+"""What a manifest declares beside the schema and the table keeps: how sources are read, which columns are ODF's.
 
-Both become attributes of the stored schema (`lakebed.dev/read`, `lakebed.dev/systemColumn`), so that a plan shows when they
-change and every schema version has its own.
+Both become attributes of the stored schema (`lakebed.dev/read`, `lakebed.dev/systemColumn`), so that a plan shows when
+they change and every schema version has its own.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from lakebed.convert.ddl import parse_ddl
 from lakebed.errors import ConversionError, ManifestError
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.read_step import read_json, stored_read
-from lakebed.manifest.system_columns import ROLES, Vocabulary, system_column_problem
-from lakebed.manifest.table_manifest import ReadKind
+from lakebed.manifest.system_columns import ROLES, system_column_problem
+from lakebed.manifest.table_manifest import ReadKind, Vocabulary
 from lakebed.model import Extra
 from lakebed.model.extra import ODF_SYSTEM_COLUMN, READ, SYSTEM_COLUMN
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ManifestError
@@ -198,7 +198,7 @@ class _Values(_Step):
     ) -> None:
         by_name = {renames.get(f.name, f.name): f for f in wanted}
         at = {f.name: i for i, f in enumerate(declared)}
-        if isinstance(node, SequenceNode) and not (by_name.keys() & at.keys()):
+        if declared and not (by_name.keys() & at.keys()):
             raise ValueError("no field of a list of fields would stay")
         for i, (item, f) in enumerate(zip(node.value, declared, strict=True)):
             if f.name in by_name:
@@ -258,8 +258,7 @@ def _attributes(extra: Extra) -> dict[str, Any]:
 
 def short_type(type_: LogicalType) -> Any:
     """The type as people write it: just the kind where that says all."""
-    short = _shortened(type_json(type_))
-    return short
+    return _shortened(type_json(type_))
 
 
 def _shortened(value: Any) -> Any:

@@ -91,11 +91,12 @@ def _columns(read: Properties, problems: Problems) -> tuple[str | None, tuple[st
     if schema_node is not None and ddl_node is not None:
         message = "`read` has its columns twice, as `schema` and as `ddlSchema`"
         problems.error("LB6440", message, ddl_node, remedy="Keep `schema`; `ddlSchema` is the older form.")
-    schema, ddl = None, ()
+    schema: str | None = None
+    ddl: tuple[str, ...] = ()
     mapping = None if schema_node is None else read.mapping(schema_node, "`schema`")
     if mapping is not None:
         declared = SchemaDecoder(problems).decode(mapping, Place.TABLE)
-        schema = canonical_json(schema_json(declared.schema))
+        schema = None if declared is None else canonical_json(schema_json(declared.schema))
     if ddl_node is not None:
         items = ddl_node.items if isinstance(ddl_node, SequenceNode) else (ddl_node,)
         ddl = tuple(item.text for item in items if isinstance(item, ScalarNode))

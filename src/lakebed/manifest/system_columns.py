@@ -22,6 +22,7 @@ _TYPES: dict[str, tuple[LogicalType, ...]] = {
     "event_time": (Timestamp(),),
 }
 ROLES = tuple(_TYPES)
+USUAL_NAMES = Vocabulary()
 #: Put in the columns of the profile `kamu`.
 AUTO = "auto"
 VOCABULARY_KEYS = dict(zip(Vocabulary.KEYS, ROLES, strict=True))
@@ -54,7 +55,7 @@ def _profile(chosen: str | None) -> SystemColumns | None:
     return SystemColumns.KAMU if chosen == AUTO else SystemColumns(chosen)
 
 
-def with_system_columns(schema: Schema, who: SystemColumns, vocabulary: Vocabulary = Vocabulary()) -> Schema:
+def with_system_columns(schema: Schema, who: SystemColumns, vocabulary: Vocabulary = USUAL_NAMES) -> Schema:
     """The schema with the system columns that it lacks in front, in their usual order."""
     declared = {f.name for f in schema.fields}
     wanted = [(role, vocabulary.name(role)) for role in ROLES]

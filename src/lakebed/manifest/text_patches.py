@@ -50,7 +50,9 @@ class YamlText:
     def changed(self) -> str:
         """The text with all noted changes; of two at one place the one that was noted first comes first."""
         text = self.text
-        for start, end, new in sorted(reversed(self._patches), key=lambda p: p[:2], reverse=True):
+        for (start, end, new), _ in sorted(
+            zip(self._patches, range(len(self._patches)), strict=True), key=lambda p: (*p[0][:2], p[1]), reverse=True
+        ):
             text = text[:start] + new + text[end:]
         return text
 
@@ -62,7 +64,7 @@ class YamlText:
         if start >= end:
             start = end = self._after_colon(before)
             new = f" {new}"
-        elif not isinstance(node, ScalarNode) and not node.flow_style:
+        elif isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
             start = self._after_colon(before)
             new = f" {new}"
         self._patches.append((start, end, new))
@@ -140,6 +142,7 @@ class YamlText:
             if node.style in ("|", ">"):
                 return len(self.text[: node.end_mark.index].rstrip())
             return int(node.end_mark.index)
+        assert isinstance(node, MappingNode | SequenceNode)
         if node.flow_style or not node.value:
             return int(node.end_mark.index)
         last = node.value[-1]
@@ -201,7 +204,7 @@ def entry(mapping: MappingNode, key: str) -> tuple[Node, Node] | None:
 
 def _flow_nodes(node: Node) -> Iterable[Node]:
     """The outermost collections in braces or brackets."""
-    if isinstance(node, ScalarNode):
+    if not isinstance(node, MappingNode | SequenceNode):
         return
     if node.flow_style:
         yield node

@@ -69,7 +69,7 @@ _MAX_DEPTH = 16
 
 
 def description(extra: Extra) -> str | None:
-    """`opendatafabric.org/description`, None where it is absent. Raises `ConversionError` (LB1620) for another value."""
+    """`opendatafabric.org/description`, None where it is absent. Raises `ConversionError` (LB1620) for no text."""
     if DESCRIPTION not in extra:
         return None
     value = extra[DESCRIPTION]
@@ -135,7 +135,7 @@ def _extended(value: object, depth: int) -> ExtendedType:
         case None:
             expected = ", ".join([*_EXTENDED, "or a core type"])
             suggestions = near_names(kind, [*_EXTENDED, *BY_KIND]) if isinstance(kind, str) else ()
-            _malformed(EXTENDED_TYPE, value, expected, suggestions)
+            return _malformed(EXTENDED_TYPE, value, expected, suggestions)
         case "ObjectLink":
             if value.keys() != {"kind", "linkType"}:
                 _malformed(EXTENDED_TYPE, value, "{kind: ObjectLink, linkType: {kind: Multihash}}")
@@ -149,11 +149,12 @@ def _extended(value: object, depth: int) -> ExtendedType:
 
 
 def _core(value: dict[str, Any]) -> Core:
+    problem: Diagnostic
     try:
         return Core(type_from_json(value))
     except ConversionError as error:
         problem = error.diagnostics[0]
-        _malformed(EXTENDED_TYPE, value, problem.message, problem.suggestions)
+    return _malformed(EXTENDED_TYPE, value, problem.message, problem.suggestions)
 
 
 def _malformed(key: str, value: object, expected: str, suggestions: tuple[str, ...] = ()) -> NoReturn:

@@ -25,3 +25,9 @@ def instant_to_wall(instant: Column, time_zone: str) -> Column:
     """The wall clock that `time_zone` shows at an instant."""
     shown = instant if time_zone == UTC else F.from_utc_timestamp(instant, time_zone)
     return F.timestamp_add("MICROSECOND", F.unix_micros(shown), F.expr(_EPOCH))
+
+
+def floor_div(value: Column, by: int) -> Column:
+    """Whole number division that rounds down, exactly, also below zero."""
+    divisor = F.lit(by)
+    return F.call_function("div", value, divisor) - (value % divisor < F.lit(0)).cast("bigint")

@@ -1,8 +1,8 @@
 """CSV files, opened: every column is text.
 
-Where a file has quotes, or is no proper text, its lines are looked at before they are split: a quoted value that does not
-end in its line would be cut there, and what cannot be decoded would become U+FFFD, both without a word. All other files
-are split by Spark's reader right away.
+Where a file has quotes, or is no proper text, its lines are looked at before they are split: a quoted value that does
+not end in its line would be cut there, and what cannot be decoded would become U+FFFD, both without a word. All other
+files are split by Spark's reader right away.
 """
 
 from __future__ import annotations

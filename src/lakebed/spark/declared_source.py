@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.manifest.read_step import ReadOptions, stored_read
+from lakebed.convert.ddl import parse_ddl
+from lakebed.manifest.read_step import stored_read
+from lakebed.manifest.table_manifest import ReadOptions
 from lakebed.spark.source_files import SourceFormat, format_of
 from lakebed.spark.source_parts import SourcePart
 
@@ -50,7 +53,13 @@ def declared_source(
     # Options are the same in any case of their letters, and two names of one option are one.
     said = {_known_as(name) for name in given}
     merged = {name: value for name, value in read.reader_options.items() if _known_as(name) not in said} | given
-    return DeclaredSource(kind, merged, read.column_names)
+    return DeclaredSource(kind, merged, _columns(read))
+
+
+def _columns(read: ReadOptions) -> tuple[str, ...] | None:
+    if read.schema is not None:
+        return tuple(str(f["name"]) for f in json.loads(read.schema).get("fields", ()))
+    return tuple(f.name for f in parse_ddl(read.ddl_schema).fields) if read.ddl_schema else None
 
 
 def _known_as(name: str) -> str:

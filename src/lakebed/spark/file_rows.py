@@ -24,8 +24,12 @@ from lakebed.convert.spark import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import Array, DataField, Map, Multiset, Row, Unknown
 from lakebed.spark.addresses import quote_name
+from lakebed.spark.blob_places import described
+from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
+from lakebed.spark.leaves import Changes, with_changes
 from lakebed.spark.name_case import check_case
-from lakebed.spark.orc_clocks import as_wall_clocks, has_wall_clocks, jvm_zone, scanned_as_instants
+from lakebed.spark.orc_clocks import LEGACY_INSTANTS, orc_changes, scanned_as_instants
+from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
 from lakebed.spark.pushdown import shielded
@@ -41,7 +45,9 @@ from lakebed.spark.scan import (
     without_deleted,
 )
 from lakebed.store.base import Store
+from lakebed.table.blob_columns import in_blob_files
 from lakebed.table.deletion_vectors import read_positions
+from lakebed.table.row_ranges import is_blob_file
 from lakebed.table.scan import DataFile
 
 
@@ -49,31 +55,43 @@ class System(StrEnum):
     """Columns beside the table's own that `FileRows.read` gives when asked, by their names in its DataFrame.
 
     `FILE` is the file's place in the sequence that was asked for (INT), `POSITION` the row's place in its file from 0
-    (BIGINT); the others are the columns of that name that files of primary-key tables hold.
+    (BIGINT), `PLACEHOLDER` whether an older file has the value of the file's only column (BOOLEAN). The others are
+    columns that files may hold, of primary-key tables and of tables with row tracking; NULL where a file has them not.
     """
 
     FILE = "_LAKEBED_FILE"
     POSITION = "_LAKEBED_POSITION"
     SEQUENCE_NUMBER = "_SEQUENCE_NUMBER"
     VALUE_KIND = "_VALUE_KIND"
+    ROW_ID = "_ROW_ID"
+    PLACEHOLDER = IS_PLACEHOLDER
 
 
+#: Spark holds at most so many bytes as one value, and files that it has no reader for are one.
+_BIGGEST = (2 << 30) - 1024
 #: The system columns that are columns of the files themselves.
 _STORED = {
     System.SEQUENCE_NUMBER: spark_types.LongType(),
     System.VALUE_KIND: spark_types.ByteType(),
+    System.ROW_ID: spark_types.LongType(),
+}
+_COMPUTED = {
+    System.FILE: spark_types.IntegerType(),
+    System.POSITION: spark_types.LongType(),
+    System.PLACEHOLDER: spark_types.BooleanType(),
 }
 
 
 @dataclass(frozen=True)
 class FileRows:
-    """Reads data files of one table."""
+    """Reads data files of one table; of blobs their contents or, with `descriptors`, where these lie."""
 
     spark: SparkSession
     store: Store
     schemas: SchemaManager
     rules: CastRules
     scratch: Scratch
+    descriptors: bool = False
 
     def read(self, files: Sequence[DataFile], schema: TableSchema, *system: System) -> DataFrame:
         """The rows of `files` under `schema`, followed by the columns `system`, in that order.
@@ -82,52 +100,87 @@ class FileRows:
         version says what its columns mean; each wanted column is found by its field id.
         """
         check_case(self.spark, schema)
-        groups: dict[tuple[FileFormat, tuple[DataField, ...], bool], list[_Numbered]] = {}
-        layouts = _Layouts(self, schema)
-        for number, file in enumerate(files):
-            key = format_of(file.path), layouts.of_file(file), file.deletions is not None
-            groups.setdefault(key, []).append(_Numbered(number, file))
-        frames = [self._group(format, stored, group, schema, system) for (format, stored, _), group in groups.items()]
+        groups: dict[tuple[_Form, bool], list[_Numbered]] = {}
+        for number, (file, form) in enumerate(zip(files, self._forms(files, schema), strict=True)):
+            groups.setdefault((form, file.deletions is not None), []).append(_Numbered(number, file))
+        frames = [self._group(form, group, schema, system) for (form, _), group in groups.items()]
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
+
+    def _forms(self, files: Sequence[DataFile], schema: TableSchema) -> list[_Form]:
+        """How each file holds what is wanted. Footers are read of those alone that the schema does not tell it of."""
+        layouts = _Layouts(self, schema)
+        forms = [_Form(format_of(file.path), layouts.of_file(file)) for file in files]
+        open_ = [
+            i for i, form in enumerate(forms) if form.format is FileFormat.PARQUET and has_nanoseconds(form.stored)
+        ]
+        names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in open_]
+        found = stored_as_long(self.store, [files[i].path for i in open_], names)
+        for i, long in zip(open_, found, strict=True):
+            forms[i] = replace(forms[i], nanos_as_long=long)
+        return forms
 
     def _nothing(self, schema: TableSchema, system: Sequence[System]) -> DataFrame:
         empty = scan_schema(schema.fields)
         for column in system:
-            type_ = spark_types.IntegerType() if column is System.FILE else spark_types.LongType()
-            empty = empty.add(column.value, _STORED.get(column, type_))
+            empty = empty.add(column.value, _STORED.get(column) or _COMPUTED[column])
         return self.spark.createDataFrame([], empty)
 
     def _group(
-        self,
-        format: FileFormat,
-        stored: tuple[DataField, ...],
-        files: Sequence[_Numbered],
-        schema: TableSchema,
-        system: Sequence[System],
+        self, form: _Form, files: Sequence[_Numbered], schema: TableSchema, system: Sequence[System]
     ) -> DataFrame:
+        format, stored = form.format, form.stored
         deletions = [f.file.deletions for f in files if f.file.deletions is not None]
         positions = System.POSITION in system or bool(deletions)
         by_ordinal = positions or format not in NATIVE
         constants = _Constants(files, per_file=System.FILE in system or by_ordinal)
-        wanted = scan_schema(stored)
-        zone = None
-        if format is FileFormat.ORC and any(has_wall_clocks(f.type) for f in stored):
-            zone = jvm_zone(self.spark)
-            wanted = spark_types.StructType(
-                [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
-            )
+        wanted, changes = self._read_as(form, schema)
         for column in system:
             if column in _STORED:
                 wanted = wanted.add(column.value, _STORED[column])
-        scanned = scan(self.spark, format, wanted, constants.scan_files, self.scratch, positions=positions)
+        if format is FileFormat.BLOB and System.PLACEHOLDER in system:
+            wanted = wanted.add(System.PLACEHOLDER, _COMPUTED[System.PLACEHOLDER])
+        scanned = self._scan(format, wanted, constants.scan_files, positions=positions)
         file = constants.file_path(scanned.ordinal) if by_ordinal else file_path(scanned.frame)
         if deletions:
             places = read_positions(self.store, deletions)
             deleted = dict(zip((f.ordinal for f in constants.scan_files), places, strict=True))
             scanned = without_deleted(self.spark, scanned, deleted)
         rules = replace(self.rules, file=file)
-        own = _own_columns(schema, stored, constants.partitions, scanned.ordinal, rules, zone)
-        return scanned.frame.select(*own, *(_system_column(c, scanned, constants) for c in system))
+        own = _own_columns(schema, stored, constants.partitions, scanned.ordinal, rules, changes)
+        return scanned.frame.select(*own, *(_system_column(c, scanned, constants, format) for c in system))
+
+    def _read_as(self, form: _Form, schema: TableSchema) -> tuple[spark_types.StructType, Changes]:
+        """What a scan is asked for, and what is then done to the values."""
+        if form.nanos_as_long:
+            return scan_schema(form.stored, nanos_as_long=True), from_nanoseconds
+        wanted = scan_schema(form.stored)
+        if form.format is not FileFormat.ORC:
+            return wanted, lambda _: None
+        legacy = schema.options.get(LEGACY_INSTANTS, "true").strip().lower() != "false"
+        fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
+        return spark_types.StructType(fields), orc_changes(self.spark, form.stored, legacy_instants=legacy)
+
+    def _scan(
+        self, format: FileFormat, wanted: spark_types.StructType, files: Sequence[ScanFile], *, positions: bool
+    ) -> Scanned:
+        if format is FileFormat.BLOB and self.descriptors:
+            return described(self.spark, self.store, wanted, files)
+        if format not in NATIVE:
+            _refuse_big(files)
+        return scan(self.spark, format, wanted, files, self.scratch, positions=positions)
+
+
+def _refuse_big(files: Sequence[ScanFile]) -> None:
+    for file in files:
+        if file.size > _BIGGEST:
+            raise UnsupportedError.of(
+                "LB5562",
+                f"data file {file.path} of {file.size} bytes is too big to be read at once",
+                path=file.path,
+                expected=f"at most {_BIGGEST} bytes",
+                found=str(file.size),
+                remedy='read blobs with blobs="descriptor", and get each value with lake.read_blob',
+            )
 
 
 def _own_columns(
@@ -136,7 +189,7 @@ def _own_columns(
     partitions: Sequence[tuple[Any, ...]],
     ordinal: Column,
     rules: CastRules,
-    orc_zone: str | None,
+    changes: Changes,
 ) -> list[Column]:
     """The columns of `schema`, from the manifest or from the scanned columns `stored`."""
     keys = [_key_field(schema, k) for k in schema.partition_keys]
@@ -148,27 +201,36 @@ def _own_columns(
         value = constants.get(field.id)
         if value is None:
             old = by_id.get(field.id)
-            value = project(field, old, None if old is None else _scanned(old, orc_zone), rules)
+            value = project(field, old, None if old is None else _scanned(old, changes), rules)
         columns.append(value.alias(field.name))
     return columns
 
 
-def _scanned(stored: DataField, orc_zone: str | None) -> Column:
-    column = F.col(quote_name(stored.name))
-    if orc_zone is not None:
-        column = as_wall_clocks(column, stored.type, orc_zone, stored.name)
+def _scanned(stored: DataField, changes: Changes) -> Column:
+    column = with_changes(F.col(quote_name(stored.name)), stored.type, changes, stored.name)
     return shielded(column, stored.type)
 
 
-def _system_column(column: System, scanned: Scanned, constants: _Constants) -> Column:
+def _system_column(column: System, scanned: Scanned, constants: _Constants, format: FileFormat) -> Column:
     match column:
         case System.FILE:
             value = constants.file_number(scanned.ordinal)
         case System.POSITION:
             value = scanned.position
+        case System.PLACEHOLDER if format is not FileFormat.BLOB:
+            value = F.lit(False)
         case _:
             value = F.col(column.value)
     return value.alias(column.value)
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """How a file holds what is wanted of it; files of one form are one scan."""
+
+    format: FileFormat
+    stored: tuple[DataField, ...]
+    nanos_as_long: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +294,16 @@ class _Layouts:
 
 
 def stored_fields(schemas: SchemaManager, file: DataFile) -> tuple[DataField, ...]:
-    """The columns that a file holds: those of its schema version, or of them the ones that its meta data names."""
-    fields = schemas.load_schema(file.meta.schema_id).fields
+    """The columns that a file holds: those of its schema version, or of them the ones that its meta data names.
+
+    Where it names none, columns of blobs that have files of their own are not in it.
+    """
+    schema = schemas.load_schema(file.meta.schema_id)
     names = file.meta.write_cols
-    return fields if names is None else tuple(f for f in fields if f.name in names)
+    if names is not None:
+        return tuple(f for f in schema.fields if f.name in names)
+    apart = in_blob_files(schema) if not is_blob_file(file) else ()
+    return tuple(f for f in schema.fields if f.id not in apart)
 
 
 def _key_field(schema: TableSchema, key: str) -> DataField:

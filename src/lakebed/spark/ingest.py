@@ -177,7 +177,7 @@ class _Job:
     def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
         checked = check_options(None, options)
         if run_id is not None:
-            done = self._repeated(run_id, ())
+            done = self._repeated(run_id, (), ())
             if done is not None:
                 return done
         if self._merging is not None:
@@ -208,7 +208,7 @@ class _Job:
         fresh = tuple(f for f in files if f.identity not in known)
         skipped = tuple(f.path for f in files if f not in fresh)
         if run_id is not None:
-            done = self._repeated(run_id, fresh)
+            done = self._repeated(run_id, files, fresh)
             if done is not None:
                 return done
 
@@ -224,19 +224,24 @@ class _Job:
         run = self._run(run_id or made_up, checked, fresh, skipped, again=again, columns=declared.columns)
         return run.execute(opened(run.schema) if fresh else ())
 
-    def _repeated(self, run_id: str, files: Sequence[SourceFile]) -> IngestResult | None:
+    def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
         """The result of a run that was done before; None where it was not, or was cut off.
 
-        `files` are those that would be ingested now. Raises `UsageError` where the run was about something else.
+        `files` are all of the source, `fresh` those that would be ingested now. Raises `UsageError` where the run was
+        about something else.
         """
         record = self._memory.record(run_id)
         if record is None:
             return None
         done = self._memory.finished(run_id)
         theirs = {f.identity for f in record.sources}
-        ours = {f.identity for f in files}
-        same = ours <= theirs if done is not None else ours == theirs
-        if not same or (done is not None and bool(theirs) != bool(ours) and not (theirs <= self._memory.ingested())):
+        ours = {f.identity for f in fresh}
+        if done is None:
+            same = ours == theirs
+        else:
+            # Files that earlier runs had ingested were skipped then as they are now.
+            same = ours <= theirs and (any(f.identity in theirs for f in files) or not (files or theirs))
+        if not same:
             other = next((f.path for f in files if f.identity not in theirs), None)
             raise UsageError.of(
                 OTHER_SOURCE,

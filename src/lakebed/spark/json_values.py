@@ -66,8 +66,8 @@ def child(value: Column, name: str, type_: str = "variant") -> Column:
 def exact_number(text: Column, line: Column, name: str, options: Mapping[str, str]) -> Column:
     """The text of the number `name` of a JSON line as it is written, from `text`, what the VARIANT makes of it.
 
-    A VARIANT keeps a number of more than 38 digits, or with an exponent, as a double, and no sign of zero. Only where the
-    text could come from such a number is the line read again, with these numbers as strings; not where `options`
+    A VARIANT keeps a number of more than 38 digits, or with an exponent, as a double, and no sign of zero. Only where
+    the text could come from such a number is the line read again, with these numbers as strings; not where `options`
     allow what is no JSON, of which one cannot say where its strings end.
     """
     if options:

@@ -18,7 +18,7 @@ from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql import types as spark
+from pyspark.sql import types as spark_types
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
@@ -52,7 +52,7 @@ class NumberedRows:
     table_path: str
     column: int
     files: Sequence[str]
-    schema: spark.StructType = field(default_factory=spark.StructType)
+    schema: spark_types.StructType = field(default_factory=spark_types.StructType)
     first: dict[str, int] = field(default_factory=dict)
     rows: int = 0
     id: str = field(default_factory=lambda: uuid4().hex)

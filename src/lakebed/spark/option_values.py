@@ -54,6 +54,26 @@ _RULES: dict[str, _Rule] = {
 }
 
 
+#: The encodings that Spark knows, by what Python calls them.
+_SPARK_NAMES = {
+    "ascii": "US-ASCII",
+    "iso8859-1": "ISO-8859-1",
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-be": "UTF-16BE",
+    "utf-16-le": "UTF-16LE",
+    "utf-32": "UTF-32",
+}
+
+
+def spark_encoding(text: str) -> str:
+    """An encoding by the name that Spark has for it; any other text as it is."""
+    try:
+        return _SPARK_NAMES.get(codecs.lookup(text).name, text)
+    except LookupError:
+        return text
+
+
 def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[Diagnostic]:
     """What is wrong with the values of options, by their names in lower case; `names` has the usual spelling."""
     found = []

@@ -1,10 +1,14 @@
-"""Timestamps of ORC files.
+"""What Spark's ORC reader makes of days and timestamps, and back to what the files mean.
 
-ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone of
-its JVM, not of the session, shows that clock. So the wall clock is what that zone shows at the instant.
+- ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone of
+  its JVM, not of the session, shows that clock. So the wall clock is what that zone shows at the instant. A clock that
+  the JVM's zone skips comes out moved, and nobody can tell it from the clock that it was moved to: rows with either are
+  refused, with the way out, which is to run Spark's JVMs in UTC.
+- Writers of the table format count days without a change of calendars. Spark takes days before 1582-10-15 for days of
+  the Julian calendar and moves them. They are moved back. The same goes for instants where the option
+  `orc.timestamp-ltz.legacy.type` is off; with the legacy form its Java writers use the Julian calendar, as Spark expects.
 
-A clock that the JVM's zone skips in spring has no such instant: it comes out moved, and nobody can tell it from the
-clock that it was moved to. Rows with either are refused, with the way out: run Spark's JVMs in UTC.
+Filters on these columns, and on CHAR, which ORC pads, do not reach the files.
 """
 
 from __future__ import annotations
@@ -14,13 +18,23 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Array, DataType, Map, Multiset, Row, Timestamp
-from lakebed.spark.clocks import UTC, instant_to_wall
+from lakebed.physical.types import Char, DataField, DataType, Date, LocalZonedTimestamp, Timestamp
+from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
+from lakebed.spark.leaves import Change, Changes, is_changed
 
 #: Names of the zone whose clocks are never put forward.
 _FIXED = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "Etc/GMT", "UCT", "Etc/UCT", "Universal", "Zulu"})
 _HOUR = 3_600_000_000
+_DAY = 24 * _HOUR
+#: The first day of the Gregorian calendar, in days and microseconds since 1970.
+_GREGORIAN_DAY = -141_427
+_GREGORIAN = _GREGORIAN_DAY * _DAY
+#: 1900-01-01. Before it, zones other than UTC had local mean times, which Spark treats in ways of their own.
+_ZONES_ARE_SIMPLE = -2_208_988_800_000_000
+#: The days since 1970 of 0000-03-01 in the Julian calendar, from which years of it are counted.
+_JULIAN_START = -719_470
 _REMEDY = "start Spark with -Duser.timezone=UTC in spark.driver.extraJavaOptions and spark.executor.extraJavaOptions"
+LEGACY_INSTANTS = "orc.timestamp-ltz.legacy.type"
 
 
 def scanned_as_instants(type_: spark_types.DataType) -> spark_types.DataType:
@@ -37,21 +51,6 @@ def scanned_as_instants(type_: spark_types.DataType) -> spark_types.DataType:
             return spark_types.MapType(scanned_as_instants(type_.keyType), scanned_as_instants(type_.valueType))
         case _:
             return type_
-
-
-def has_wall_clocks(type_: DataType) -> bool:
-    """Whether a TIMESTAMP without a zone is in a type."""
-    match type_:
-        case Timestamp():
-            return True
-        case Row():
-            return any(has_wall_clocks(f.type) for f in type_.fields)
-        case Array() | Multiset():
-            return has_wall_clocks(type_.element)
-        case Map():
-            return has_wall_clocks(type_.key) or has_wall_clocks(type_.value)
-        case _:
-            return False
 
 
 def jvm_zone(spark: SparkSession) -> str:
@@ -76,48 +75,95 @@ def jvm_zone(spark: SparkSession) -> str:
     return zone
 
 
-def as_wall_clocks(column: Column, type_: DataType, zone: str, path: str) -> Column:
-    """A scanned column with its timestamps turned into wall clocks, at every level."""
-    if not has_wall_clocks(type_):
-        return column
-    match type_:
-        case Timestamp():
-            return _wall(column, zone, path)
-        case Row():
-            members = [
-                as_wall_clocks(column.getField(f.name), f.type, zone, f"{path}.{f.name}").alias(f.name)
-                for f in type_.fields
-            ]
-            return F.when(column.isNotNull(), F.struct(*members))
-        case Array():
-            element = type_.element
-            return F.transform(column, lambda e: as_wall_clocks(e, element, zone, f"{path}.element"))
-        case Map():
-            key, value = type_.key, type_.value
-            entries = F.transform(
-                F.map_entries(column),
-                lambda e: F.struct(
-                    as_wall_clocks(e.getField("key"), key, zone, f"{path}.key").alias("key"),
-                    as_wall_clocks(e.getField("value"), value, zone, f"{path}.value").alias("value"),
-                ),
-            )
-            return F.map_from_entries(entries)
-        case Multiset():
-            element = type_.element
-            return F.transform_keys(column, lambda k, _: as_wall_clocks(k, element, zone, f"{path}.element"))
-        case _:
-            return column
+def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], *, legacy_instants: bool) -> Changes:
+    """What to do to the values of an ORC scan of `stored`, the columns as files hold them.
+
+    The zone of Spark's JVMs is asked for where it matters. Raises UnsupportedError where it cannot be known.
+    """
+    instants = (Timestamp,) if legacy_instants else (Timestamp, LocalZonedTimestamp)
+    by_zone = any(is_changed(f.type, lambda t: _same if isinstance(t, instants) else None) for f in stored)
+    zone = jvm_zone(spark) if by_zone else UTC
+
+    def change(type_: DataType) -> Change | None:
+        match type_:
+            case Timestamp():
+                return lambda instant, path: _wall(instant, zone, path)
+            case LocalZonedTimestamp() if not legacy_instants:
+                return lambda instant, path: _instant(instant, zone, path)
+            case LocalZonedTimestamp():
+                return lambda instant, _: F.timestamp_add("MICROSECOND", F.lit(0), instant)
+            case Date():
+                return _day
+            case Char():
+                return lambda text, _: F.concat(text, F.lit(""))
+            case _:
+                return None
+
+    return change
+
+
+def _same(column: Column, _: str) -> Column:
+    return column
 
 
 def _wall(instant: Column, zone: str, path: str) -> Column:
     if zone in _FIXED:
         return instant_to_wall(instant, UTC)
     wall = instant_to_wall(instant, zone)
-    hour_before = instant_to_wall(F.timestamp_micros(F.unix_micros(instant) - F.lit(_HOUR)), zone)
-    put_forward = wall > F.timestamp_add("MICROSECOND", F.lit(_HOUR), hour_before)
+    put_forward = (wall > _later(_wall_before(instant, _HOUR, zone), _HOUR)) | (
+        wall > _later(_wall_before(instant, _DAY, zone), _DAY + _DAY // 2)
+    )
     message = F.concat(
         F.lit(f"LB5067: column {path}: the clock "),
         wall.cast("string"),
         F.lit(f" cannot be read from ORC in the JVM zone {zone}, whose clocks are put forward there: {_REMEDY}"),
     )
     return F.when(put_forward, F.raise_error(message).cast("timestamp_ntz")).otherwise(wall)
+
+
+def _wall_before(instant: Column, micros: int, zone: str) -> Column:
+    return instant_to_wall(F.timestamp_micros(F.unix_micros(instant) - F.lit(micros)), zone)
+
+
+def _later(wall: Column, micros: int) -> Column:
+    return F.timestamp_add("MICROSECOND", F.lit(micros), wall)
+
+
+def _day(day: Column, path: str) -> Column:
+    old = F.unix_date(day) < F.lit(_GREGORIAN_DAY)
+    moved = F.date_from_unix_date(_moved_back(day, path))
+    return F.when(old, moved).otherwise(day)
+
+
+def _instant(instant: Column, zone: str, path: str) -> Column:
+    micros = F.unix_micros(instant)
+    if zone in _FIXED:
+        days = floor_div(micros, _DAY).cast("int")
+        day = F.date_from_unix_date(days)
+        moved = micros + (_moved_back(day, path) - days).cast("bigint") * F.lit(_DAY)
+        return F.timestamp_micros(F.when(micros < F.lit(_GREGORIAN), moved).otherwise(micros))
+    message = F.lit(
+        f"LB5530: column {path}: instants before 1900 cannot be read from ORC in the JVM zone {zone}: {_REMEDY}"
+    )
+    return F.when(micros < F.lit(_ZONES_ARE_SIMPLE), F.raise_error(message).cast("timestamp")).otherwise(
+        F.timestamp_micros(micros)
+    )
+
+
+def _moved_back(day: Column, path: str) -> Column:
+    """The days since 1970 that were taken for a day of the Julian calendar and came out as this date.
+
+    The leap days that only the Julian calendar has came out as the first of March, where two days cannot be told apart.
+    """
+    early = F.month(day) < F.lit(3)
+    year = F.year(day) - early.cast("int")
+    month = F.month(day) + F.when(early, F.lit(9)).otherwise(F.lit(-3))
+    quarter = F.floor(year / F.lit(4)).cast("int")
+    before = F.floor((month * F.lit(153) + F.lit(2)) / F.lit(5)).cast("int")
+    moved = year * F.lit(365) + quarter + before + F.dayofmonth(day) - F.lit(1) + F.lit(_JULIAN_START)
+    first_of_march = (F.month(day) == F.lit(3)) & (F.dayofmonth(day) == F.lit(1))
+    doubtful = first_of_march & (F.year(day) % F.lit(100) == F.lit(0)) & (F.year(day) % F.lit(400) != F.lit(0))
+    message = F.concat(
+        F.lit(f"LB5531: column {path}: two days of an ORC file both come out of Spark as "), day.cast("string")
+    )
+    return F.when(doubtful, F.raise_error(message).cast("int")).otherwise(moved)

@@ -7,28 +7,34 @@ reach the scans, since a projection is plain expressions over columns.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Collection, Sequence
+from functools import partial, reduce
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import UsageError
 from lakebed.spark.annotated import annotated
 from lakebed.spark.fallback import fallback_branch, fallback_state, like, partitions_of
-from lakebed.spark.file_rows import FileRows
+from lakebed.spark.file_rows import FileRows, System, stored_fields
 from lakebed.spark.merge import merged
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_parts import put_together
+from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
 from lakebed.spark.unknown_types import without_unknown
 from lakebed.store.base import Store
+from lakebed.table.blob_columns import refuse_blobs
 from lakebed.table.merge_plan import plan_merge
 from lakebed.table.row_ranges import has_data_evolution, plan_ranges
 from lakebed.table.scan import DataFile, PartitionFilter, plan_files
-from lakebed.table.support import refuse_nanosecond_files, refuse_unreadable
+from lakebed.table.support import refuse_unreadable
+
+#: What rows hold of a blob.
+CONTENT, DESCRIPTOR = "content", "descriptor"
 
 
 def read_table(
@@ -42,31 +48,46 @@ def read_table(
     rules: CastRules,
     scratch: str | None = None,
     partition_filter: PartitionFilter | None = None,
+    metadata: Collection[str] = (),
+    blobs: str = CONTENT,
 ) -> DataFrame:
     """Resolve, plan and build the DataFrame; see `lakebed.Lake.read` for the parameters."""
     place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
-    read = partial(_read_state, spark, store, rules, place)
+    descriptors = _wants_descriptors(blobs)
     state = without_unknown(resolve(tables, store, name, travel, schema, rules.time_zone), name)
+    beside = metadata_columns(metadata, state.schema)
+    read = partial(_read_state, spark, store, rules, place, beside, descriptors)
     files = _plan(store, state, partition_filter)
     rows = read(state, files)
     # What the newest schema says of branches holds for older states too.
     branch = fallback_branch(state.schemas.load_latest_schema()) if travel.branch is None else None
     if branch is not None:
+        if beside:
+            raise UsageError.of("LB5569", f"{name} has the fallback branch {branch}: rows of both have the same ids")
         other = without_unknown(fallback_state(tables, store, name, travel, state, branch, rules.time_zone), name)
         own = partitions_of(store, state)
         wanted = partition_filter or (lambda _: True)
         missing = _plan(store, other, lambda p: p not in own and wanted(p))
         rows = rows.union(like(read(other, missing), other.schema, state.schema))
-    return annotated(spark, rows, state.schema)
+    return annotated(spark, rows, state.schema, beside)
+
+
+def _wants_descriptors(blobs: str) -> bool:
+    if blobs not in (CONTENT, DESCRIPTOR):
+        raise UsageError.of(
+            "LB5568",
+            f"there is no way {blobs!r} to read blobs",
+            expected=f"{CONTENT} or {DESCRIPTOR}",
+            found=blobs,
+        )
+    return blobs == DESCRIPTOR
 
 
 def _plan(store: Store, state: TableState, partition_filter: PartitionFilter | None) -> Sequence[DataFile]:
     refuse_unreadable(state.schema)
     if state.snapshot is None:
         return ()
-    files = plan_files(store, state.table_path, state.snapshot, state.schema, partition_filter=partition_filter)
-    refuse_nanosecond_files(store, files, state.schemas.load_schema)
-    return files
+    return plan_files(store, state.table_path, state.snapshot, state.schema, partition_filter=partition_filter)
 
 
 def _read_state(
@@ -74,25 +95,32 @@ def _read_state(
     store: Store,
     rules: CastRules,
     scratch: Scratch,
+    metadata: Sequence[System],
+    descriptors: bool,
     state: TableState,
     files: Sequence[DataFile],
 ) -> DataFrame:
-    return _rows(FileRows(spark, store, state.schemas, rules, scratch), files, state.schema)
+    refuse_blobs(state.schema, descriptors=descriptors)
+    reader = FileRows(spark, store, state.schemas, rules, scratch, descriptors)
+    return _rows(reader, files, state.schema, metadata)
 
 
-def _rows(reader: FileRows, files: Sequence[DataFile], schema: TableSchema) -> DataFrame:
+def _rows(
+    reader: FileRows, files: Sequence[DataFile], schema: TableSchema, metadata: Sequence[System] = ()
+) -> DataFrame:
     """The table's rows, by what its files are to it."""
     if schema.primary_keys:
         plan = plan_merge(files, schema)
-        return _union(reader, schema, plan.raw, merged(reader, plan.sections, schema) if plan.sections else None)
+        made = merged(reader, plan.sections, schema) if plan.sections else None
+        return _union(reader.read(plan.raw, schema) if plan.raw or made is None else None, made)
     if has_data_evolution(schema):
-        ranges = plan_ranges(files)
-        parts = put_together(reader, ranges.groups, schema) if ranges.groups else None
-        return _union(reader, schema, ranges.whole, parts)
-    return reader.read(files, schema)
+        ranges = plan_ranges(files, lambda file: tuple(f.id for f in stored_fields(reader.schemas, file)))
+        made = put_together(reader, ranges.groups, schema, metadata) if ranges.groups else None
+        whole = tracked(reader, ranges.whole, schema, metadata) if ranges.whole or made is None else None
+        return _union(whole, made)
+    return tracked(reader, files, schema, metadata)
 
 
-def _union(reader: FileRows, schema: TableSchema, plain: Sequence[DataFile], made: DataFrame | None) -> DataFrame:
-    if made is None:
-        return reader.read(plain, schema)
-    return reader.read(plain, schema).union(made) if plain else made
+def _union(plain: DataFrame | None, made: DataFrame | None) -> DataFrame:
+    frames = [frame for frame in (plain, made) if frame is not None]
+    return reduce(DataFrame.union, frames)

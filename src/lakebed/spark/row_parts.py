@@ -2,46 +2,99 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import replace
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import DataField
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System, stored_fields
-from lakebed.table.row_ranges import first_row_id
+from lakebed.spark.row_tracking import by_file, stored_or_known
+from lakebed.store.base import Store
+from lakebed.table.deletion_vectors import read_positions
+from lakebed.table.row_ranges import column_sequence, first_row_id, is_blob_file
 from lakebed.table.scan import DataFile
 
-_GROUP, _ROW_ID = "_LAKEBED_GROUP", "_ROW_ID"
+_GROUP, _ROW = "_LAKEBED_GROUP", "_LAKEBED_ROW"
+#: Never the value of a column where another file has one.
+_LAST = -1
 
 
-def put_together(reader: FileRows, groups: Sequence[Sequence[DataFile]], schema: TableSchema) -> DataFrame:
-    """One row a group and row id; each column from the newest file of the group (oldest first) that holds it."""
+def put_together(
+    reader: FileRows, groups: Sequence[Sequence[DataFile]], schema: TableSchema, metadata: Sequence[System] = ()
+) -> DataFrame:
+    """One row a group and row id; each column from the newest file of the group that holds it, then `metadata`.
+
+    The groups are those of a `RangePlan`. A row that the deletion vector of one of its files deletes is gone from all.
+    """
     parts = [file for group in groups for file in group]
     numbers = [number for number, group in enumerate(groups) for _ in group]
     file = F.col(System.FILE)
-    rows = reader.read(parts, schema, System.FILE, System.POSITION)
-    rows = rows.withColumn(_GROUP, by_file("array<int>", numbers)(file)).withColumn(
-        _ROW_ID, by_file("array<bigint>", [first_row_id(f) for f in parts])(file) + F.col(System.POSITION)
+    whole = [replace(part, deletions=None) for part in parts]
+    rows = reader.read(whole, schema, System.FILE, System.POSITION, System.PLACEHOLDER, *metadata)
+    starts = by_file("array<bigint>", [first_row_id(f) for f in parts])
+    rows = rows.withColumn(_GROUP, by_file("array<int>", numbers)(file))
+    rows = rows.withColumn(_ROW, starts(file) + F.col(System.POSITION))
+    if any(part.deletions for part in parts):
+        rows = rows.join(_deleted(reader.spark, reader.store, parts, numbers), [_GROUP, _ROW], "left_anti")
+    order = _Order(reader, parts)
+    columns = [order.newest(field, schema) for field in schema.fields]
+    known = stored_or_known(parts)
+    columns += [F.max_by(known[column], order.of_data_files()).alias(column) for column in metadata]
+    return rows.groupBy(_GROUP, _ROW).agg(*columns).drop(_GROUP, _ROW)
+
+
+def _deleted(spark: SparkSession, store: Store, parts: Sequence[DataFile], numbers: Sequence[int]) -> DataFrame:
+    """The rows that are deleted, by group and row id."""
+    import pyarrow as pa
+
+    marked = [(number, part, part.deletions) for number, part in zip(numbers, parts, strict=True) if part.deletions]
+    positions = read_positions(store, [vector for _, _, vector in marked])
+    groups, rows = [], []
+    for (number, part, _), places in zip(marked, positions, strict=True):
+        start = first_row_id(part)
+        groups.append(pa.repeat(pa.scalar(number, pa.int32()), len(places)))
+        rows.append(pa.array([start + place for place in places], pa.int64()))
+    return F.broadcast(
+        spark.createDataFrame(pa.table({_GROUP: pa.concat_arrays(groups), _ROW: pa.concat_arrays(rows)}))
     )
-    held = [{f.id for f in stored_fields(reader.schemas, file)} for file in parts]
-    newest = [_newest(field, schema, held) for field in schema.fields]
-    return rows.groupBy(_GROUP, _ROW_ID).agg(*newest).drop(_GROUP, _ROW_ID)
 
 
-def _newest(field: DataField, schema: TableSchema, held: Sequence[set[int]]) -> Column:
-    """The value of the newest file that holds the column, NULL included; partition columns are the same in all."""
-    column = F.col(quote_name(field.name))
-    if field.name in schema.partition_keys:
-        return F.any_value(column).alias(field.name)
-    ages = [age if field.id in held[age] else None for age in range(len(held))]
-    return F.max_by(column, by_file("array<int>", ages)(F.col(System.FILE))).alias(field.name)
+class _Order:
+    """Which file of a row has the value of a column."""
 
+    def __init__(self, reader: FileRows, parts: Sequence[DataFile]) -> None:
+        self._parts = parts
+        self._held = [{f.id: f.name for f in stored_fields(reader.schemas, file)} for file in parts]
 
-def by_file(type_: str, values: Sequence[int | None]) -> Callable[[Column], Column]:
-    """What is known of each file, by the file's number."""
-    table = F.from_json(F.lit(json.dumps(values)), type_)
-    return lambda number: F.element_at(table, number + F.lit(1))
+    def newest(self, field: DataField, schema: TableSchema) -> Column:
+        """The value of the newest file that holds the column, NULL included; partition columns are the same in all.
+
+        A placeholder is no value: it stands for that of the next older file.
+        """
+        column = F.col(quote_name(field.name))
+        ages = self._ages(field)
+        if field.name in schema.partition_keys or all(age is None for age in ages):
+            return F.any_value(column).alias(field.name)
+        age = by_file("array<int>", ages)(F.col(System.FILE))
+        return F.max_by(column, F.when(~F.col(System.PLACEHOLDER), age)).alias(field.name)
+
+    def _ages(self, field: DataField) -> Sequence[int | None]:
+        """Numbers that are the higher the newer a file's values of the column are; None for a file without it.
+
+        Only numbers of one group are compared. Between equal sequence numbers the first file wins.
+        """
+        holders = [number for number, held in enumerate(self._held) if field.id in held]
+        holders.sort(key=lambda n: (column_sequence(self._parts[n], self._held[n][field.id]), -n))
+        ages: list[int | None] = [None] * len(self._parts)
+        for age, number in enumerate(holders):
+            ages[number] = age
+        return ages
+
+    def of_data_files(self) -> Column:
+        """Higher for newer data files, for what the newest of them says of the whole row."""
+        ages = [_LAST if is_blob_file(f) else len(self._parts) - n for n, f in enumerate(self._parts)]
+        return by_file("array<int>", ages)(F.col(System.FILE))

@@ -72,7 +72,8 @@ class Run:
     """What one run is about.
 
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
-    off there. `columns` are those of the source that count, None for all. `guard` looks at what others commit meanwhile, `system` fills the system columns.
+    off there. `columns` are those of the source that count, None for all. `guard` looks at what others commit
+    meanwhile, `system` fills the system columns.
     """
 
     context: IngestContext
@@ -279,8 +280,8 @@ class Run:
         except BaseException as error:
             if bad is not None:
                 error.add_note(
-                    f"The bad rows of the run are in quarantine already. Repeating it with run_id={self.run_id!r} and the "
-                    "same source finishes it."
+                    "The bad rows of the run are in quarantine already. Repeating it with the same source and "
+                    f"run_id={self.run_id!r} finishes it."
                 )
             raise
         return self._result(counts, snapshot, quarantined)

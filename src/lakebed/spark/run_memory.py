@@ -182,14 +182,15 @@ class RunMemory:
     def leftovers(self, files: Iterable[SourceFile], schema_id: int) -> tuple[Leftover, ...]:
         """The bad rows of these files that are in quarantine already, checked against the same schema version."""
         wanted = {f.identity: f.path for f in files}
-        adopted = {run for record in self.good.by_run.values() for run in record.adopted}
+        adopted = {
+            (run, f.identity) for record in self.good.by_run.values() for run in record.adopted for f in record.sources
+        }
         found: list[Leftover] = []
         for record in sorted(self.bad.by_run.values(), key=lambda r: -r.snapshot_id):
-            if record.run_id in adopted or self.interrupted(record.run_id) is None:
+            if self.interrupted(record.run_id) is None or record.number(runs.SCHEMA_ID) != schema_id:
                 continue
-            if record.number(runs.SCHEMA_ID) != schema_id:
-                continue
-            leftover = _leftover(record, wanted)
+            left = {k: path for k, path in wanted.items() if (record.run_id, k) not in adopted}
+            leftover = _leftover(record, left)
             if leftover is not None:
                 found.append(leftover)
                 wanted = {k: path for k, path in wanted.items() if path not in (leftover.files or ())}

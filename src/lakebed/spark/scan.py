@@ -38,6 +38,7 @@ _OPTIONS = {
     "ignoreCorruptFiles": "false",
     "datetimeRebaseMode": "CORRECTED",
     "int96RebaseMode": "CORRECTED",
+    "orc.force.positional.evolution": "false",
 }
 
 
@@ -59,8 +60,13 @@ class FileFormat(StrEnum):
     BLOB = "blob"
 
 
+#: Spark's own readers, by the names that no setting of a session gives to another one.
+_READERS = {
+    FileFormat.PARQUET: "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat",
+    FileFormat.ORC: "org.apache.spark.sql.execution.datasources.orc.OrcFileFormat",
+}
 #: What Spark has a reader for.
-NATIVE = (FileFormat.PARQUET, FileFormat.ORC)
+NATIVE = tuple(_READERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,10 +114,10 @@ def scan(
 ) -> Scanned:
     """The rows of `files` as columns of `schema`. At least one file, all of one format."""
     if format in NATIVE:
-        found = _load(spark, spark.read.format(format.value).options(**_OPTIONS).schema(schema), files, scratch)
+        found = _load(spark, spark.read.format(_READERS[format]).options(**_OPTIONS).schema(schema), files, scratch)
         return _positioned(found, format) if positions else found
     whole = _load(spark, spark.read.format("binaryFile").options(**_OPTIONS), files, scratch)
-    contents = whole.frame.select(F.col("content"), whole.ordinal.alias(ORDINAL))
+    contents = whole.frame.select(F.col("content"), whole.ordinal.alias(ORDINAL), F.col("path"))
     extended = schema.add(ORDINAL, IntegerType()).add(POSITION, LongType())
     decoded = contents.mapInArrow(decoder(format.value, to_arrow_schema(extended)), extended)
     return Scanned(decoded, F.col(ORDINAL), F.col(POSITION))
@@ -153,9 +159,10 @@ def without_deleted(spark: SparkSession, scanned: Scanned, deleted: Mapping[int,
     """The rows of a scan with positions, less the positions that `deleted` names by ordinal."""
     import pyarrow as pa
 
-    ordinals = [ordinal for ordinal, positions in deleted.items() for _ in positions]
-    places = [p for positions in deleted.values() for p in positions]
-    table = pa.table({ORDINAL: pa.array(ordinals, pa.int32()), POSITION: pa.array(places, pa.int64())})
+    counts = [len(positions) for positions in deleted.values()]
+    ordinals = pa.concat_arrays([pa.repeat(pa.scalar(o, pa.int32()), n) for o, n in zip(deleted, counts, strict=True)])
+    places = pa.concat_arrays([pa.array(p, pa.int64()) for p in deleted.values()])
+    table = pa.table({ORDINAL: ordinals, POSITION: places})
     gone = F.broadcast(spark.createDataFrame(table))
     return Scanned(scanned.frame.join(gone, [ORDINAL, POSITION], "left_anti"), scanned.ordinal, scanned.position)
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from lakebed.errors import NotFoundError, UnsupportedError
+from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -20,9 +22,13 @@ if TYPE_CHECKING:
 NO_JAVA = "LB6125"
 OLD_JAVA = "LB6126"
 NO_SPARK = "LB6127"
+NO_SERVER = "LB6450"
+NO_ADDRESS = "LB6451"
 
 OLDEST_JAVA = 17
 _TIMEOUT = 60
+_CONNECT_TIMEOUT = 5.0
+_CONNECT_PORT = 15002
 _VERSION = re.compile(r'version "(?:1\.)?(\d+)')
 _REMEDY = (
     f"install Java {OLDEST_JAVA} or newer (Debian and Ubuntu: `apt-get install openjdk-17-jre-headless`; macOS: "
@@ -117,11 +123,43 @@ def local_session(
 
 
 def remote_session(url: str) -> SparkSession:
-    """A session of a Spark Connect server, such as `sc://host:15002`."""
+    """A session of a Spark Connect server, such as `sc://host:15002`.
+
+    Raises `UsageError` for another kind of address, `NotFoundError` where nothing takes a connection there: Spark itself
+    would try again for many minutes.
+    """
+    check_server(url)
     _check_spark()
     from pyspark.sql import SparkSession
 
     return SparkSession.builder.remote(url).getOrCreate()
+
+
+def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:
+    """Look whether something takes connections at the address of a Spark server. `timeout` is in seconds."""
+    parts = urlsplit(url)
+    try:
+        port = parts.port or _CONNECT_PORT
+    except ValueError:
+        port = 0
+    if parts.scheme != "sc" or not parts.hostname or not port:
+        raise UsageError.of(
+            NO_ADDRESS,
+            f"{url!r} is no address of a Spark Connect server",
+            expected="sc://host:15002",
+            found=url,
+            remedy="write sc://host:port; without --remote a local Spark is started",
+        )
+    try:
+        socket.create_connection((parts.hostname, port), timeout).close()
+    except OSError as error:
+        raise NotFoundError.of(
+            NO_SERVER,
+            f"no Spark server takes connections at {parts.hostname}:{port}: {error.strerror or error}",
+            path=url,
+            found=str(error),
+            remedy="start the server, or check host and port",
+        ) from error
 
 
 def _check_spark() -> None:

@@ -53,8 +53,8 @@ COMPRESSED = (".gz", ".bz2")
 class SourceFile:
     """A file: absolute path or URL, size in bytes, and the hex digest of its content.
 
-    `bad` is how many of its rows are bad, where that is known, and `text` what is known of it as text; neither belongs to
-    what the file is.
+    `bad` is how many of its rows are bad, where that is known, and `text` what is known of it as text; neither belongs
+    to what the file is.
     """
 
     path: str
@@ -121,6 +121,8 @@ def are_gone(sources: Sequence[str | os.PathLike[str]]) -> bool:
 
 
 def _expand(text: str) -> Iterator[str]:
+    if text.lower().startswith("file:/") and not text.startswith("//", 5):
+        text = text[5:]
     if "://" in text and not text.lower().startswith("file:"):
         yield from _below(*open_store(text))
         return
@@ -196,7 +198,7 @@ def _ending(path: str) -> str:
     return os.path.splitext(name)[1]
 
 
-def identify(files: Sequence[str], scan: Callable[[str], TextScan] | None = None) -> tuple[SourceFile, ...]:
+def identify(files: Sequence[str], scan: Callable[[str], TextScan | None] | None = None) -> tuple[SourceFile, ...]:
     """Size and digest of every file, and what `scan`, which is asked for one of each path, finds in it."""
     with ThreadPoolExecutor(_HASHERS) as pool:
         return tuple(pool.map(lambda path: _identify(path, None if scan is None else scan(path)), files))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
 from lakebed.spark.option_values import BAD_OPTION as BAD_OPTION
-from lakebed.spark.option_values import option_problems
+from lakebed.spark.option_values import option_problems, spark_encoding
 from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.values import TextFormats
 
@@ -143,6 +143,9 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
                     suggestions=near_names(name, known.values()),
                 )
             )
+    for key in ("encoding", "charset"):
+        if key in texts:
+            texts[key] = spark_encoding(texts[key])
     problems += option_problems(texts, known)
     if problems:
         raise UsageError(*problems)

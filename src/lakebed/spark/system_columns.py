@@ -1,8 +1,8 @@
-"""The system columns of Open Data Fabric while rows are ingested: which columns they are, and what a row gets in them.
+"""The system columns of Open Data Fabric on ingest: which columns they are, and what a row gets in them.
 
-`offset` is the number of the record in the whole table, put in when it is known (see `numbering`). `op` is 0, an append,
-where the source has no column of its name; `system_time` is the time of the run; `event_time` is that time where the
-source says none.
+`offset` is the number of the record in the whole table, put in when it is known (see `numbering`). `op` is 0, an
+append, where the source has no column of its name; `system_time` is the time of the run; `event_time` is that time
+where the source says none.
 """
 
 from __future__ import annotations

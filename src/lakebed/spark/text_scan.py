@@ -1,7 +1,7 @@
-"""What the bytes of a text file say before Spark sees them: whether they are text at all, and whether there are quotes.
+"""What the bytes of a text file say before Spark sees them: whether they are text, and whether there are quotes.
 
-Spark puts U+FFFD for what it cannot decode, and nobody can tell it from one that was in the file. The bytes are looked at
-while they are read for the file's digest anyway.
+Spark puts U+FFFD for what it cannot decode, and nobody can tell it from one that was in the file. The bytes are looked
+at while they are read for the file's digest anyway.
 """
 
 from __future__ import annotations
@@ -77,14 +77,14 @@ class TextScan:
         self._at += len(data)
 
     def _decode(self, data: bytes, *, final: bool) -> None:
+        before = 0
         if self._decoder is None:
             if len(self._head) + len(data) < 2 and not final:
                 self._head += data
                 return
-            data = self._head + data
-            self._at -= len(self._head)
+            data, before = self._head + data, len(self._head)
             self._decoder = codecs.getincrementaldecoder(_as_java_reads(self.encoding, data))("strict")
-        pending = len(self._decoder.getstate()[0])
+        pending = before + len(self._decoder.getstate()[0])
         try:
             self._decoder.decode(data, final)
         except UnicodeDecodeError as error:

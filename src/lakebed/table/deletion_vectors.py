@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,25 +25,29 @@ _IN_DATA_DIRECTORY = "index-file-in-data-file-dir"
 _MAGIC_32 = 1581511376
 _MAGIC_64 = 1681511377
 _LENGTH, _CHECKSUM = 4, 4
+_REMOVED = 1
 
 
 @dataclass(frozen=True, slots=True)
 class DeletionVector:
     """Where the vector of a data file lies: `offset` is that of its length field, `length` what the manifest says.
 
-    `cardinality` is the number of deleted rows, None where the writer left it out.
+    `cardinality` is the number of deleted rows, None where the writer left it out; `rows` is that of the data file's
+    rows, None where it is not known.
     """
 
     path: str
     offset: int
     length: int
     cardinality: int | None
+    rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class IndexFile:
     """One entry of an index manifest. `ranges` holds, by data file name, offset, length and cardinality of vectors."""
 
+    kind: int
     type: str
     name: str
     partition: bytes
@@ -54,28 +58,34 @@ class IndexFile:
     external_path: str | None
 
 
-def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> Iterator[IndexFile]:
-    """The live index files of a snapshot; none where it names no index manifest."""
+def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> list[IndexFile]:
+    """The live index files of a snapshot; none where it names no index manifest.
+
+    An index manifest holds all live files, not what a commit changed. Should it say that a file is removed, then that
+    file is not live, wherever it stands.
+    """
     if snapshot.index_manifest is None:
-        return
+        return []
     source = manifest_path(table_path, snapshot.index_manifest)
     try:
-        for record in read_records(store.read(source), source=source):
-            yield _index_file(record)
-    except (KeyError, TypeError, AttributeError) as e:
+        files = [_index_file(record) for record in read_records(store.read(source), source=source)]
+    except (KeyError, TypeError, ValueError, AttributeError) as e:
         raise CorruptMetadataError.of("LB5010", f"{source} lacks a part or has a strange one: {e}", path=source) from e
+    removed = {(f.partition, f.bucket, f.type, f.name) for f in files if f.kind == _REMOVED}
+    return [f for f in files if (f.partition, f.bucket, f.type, f.name) not in removed]
 
 
 def _index_file(record: Mapping[str, Any]) -> IndexFile:
     ranges = record.get("_DELETIONS_VECTORS_RANGES") or ()
     return IndexFile(
+        int(record.get("_KIND") or 0),
         record["_INDEX_TYPE"],
         record["_FILE_NAME"],
         record["_PARTITION"],
         record["_BUCKET"],
         record["_FILE_SIZE"],
         record["_ROW_COUNT"],
-        {r["f0"]: (r["f1"], r["f2"], r.get("_CARDINALITY")) for r in ranges},
+        {r["f0"]: (r["f1"], r["f2"], r.get("_CARDINALITY")) for r in ranges if r is not None},
         record.get("_EXTERNAL_PATH"),
     )
 
@@ -89,7 +99,10 @@ def index_path(table_path: str, data_directory: str, file: IndexFile, options: M
 
 
 def read_positions(store: Store, vectors: Sequence[DeletionVector]) -> list[Sequence[int]]:
-    """The deleted positions of each vector, ascending, from 0. Each index file is read once."""
+    """The deleted positions of each vector, ascending, from 0. Each index file is read once.
+
+    Raises CorruptMetadataError for damage, and for positions that the data file does not have.
+    """
     contents: dict[str, bytes] = {}
     for vector in vectors:
         if vector.path not in contents:
@@ -109,21 +122,30 @@ def decode(data: bytes, vector: DeletionVector) -> Sequence[int]:
     (checksum,) = struct.unpack_from(">I", data, start + length)
     if checksum != zlib.crc32(payload):
         raise _corrupt(vector, f"has a wrong checksum at offset {vector.offset}")
-    positions = _bitmap(payload, vector)
-    if vector.cardinality is not None and vector.cardinality != len(positions):
-        raise _corrupt(vector, f"holds {len(positions)} positions where {vector.cardinality} are promised")
+    return _positions(payload, vector)
+
+
+def _positions(payload: bytes, vector: DeletionVector) -> Sequence[int]:
+    """The positions of a bitmap; none is made a number of before their count and the last are known to be right."""
+    bitmap = _bitmap(payload, vector)
+    count = len(bitmap)
+    if vector.cardinality is not None and vector.cardinality != count:
+        raise _corrupt(vector, f"holds {count} positions where {vector.cardinality} are promised")
+    if count and vector.rows is not None and bitmap.max() >= vector.rows:
+        raise _corrupt(vector, f"deletes row {bitmap.max()} of a file of {vector.rows} rows")
+    positions: Sequence[int] = bitmap.to_array()
     return positions
 
 
-def _bitmap(payload: bytes, vector: DeletionVector) -> Sequence[int]:
+def _bitmap(payload: bytes, vector: DeletionVector) -> Any:
     import pyroaring
 
     try:
         if struct.unpack_from(">i", payload)[0] == _MAGIC_32:
-            return list(pyroaring.BitMap.deserialize(payload[4:]))
+            return pyroaring.BitMap.deserialize(payload[4:])
         if struct.unpack_from("<i", payload)[0] == _MAGIC_64:
-            return list(pyroaring.BitMap64.deserialize(payload[4:]))
-    except ValueError as e:
+            return pyroaring.BitMap64.deserialize(payload[4:])
+    except (ValueError, IndexError) as e:
         raise _corrupt(vector, f"holds no bitmap at offset {vector.offset}: {e}") from e
     raise _corrupt(vector, f"holds no bitmap of a known form at offset {vector.offset}")
 

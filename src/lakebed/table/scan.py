@@ -101,20 +101,26 @@ def plan_files(
     refuse_unreadable_files(e.file for e in entries)
     files = data_files(table_path, schema, entries)
     vectors = _deletion_vectors(store, table_path, snapshot, schema)
-    return tuple(replace(f, deletions=vectors[f.meta.file_name]) if f.meta.file_name in vectors else f for f in files)
+    return tuple(_with_deletions(f, vectors.get((f.partition, f.bucket, f.meta.file_name))) for f in files)
+
+
+def _with_deletions(file: DataFile, vector: DeletionVector | None) -> DataFile:
+    return file if vector is None else replace(file, deletions=replace(vector, rows=file.meta.row_count))
 
 
 def _deletion_vectors(
     store: Store, table_path: str, snapshot: Snapshot, schema: TableSchema
-) -> dict[str, DeletionVector]:
-    """The vectors of a snapshot by data file name."""
+) -> dict[tuple[tuple[Any, ...], int, str], DeletionVector]:
+    """The vectors of a snapshot by partition, bucket and data file name: a name alone may be there twice."""
     directory = _directories(table_path, schema)
+    decode = cache(binary_row.codec(partition_types(schema)).decode)
     found = {}
     for file in read_index_manifest(store, table_path, snapshot):
         if file.type == INDEX_TYPE:
             place = _plain(index_path(table_path, directory(file.partition, file.bucket), file, schema.options))
             for name, (offset, length, cardinality) in file.ranges.items():
-                found[name] = DeletionVector(place, offset, length, cardinality)
+                key = decode(file.partition), file.bucket, name
+                found[key] = DeletionVector(place, offset, length, cardinality)
     return found
 
 

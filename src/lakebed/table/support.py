@@ -27,6 +27,7 @@ from lakebed.physical.types import (
     Vector,
 )
 from lakebed.store.base import Store
+from lakebed.table.blob_columns import holds_blobs
 from lakebed.table.manifest import DataFileMeta
 from lakebed.table.parquet_footer import read_footer
 
@@ -189,7 +190,7 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
     for field in schema.fields:
         if columns is not None and field.name not in columns:
             continue
-        if action == "read" and isinstance(field.type, Blob):
+        if action == "read" and holds_blobs(field.type):
             continue
         found = _unsupported_type(field.type)
         if found is None and action == "written" and _has_nanoseconds(field.type):

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
+from lakebed.errors import NotFoundError
+
+if TYPE_CHECKING:
+    from lakebed.catalog import TableSchema
+    from lakebed.lake import Lake
+    from lakebed.manifest import TableManifest
 
 
 @click.command()
@@ -17,9 +26,15 @@ from lakebed.cli.session import Session, common_options
     default=True,
     help="Whether to keep the hints of how values are encoded in Arrow; planning a manifest without them removes them.",
 )
+@click.option(
+    "--update",
+    metavar="FILE",
+    type=click.Path(dir_okay=False),
+    help="Bring the manifest FILE up to what the table is now; comments and all that did not change stay as they are.",
+)
 @common_options
 @click.pass_obj
-def command(session: Session, table: str, encodings: bool) -> ExitCode:
+def command(session: Session, table: str, encodings: bool, update: str | None) -> ExitCode:
     """Print a manifest that declares TABLE as it is, whoever made it. Planning it gives no change."""
     from lakebed.catalog import drift
     from lakebed.manifest import dump_table
@@ -30,5 +45,46 @@ def command(session: Session, table: str, encodings: bool) -> ExitCode:
     manifest = lake.infer(table)
     if not encodings:
         manifest = replace(manifest, schema=strip_encoding(manifest.schema))
+    if update is not None:
+        return _update(session, lake, manifest, update)
     text = dump_table(manifest)
     return session.finish({"table": manifest.name, "manifest": text}, lambda _: text.rstrip("\n"))
+
+
+def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> ExitCode:
+    from lakebed.catalog import TableName
+    from lakebed.manifest import load_manifest
+    from lakebed.manifest.edit import edit_manifest
+
+    name = TableName.parse(wanted.name)
+    declared = next((t for t in load_manifest(file).tables if TableName.parse(t.name) == name), None)
+    if declared is None:
+        raise NotFoundError.of("LB1630", f"{file} does not declare {name}", path=file)
+    versions = lake.tables.get_schema_manager(name.database, name.table).versions()
+    renames = _renames([f.name for f in declared.schema.fields], list(versions))
+    with Path(file).open(encoding="utf-8", newline="") as stream:
+        old = stream.read()
+    new = edit_manifest(
+        old,
+        lambda t: replace(wanted, name=t.name, source_kind=t.source_kind),
+        table=declared.name,
+        renames=renames,
+        source=file,
+    )
+    if new != old:
+        with Path(file).open("w", encoding="utf-8", newline="") as stream:
+            stream.write(new)
+    said = f"{file} is brought up to date with {name}." if new != old else f"{file} declares {name} as it is."
+    return session.finish({"table": str(name), "file": file, "changed": new != old}, lambda _: said)
+
+
+def _renames(declared: Iterable[str], versions: list[TableSchema]) -> dict[str, str]:
+    """Present name by declared name of columns that were renamed since they were declared."""
+    newest = max(versions, key=lambda v: v.id)
+    present = {f.id: f.name for f in newest.fields}
+    found: dict[str, str] = {}
+    for name in set(declared) - set(present.values()):
+        ids = [f.id for v in sorted(versions, key=lambda v: -v.id) for f in v.fields if f.name == name]
+        if ids and ids[0] in present:
+            found[present[ids[0]]] = name
+    return found

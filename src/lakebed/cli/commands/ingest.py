@@ -82,6 +82,8 @@ def _text(result: IngestResult) -> str:
         f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
         f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
     ]
+    if result.repeated:
+        lines.append("this run was done before; nothing was done now")
     lines += [f"skipped {f}: ingested before (--again ingests it again)" for f in result.skipped_files]
     if result.rows_quarantined:
         quarantine = shlex.quote(str(TableName.parse(result.table).quarantine))

@@ -6,6 +6,7 @@ import json
 
 import click
 
+from lakebed.cli.configuration import project_attributes
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 
@@ -14,8 +15,13 @@ from lakebed.cli.session import Session, common_options
 @common_options
 @click.pass_obj
 def command(session: Session) -> ExitCode:
-    """Print the JSON Schema of manifests, with which editors complete and check them."""
+    """Print the JSON Schema of manifests, with which editors complete and check them.
+
+    The attributes that the project declares (`attributes` in lakebed.toml) are part of it.
+    """
+    from lakebed.manifest.attribute_document import load_attributes
     from lakebed.manifest.json_schema import editor_schema
 
-    schema = editor_schema()
+    declared = project_attributes()
+    schema = editor_schema(load_attributes(declared) if declared is not None else None)
     return session.finish(schema, lambda _: json.dumps(schema, ensure_ascii=False, indent=2))
