@@ -99,15 +99,16 @@ def test_options_of_an_opened_table_are_not_stored(tables, option):
     assert tables.store.snapshot() == before
 
 
-class TestExternal:
-    NESTED = {"type": "ROW", "fields": [{"name": "x", "type": "INT"}]}
+NESTED = {"type": "ROW", "fields": [{"name": "x", "type": "INT"}]}
 
+
+class TestExternal:
     @pytest.fixture
     def external(self, tables: TableManager) -> TableManager:
         tables.create_table(
             "d",
             "e",
-            [("k", "INT NOT NULL"), ("p", "STRING"), ("r", self.NESTED)],
+            [("k", "INT NOT NULL"), ("p", "STRING"), ("r", NESTED)],
             ["k", "p"],
             ["p"],
             options={"bucket": 2},

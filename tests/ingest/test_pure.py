@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.catalog.names import TableName
-from lakebed.errors import NotFoundError, UnsupportedError, UsageError
+from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.model import Field, Int32, List, Map, Option, String, Struct
 from lakebed.spark.addresses import spark_pattern
 from lakebed.spark.csv_header import read_header
 from lakebed.spark.json_values import Shape, read_shape, unknown_keys
 from lakebed.spark.runs import file_run_id
-from lakebed.spark.session import check_java
+from lakebed.spark.session import check_java, check_server
 from lakebed.spark.source_files import SourceFile, SourceFormat, find_files, format_of, identify
 from lakebed.spark.source_options import check_options
 
@@ -203,3 +203,18 @@ def test_no_java(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(NotFoundError) as error:
         check_java()
     assert error.value.code == "LB6125"
+
+
+@pytest.mark.parametrize(
+    ("url", "code"),
+    [
+        ("localhost:15002", "LB6451"),
+        ("sc://", "LB6451"),
+        ("sc://localhost:99999", "LB6451"),
+        ("sc://localhost:1", "LB6450"),
+    ],
+)
+def test_a_server_that_cannot_be_is_found_out_at_once(url: str, code: str) -> None:
+    with pytest.raises(LakebedError) as error:
+        check_server(url, timeout=1)
+    assert error.value.code == code

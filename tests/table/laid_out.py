@@ -159,7 +159,14 @@ class LaidOut:
             self.store.create_if_absent(f"{self.path}/manifest/{index}", out.getvalue())
         rows = sum(e.file.row_count for e in self.entries)
         snapshot = Snapshot(
-            *(number, self.schema.id, base, delta, "test", number, "OVERWRITE", 1_700_000_000_000 + number),
+            id=number,
+            schema_id=self.schema.id,
+            base_manifest_list=base,
+            delta_manifest_list=delta,
+            commit_user="test",
+            commit_identifier=number,
+            commit_kind="OVERWRITE",
+            time_millis=1_700_000_000_000 + number,
             total_record_count=rows,
             delta_record_count=0,
             base_manifest_list_size=base_size,

@@ -41,9 +41,7 @@ def open_warehouse(
         UsageError: what is there is no warehouse, or one of two layouts at once.
     """
     if store is None:
-        store, root = open_store(
-            path, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
-        )
+        store, root = open_store(path, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races)
     else:
         root = os.fspath(path).rstrip("/")
     if layout == "auto":

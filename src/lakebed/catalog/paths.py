@@ -92,7 +92,9 @@ class PathFactory:
         """The directory of a database."""
         problems = database_problems(database)
         if self.layout is Layout.MINI and database.endswith(DATABASE_SUFFIX):
-            message = f"a database of the mini layout cannot be called {database!r}: that is a directory of the other one"
+            message = (
+                f"a database of the mini layout cannot be called {database!r}: that is a directory of the other one"
+            )
             problems = (*problems, Diagnostic(BAD_NAME, message, found=database, remedy="Choose another name."))
         if problems:
             raise ValidationError(*problems)

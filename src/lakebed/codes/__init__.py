@@ -12,8 +12,8 @@ from importlib import import_module
 
 _ROOMS = (
     *("general", "manifest", "types", "arrow", "conversion", "catalog", "databases", "maintenance", "evolve"),
-    *("merge", "merging", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
-    "row_parts",
+    *("merge", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
+    *("row_parts", "merging"),
 )
 
 

@@ -94,7 +94,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6441",
         "The kind of source is not read",
-        "Ingest reads Csv, NdJson, Json and Parquet.",
+        "Ingest reads Csv, NdJson and Parquet. Json, one document with a list in it, can be "
+        "declared and is not read yet.",
         "    read: {kind: EsriShapefile}",
         "Convert the source, or give the format with each command.",
     ),

@@ -15,8 +15,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5501",
         "A delete in a partial-update table that does not say what it means",
-        "Partial update fills one row from many; the format wants an option to say whether a delete removes the row, part "
-        "of it, or nothing.",
+        "Partial update fills one row from many; the format wants an option to say whether a delete removes the row, "
+        "part of it, or nothing.",
         "    merge-engine = partial-update, and a stored row of kind -D",
         "Set `ignore-delete`, `partial-update.remove-record-on-delete` or sequence groups.",
     ),
@@ -38,7 +38,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5504",
         "An aggregate function does not fit its column",
-        "`sum` needs numbers, `bool_or` booleans, `collect` an array, `merge_map` a map, `nested_update` an array of rows.",
+        "`sum` needs numbers, `bool_or` booleans, `collect` an array, `merge_map` a map, `nested_update` an array of "
+        "rows.",
         "    fields.name.aggregate-function = sum, where name is STRING",
         "Change the option or the column's type.",
     ),

@@ -8,10 +8,13 @@ from dataclasses import dataclass, replace
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.ddl import parse_ddl
+from lakebed.errors import UnsupportedError
 from lakebed.manifest.read_step import stored_read
-from lakebed.manifest.table_manifest import ReadOptions
+from lakebed.manifest.table_manifest import ReadKind, ReadOptions
 from lakebed.spark.source_files import SourceFormat, format_of
 from lakebed.spark.source_parts import SourcePart
+
+NOT_READ = "LB6441"
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +50,19 @@ def declared_source(
     """
     read = stored_read(schema.logical.extra) or ReadOptions()
     kind = format_of(paths, format_ or read.format)
+    if format_ is not None and read.kind is ReadKind.JSON:
+        read = ReadOptions()
     if read.format is not None and kind is not SourceFormat(read.format):
         read = ReadOptions()
     given = dict(options or {})
+    if read.kind is ReadKind.JSON:
+        raise UnsupportedError.of(
+            NOT_READ,
+            "the table says that its sources are of kind Json, one document each, which ingest does not read yet",
+            expected="NdJson: one object a line",
+            found="Json",
+            remedy="write one object a line, for example with jq -c '.[]', and give --format json",
+        )
     # Options are the same in any case of their letters, and two names of one option are one.
     said = {_known_as(name) for name in given}
     merged = {name: value for name, value in read.reader_options.items() if _known_as(name) not in said} | given

@@ -28,7 +28,7 @@ from lakebed.spark.blob_places import described
 from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
 from lakebed.spark.leaves import Changes, with_changes
 from lakebed.spark.name_case import check_case
-from lakebed.spark.orc_clocks import LEGACY_INSTANTS, orc_changes, scanned_as_instants
+from lakebed.spark.orc_clocks import LEGACY_INSTANTS, holds_instants, legacy_zones, orc_changes, scanned_as_instants
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
@@ -107,16 +107,17 @@ class FileRows:
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
 
     def _forms(self, files: Sequence[DataFile], schema: TableSchema) -> list[_Form]:
-        """How each file holds what is wanted. Footers are read of those alone that the schema does not tell it of."""
+        """How each file holds what is wanted. Footers are read of those alone whose schema does not tell it."""
         layouts = _Layouts(self, schema)
         forms = [_Form(format_of(file.path), layouts.of_file(file)) for file in files]
-        open_ = [
-            i for i, form in enumerate(forms) if form.format is FileFormat.PARQUET and has_nanoseconds(form.stored)
-        ]
-        names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in open_]
-        found = stored_as_long(self.store, [files[i].path for i in open_], names)
-        for i, long in zip(open_, found, strict=True):
+        fine = [i for i, f in enumerate(forms) if f.format is FileFormat.PARQUET and has_nanoseconds(f.stored)]
+        names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in fine]
+        for i, long in zip(fine, stored_as_long(self.store, [files[i].path for i in fine], names), strict=True):
             forms[i] = replace(forms[i], nanos_as_long=long)
+        if schema.options.get(LEGACY_INSTANTS, "true").strip().lower() != "false":
+            open_ = [i for i, f in enumerate(forms) if f.format is FileFormat.ORC and holds_instants(f.stored)]
+            for i, zone in zip(open_, legacy_zones(self.store, [files[i].path for i in open_]), strict=True):
+                forms[i] = replace(forms[i], instants_by=zone)
         return forms
 
     def _nothing(self, schema: TableSchema, system: Sequence[System]) -> DataFrame:
@@ -133,7 +134,7 @@ class FileRows:
         positions = System.POSITION in system or bool(deletions)
         by_ordinal = positions or format not in NATIVE
         constants = _Constants(files, per_file=System.FILE in system or by_ordinal)
-        wanted, changes = self._read_as(form, schema)
+        wanted, changes = self._read_as(form)
         for column in system:
             if column in _STORED:
                 wanted = wanted.add(column.value, _STORED[column])
@@ -149,16 +150,15 @@ class FileRows:
         own = _own_columns(schema, stored, constants.partitions, scanned.ordinal, rules, changes)
         return scanned.frame.select(*own, *(_system_column(c, scanned, constants, format) for c in system))
 
-    def _read_as(self, form: _Form, schema: TableSchema) -> tuple[spark_types.StructType, Changes]:
+    def _read_as(self, form: _Form) -> tuple[spark_types.StructType, Changes]:
         """What a scan is asked for, and what is then done to the values."""
         if form.nanos_as_long:
             return scan_schema(form.stored, nanos_as_long=True), from_nanoseconds
         wanted = scan_schema(form.stored)
         if form.format is not FileFormat.ORC:
             return wanted, lambda _: None
-        legacy = schema.options.get(LEGACY_INSTANTS, "true").strip().lower() != "false"
         fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
-        return spark_types.StructType(fields), orc_changes(self.spark, form.stored, legacy_instants=legacy)
+        return spark_types.StructType(fields), orc_changes(self.spark, form.stored, form.instants_by)
 
     def _scan(
         self, format: FileFormat, wanted: spark_types.StructType, files: Sequence[ScanFile], *, positions: bool
@@ -231,6 +231,7 @@ class _Form:
     format: FileFormat
     stored: tuple[DataField, ...]
     nanos_as_long: bool = False
+    instants_by: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

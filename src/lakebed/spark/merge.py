@@ -7,34 +7,37 @@ sequence number that the writer gave them; between equal numbers the newer file 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
+from typing import assert_never
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import UnsupportedError
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.table.merge_plan import merge_engine
-from lakebed.table.scan import DataFile
+from lakebed.spark.merging.arithmetic import refused
+from lakebed.spark.merging.fold import INSERTS, folded
+from lakebed.table.merge_plan import Section, split_base
+from lakebed.table.merge_rules import MergeEngine, MergeRules, merge_rules
 
 _SECTION, _PLACE = "_LAKEBED_SECTION", "_LAKEBED_PLACE"
-#: Kinds of rows that stand for a row of the table: +I and +U.
-_INSERTS = (0, 2)
 
 
-def merged(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: TableSchema) -> DataFrame:
+def merged(reader: FileRows, sections: Sequence[Section], schema: TableSchema) -> DataFrame:
     """The merged rows of `sections` under `schema`."""
-    if merge_engine(schema) != "deduplicate":
-        raise UnsupportedError.of(
-            "LB5050",
-            f"a table with merge-engine={merge_engine(schema)} cannot be read yet",
-            remedy="use another engine for it",
-        )
-    return _deduplicated(_numbered(reader, sections, schema), schema)
+    rules = merge_rules(schema)
+    match rules.engine:
+        case MergeEngine.DEDUPLICATE:
+            return _newest(reader, sections, schema, rules)
+        case MergeEngine.FIRST_ROW:
+            return _first(_numbered(reader, sections, schema), schema, rules)
+        case MergeEngine.PARTIAL_UPDATE | MergeEngine.AGGREGATION:
+            return folded(_numbered(reader, sections, schema), rules, _key(schema))
+    assert_never(rules.engine)
 
 
-def _numbered(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: TableSchema) -> DataFrame:
+def _numbered(reader: FileRows, sections: Sequence[Section], schema: TableSchema) -> DataFrame:
     """The rows of all sections, with the number of the section and the file's place in the order of writing."""
     placed = [(number, f) for number, section in enumerate(sections) for f in section]
     # Within a bucket the lower level is the newer; files of level 0 stand in the order of their commits.
@@ -44,24 +47,70 @@ def _numbered(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: 
     return rows.withColumn(_SECTION, F.element_at(numbers, F.col(System.FILE) + F.lit(1)))
 
 
-def _newest_first(schema: TableSchema) -> list[Column]:
-    """NULL is the smallest value of a sequence field."""
-    fields = [f.strip() for f in schema.options.get("sequence.field", "").split(",") if f.strip()]
-    descending = schema.options.get("sequence.field.sort-order", "ascending").strip().lower() == "descending"
-    own = [F.col(quote_name(f)) for f in fields]
-    ordered = [c.asc_nulls_first() if descending else c.desc_nulls_last() for c in own]
+def _key(schema: TableSchema) -> tuple[str, ...]:
+    return (_SECTION, *dict.fromkeys((*schema.partition_keys, *schema.primary_keys)))
+
+
+def _columns(schema: TableSchema) -> list[Column]:
+    return [F.col(quote_name(f.name)) for f in schema.fields]
+
+
+def _inserted() -> Column:
+    return F.col(System.VALUE_KIND).isin(*INSERTS)
+
+
+def _one_a_key(rows: DataFrame, schema: TableSchema, order: Sequence[Column]) -> DataFrame:
+    window = Window.partitionBy(*(F.col(quote_name(k)) for k in _key(schema))).orderBy(*order)
+    return rows.withColumn(_PLACE, F.row_number().over(window)).where(F.col(_PLACE) == 1)
+
+
+# --- deduplicate ------------------------------------------------------------------------------------------------------
+
+
+def _newest(reader: FileRows, sections: Sequence[Section], schema: TableSchema, rules: MergeRules) -> DataFrame:
+    """The newest row of each key, the cheaper way for sections that have a large base beneath a small delta."""
+    based = [(section, None if rules.order else split_base(section)) for section in sections]
+    whole = [section for section, split in based if split is None]
+    splits = [split for _, split in based if split is not None]
+    frames = [_deduplicated(_numbered(reader, whole, schema), schema, rules)] if whole else []
+    if splits:
+        delta = _numbered(reader, [delta for _, delta in splits], schema)
+        base = _numbered(reader, [base for base, _ in splits], schema)
+        frames += [_not_overwritten(base, delta, schema, rules), _deduplicated(delta, schema, rules)]
+    return reduce(DataFrame.union, frames)
+
+
+def _not_overwritten(base: DataFrame, delta: DataFrame, schema: TableSchema, rules: MergeRules) -> DataFrame:
+    """The rows of the base whose keys the delta does not hold; primary keys are never NULL."""
+    if rules.ignore_delete:
+        delta = delta.where(_inserted())
+    key = [_SECTION, *schema.primary_keys]
+    newer = delta.select(*(F.col(quote_name(k)).alias(f"_LAKEBED_KEY_{i}") for i, k in enumerate(key)))
+    same = [F.col(quote_name(k)) == F.col(f"_LAKEBED_KEY_{i}") for i, k in enumerate(key)]
+    return base.join(newer, reduce(Column.__and__, same), "left_anti").select(*_columns(schema))
+
+
+def _newest_first(rules: MergeRules) -> list[Column]:
+    """NULL is the oldest value of a sequence field, in both orders."""
+    own = [F.col(quote_name(f)) for f in rules.order]
+    ordered = [c.asc_nulls_last() if rules.descending else c.desc_nulls_last() for c in own]
     return [*ordered, F.col(System.SEQUENCE_NUMBER).desc(), F.col(System.FILE).desc()]
 
 
-def _deduplicated(rows: DataFrame, schema: TableSchema) -> DataFrame:
-    if schema.options.get("ignore-delete", "false").strip().lower() == "true":
-        rows = rows.where(F.col(System.VALUE_KIND).isin(*_INSERTS))
-    key = [
-        F.col(_SECTION),
-        *(F.col(quote_name(k)) for k in dict.fromkeys((*schema.partition_keys, *schema.primary_keys))),
-    ]
-    newest_first = Window.partitionBy(*key).orderBy(*_newest_first(schema))
-    newest = rows.withColumn(_PLACE, F.row_number().over(newest_first)).where(F.col(_PLACE) == 1)
-    return newest.where(F.col(System.VALUE_KIND).isin(*_INSERTS)).select(
-        *(F.col(quote_name(f.name)) for f in schema.fields)
-    )
+def _deduplicated(rows: DataFrame, schema: TableSchema, rules: MergeRules) -> DataFrame:
+    if rules.ignore_delete:
+        rows = rows.where(_inserted())
+    return _one_a_key(rows, schema, _newest_first(rules)).where(_inserted()).select(*_columns(schema))
+
+
+# --- first row --------------------------------------------------------------------------------------------------------
+
+
+def _first(rows: DataFrame, schema: TableSchema, rules: MergeRules) -> DataFrame:
+    """The first row of each key."""
+    if rules.ignore_delete:
+        rows = rows.where(_inserted())
+    else:
+        message = "a first-row table holds a delete, and no option says what it means"
+        rows = rows.where(F.when(_inserted(), F.lit(True)).otherwise(refused("LB5502", message).cast("boolean")))
+    return _one_a_key(rows, schema, [F.col(System.SEQUENCE_NUMBER), F.col(System.FILE)]).select(*_columns(schema))

@@ -1,17 +1,22 @@
 """What Spark's ORC reader makes of days and timestamps, and back to what the files mean.
 
 - ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone of
-  its JVM, not of the session, shows that clock. So the wall clock is what that zone shows at the instant. A clock that
-  the JVM's zone skips comes out moved, and nobody can tell it from the clock that it was moved to: rows with either are
-  refused, with the way out, which is to run Spark's JVMs in UTC.
+  its JVM, not of the session, shows it. So the wall clock is what that zone shows at the instant. A clock that a zone
+  skips comes out moved, and nobody can tell it from the clock that it was moved to: rows with either are refused, with
+  the way out, which is to run Spark's JVMs in UTC.
+- An instant (TIMESTAMP WITH LOCAL TIME ZONE) is stored as such, or, under the option `orc.timestamp-ltz.legacy.type`, by
+  Java writers as the instant at which the zone of their JVM shows the clock that UTC shows. Files say that zone.
 - Writers of the table format count days without a change of calendars. Spark takes days before 1582-10-15 for days of
-  the Julian calendar and moves them. They are moved back. The same goes for instants where the option
-  `orc.timestamp-ltz.legacy.type` is off; with the legacy form its Java writers use the Julian calendar, as Spark expects.
+  the Julian calendar and moves them, so they are moved back; and instants too, but for the legacy form, for which Java
+  goes by the Julian calendar as Spark expects.
 
 Filters on these columns, and on CHAR, which ORC pads, do not reach the files.
 """
 
 from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
@@ -19,11 +24,14 @@ from pyspark.sql import types as spark_types
 
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import Char, DataField, DataType, Date, LocalZonedTimestamp, Timestamp
-from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
+from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
 from lakebed.spark.leaves import Change, Changes, is_changed
+from lakebed.store.base import Store
+from lakebed.table.orc_footer import java_writer_zone
 
 #: Names of the zone whose clocks are never put forward.
 _FIXED = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "Etc/GMT", "UCT", "Etc/UCT", "Universal", "Zulu"})
+_FOOTER_READERS = 8
 _HOUR = 3_600_000_000
 _DAY = 24 * _HOUR
 #: The first day of the Gregorian calendar, in days and microseconds since 1970.
@@ -75,23 +83,24 @@ def jvm_zone(spark: SparkSession) -> str:
     return zone
 
 
-def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], *, legacy_instants: bool) -> Changes:
+def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by: str | None) -> Changes:
     """What to do to the values of an ORC scan of `stored`, the columns as files hold them.
 
-    The zone of Spark's JVMs is asked for where it matters. Raises UnsupportedError where it cannot be known.
+    `instants_by` is the zone of the JVM that wrote the instants in the legacy form, None for instants as such. The zone
+    of Spark's JVMs is asked for where it matters. Raises UnsupportedError where it cannot be known.
     """
-    instants = (Timestamp,) if legacy_instants else (Timestamp, LocalZonedTimestamp)
-    by_zone = any(is_changed(f.type, lambda t: _same if isinstance(t, instants) else None) for f in stored)
-    zone = jvm_zone(spark) if by_zone else UTC
+    by_zone = (Timestamp, LocalZonedTimestamp) if instants_by is None else (Timestamp,)
+    asked = any(is_changed(f.type, lambda t: _same if isinstance(t, by_zone) else None) for f in stored)
+    zone = jvm_zone(spark) if asked else UTC
 
     def change(type_: DataType) -> Change | None:
         match type_:
             case Timestamp():
                 return lambda instant, path: _wall(instant, zone, path)
-            case LocalZonedTimestamp() if not legacy_instants:
-                return lambda instant, path: _instant(instant, zone, path)
             case LocalZonedTimestamp():
-                return lambda instant, _: F.timestamp_add("MICROSECOND", F.lit(0), instant)
+                if instants_by is None:
+                    return lambda instant, path: _instant(instant, zone, path)
+                return lambda instant, path: wall_to_instant(_wall(instant, instants_by, path), UTC)
             case Date():
                 return _day
             case Char():
@@ -100,6 +109,17 @@ def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], *, legacy_in
                 return None
 
     return change
+
+
+def holds_instants(fields: Iterable[DataField]) -> bool:
+    """Whether an instant is in columns, at any depth."""
+    return any(is_changed(f.type, lambda t: _same if isinstance(t, LocalZonedTimestamp) else None) for f in fields)
+
+
+def legacy_zones(store: Store, paths: Sequence[str]) -> Iterator[str | None]:
+    """Of each ORC file under the legacy option, the zone by which its instants are stored; None for instants as such."""
+    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
+        yield from pool.map(lambda path: java_writer_zone(store, path), paths)
 
 
 def _same(column: Column, _: str) -> Column:
@@ -116,7 +136,7 @@ def _wall(instant: Column, zone: str, path: str) -> Column:
     message = F.concat(
         F.lit(f"LB5067: column {path}: the clock "),
         wall.cast("string"),
-        F.lit(f" cannot be read from ORC in the JVM zone {zone}, whose clocks are put forward there: {_REMEDY}"),
+        F.lit(f" cannot be read from ORC by the clocks of {zone}, which were put forward there: {_REMEDY}"),
     )
     return F.when(put_forward, F.raise_error(message).cast("timestamp_ntz")).otherwise(wall)
 

@@ -125,8 +125,8 @@ def local_session(
 def remote_session(url: str) -> SparkSession:
     """A session of a Spark Connect server, such as `sc://host:15002`.
 
-    Raises `UsageError` for another kind of address, `NotFoundError` where nothing takes a connection there: Spark itself
-    would try again for many minutes.
+    Raises `UsageError` for another kind of address, `NotFoundError` where nothing takes a connection there: Spark
+    itself would try again for many minutes.
     """
     check_server(url)
     _check_spark()

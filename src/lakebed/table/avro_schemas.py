@@ -6,19 +6,20 @@ entry stand in this order, and `_VERSION` is 2 (Paimon specification, "Manifest"
 
 from __future__ import annotations
 
+import importlib.util
 import io
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
+from lakebed.table.avro_container import MAGIC, arrow_snappy, read_header, without_snappy
 
 #: The value of `_VERSION` in manifest lists and manifests.
 VERSION = 2
 _RECORD = "org.apache.paimon.avro.generated.record"
 _STRINGS = {"type": "array", "items": "string"}
 _CODECS = {"none": "null", "null": "null", "uncompressed": "null", "deflate": "deflate", "gzip": "deflate"}
-_MAGIC = b"Obj\x01"
 _OTHER_FORMATS = {b"ORC": "ORC", b"PAR": "Parquet"}
 
 
@@ -125,11 +126,14 @@ def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     They come one by one, so that ten thousand of them are never alive at once. Raises UnsupportedError for another file
     format or a codec without its library, CorruptMetadataError for what cannot be decoded.
     """
-    if data[:4] != _MAGIC:
+    if data[: len(MAGIC)] != MAGIC:
         raise _not_avro(data, source)
     import fastavro
 
     with _reading(source):
+        if read_header(data).codec == "snappy" and importlib.util.find_spec("cramjam") is None:
+            with suppress(ImportError):
+                data = without_snappy(data, arrow_snappy)
         for record in fastavro.reader(io.BytesIO(data)):
             if not isinstance(record, dict):
                 raise CorruptMetadataError.of("LB5010", f"{source} holds something else than records", path=source)

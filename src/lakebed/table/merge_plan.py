@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -19,10 +19,15 @@ from lakebed.physical.types import DataType, with_nullability
 from lakebed.table import binary_row
 from lakebed.table.deletion_vectors import has_deletion_vectors
 from lakebed.table.manifest import ordering
+from lakebed.table.merge_rules import MergeEngine, is_set, merge_engine
 from lakebed.table.partition import POSTPONED
 from lakebed.table.scan import DataFile
 
-FIRST_ROW = "first-row"
+#: Files of one bucket whose key ranges overlap, directly or through others.
+Section: TypeAlias = tuple[DataFile, ...]
+
+#: How many times more rows than the delta a base must have for the delta's keys to be looked up in it.
+WORTHWHILE = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,12 +35,7 @@ class MergePlan:
     """`raw`: files whose rows are the table's rows. `sections`: files to be merged, each section by itself."""
 
     raw: tuple[DataFile, ...]
-    sections: tuple[tuple[DataFile, ...], ...]
-
-
-def merge_engine(schema: TableSchema) -> str:
-    """The table's merge engine, in lower case."""
-    return schema.options.get("merge-engine", "deduplicate").strip().lower()
+    sections: tuple[Section, ...]
 
 
 def trimmed_key(schema: TableSchema) -> tuple[str, ...]:
@@ -46,20 +46,20 @@ def trimmed_key(schema: TableSchema) -> tuple[str, ...]:
 def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
     """Sort the live files of a primary-key table into those that need a merge and those that do not.
 
-    Data that a postponed bucket has not distributed is not visible yet, nor is level 0 of tables whose engine makes
-    rows visible by compaction (first-row, deletion vectors).
+    Data that a postponed bucket has not distributed is not visible yet, nor is level 0 of tables whose rows become
+    visible by compaction (first-row, deletion vectors).
     """
-    visible = [f for f in files if f.bucket != POSTPONED]
-    if has_deletion_vectors(schema) or merge_engine(schema) == FIRST_ROW:
-        return MergePlan(tuple(f for f in visible if f.meta.level > 0), ())
+    compacted = _shows_compacted(schema)
     buckets: dict[tuple[tuple[Any, ...], int], list[DataFile]] = {}
-    for file in visible:
-        buckets.setdefault((file.partition, file.bucket), []).append(file)
+    for file in files:
+        if file.bucket != POSTPONED and (file.meta.level > 0 or not compacted):
+            buckets.setdefault((file.partition, file.bucket), []).append(file)
     raw: list[DataFile] = []
-    sections: list[tuple[DataFile, ...]] = []
+    sections: list[Section] = []
     keys = _Keys(schema)
     for bucket in buckets.values():
-        if _is_one_run(bucket):
+        # Compaction left one row a key in such a table, or a vector that deletes the others.
+        if all(map(_has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
             raw += bucket
             continue
         for section in _sections(bucket, keys):
@@ -70,6 +70,29 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
     return MergePlan(tuple(raw), tuple(sections))
 
 
+def split_base(section: Section) -> tuple[Section, Section] | None:
+    """A section's base and delta, where what the delta holds of a key replaces the base's row: (base, delta).
+
+    The base is the top level, compacted, without deletes and older than all else, and much larger. None where the
+    section has no such base.
+    """
+    top = max(f.meta.level for f in section)
+    base = tuple(f for f in section if f.meta.level == top)
+    delta = tuple(f for f in section if f.meta.level != top)
+    if top == 0 or not delta or not all(map(_has_no_deletes, base)):
+        return None
+    older = max(f.meta.max_sequence_number for f in base) < min(f.meta.min_sequence_number for f in delta)
+    larger = sum(f.meta.row_count for f in base) >= WORTHWHILE * sum(f.meta.row_count for f in delta)
+    return (base, delta) if older and larger else None
+
+
+def _shows_compacted(schema: TableSchema) -> bool:
+    """Whether only compacted data is visible: what level 0 holds is not."""
+    if has_deletion_vectors(schema):
+        return not is_set(schema.options, "deletion-vectors.merge-on-read")
+    return merge_engine(schema) is MergeEngine.FIRST_ROW
+
+
 def _has_no_deletes(file: DataFile) -> bool:
     """Whether a file is known to hold no deletes: the count is missing in files of old writers."""
     return file.meta.delete_row_count == 0
@@ -77,7 +100,7 @@ def _has_no_deletes(file: DataFile) -> bool:
 
 def _is_one_run(files: Sequence[DataFile]) -> bool:
     levels = {f.meta.level for f in files}
-    return len(levels) == 1 and levels != {0} and all(map(_has_no_deletes, files))
+    return len(levels) == 1 and levels != {0}
 
 
 class _Keys:

@@ -10,6 +10,7 @@ from lakebed.cli.session import Session, common_options
 
 
 @click.group()
+@common_options
 def command() -> None:
     """Databases of the warehouse: each is a directory that holds tables, and has no properties."""
 
