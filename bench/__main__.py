@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pyspark
 
-from bench import evolved_scan, many_files
+from bench import evolved_scan, many_files, merge_on_read
 from lakebed.spark.session import local_session
 
-MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run}
+MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run, "merge_on_read": merge_on_read.run}
 
 
 def main(names: list[str]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema, open_warehouse
 from lakebed.errors import ValidationError
 from lakebed.maintenance.care import TableCare
+from lakebed.spark.looking import TableViews
 from lakebed.store.base import Store
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Lake(TableCare):
+class Lake(TableCare, TableViews):
     """A warehouse: its tables, and what can be done with them. Made by `lakebed.open`."""
 
     def __init__(
@@ -196,12 +197,19 @@ class Lake(TableCare):
         query fails and names the file, the column and the value, or the value is NULL; `cast_errors` lists and counts
         such values. `metadata_columns` adds `_ROW_ID` or `_SEQUENCE_NUMBER` of each row, in append tables with
         `row-tracking.enabled`. `blobs="descriptor"` gives, in place of a BLOB's content, the bytes that say where it
-        lies, for `read_blob`. `scratch` is a directory that Spark's driver can read, for the list of files; a sensible
-        place is chosen without it. A column of a type of the future is left out with a `LakebedWarning`.
+        lies, for `read_blob` and `fetch_blobs`. `scratch` is a directory that Spark's driver can read, for the list of
+        files; a sensible place is chosen without it. A column of a type of the future is left out with a
+        `LakebedWarning`. `db.t$files` and the like are system tables, made from metadata; see `inspect`.
         """
+        from lakebed.inspection import SystemTableRef
+        from lakebed.spark.looking import system_rows
         from lakebed.spark.projection import CastRules
         from lakebed.spark.read import read_table
 
+        system = SystemTableRef.parse(table)
+        if system is not None:
+            chosen = self._travel_of(system.ref, snapshot, tag, branch, as_of)
+            return system_rows(spark, self._inspected(system, chosen))
         ref, travel = self._travel(table, snapshot, tag, branch, as_of)
         return read_table(
             spark,
@@ -215,6 +223,15 @@ class Lake(TableCare):
             metadata=metadata_columns,
             blobs=blobs,
         )
+
+    def fetch_blobs(self, rows: DataFrame, *columns: str) -> DataFrame:
+        """`rows` with contents in place of the descriptors in `columns`, fetched by Spark's workers.
+
+        All rows and columns of `rows` are computed then: filter and select before. The workers must reach the files.
+        """
+        from lakebed.spark.blob_contents import fetched
+
+        return fetched(rows, columns, self._store, self.warehouse)
 
     def read_blob(self, descriptor: bytes) -> bytes:
         """The content of a blob, by what a read with `blobs="descriptor"` gave for it.
@@ -363,17 +380,12 @@ class Lake(TableCare):
         self, table: str, snapshot: int | None, tag: str | None, branch: str | None, as_of: datetime | str | int | None
     ) -> tuple[TableRef, Travel]:
         """The table that a text names, and the state that it or the arguments choose."""
-        from lakebed.spark.travel import Travel
-
         ref = TableRef.parse(table)
         self._tables.refuse_foreign_rows(ref.name)
-        travel = Travel(
-            snapshot=snapshot if snapshot is not None else ref.snapshot,
-            tag=tag if tag is not None else ref.tag,
-            as_of=as_of,
-            branch=branch if branch is not None else ref.branch,
-        )
-        return ref, travel
+        return ref, self._travel_of(ref, snapshot, tag, branch, as_of)
+
+    def _read_newest(self, spark: SparkSession, table: str) -> DataFrame:
+        return self.read(spark, table)
 
     def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
         from lakebed.catalog.branches import has_snapshots

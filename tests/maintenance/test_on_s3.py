@@ -28,16 +28,16 @@ def test_a_life_on_s3():
             aws_secret_access_key=options["secret"],
             region_name="us-east-1",
         )
-        client.create_bucket(Bucket="lake")
+        client.create_bucket(Bucket="life")
         for path, data in world.store.snapshot().items():
-            client.put_object(Bucket="lake", Key=path.lstrip("/"), Body=data)
-        lake = lakebed.open("s3://lake/w", storage_options=options)
+            client.put_object(Bucket="life", Key=path.lstrip("/"), Body=data)
+        lake = lakebed.open("s3://life/w", storage_options=options)
         lake.tags(TABLE).create("one", snapshot=1)
         lake.branches(TABLE).create("b", tag="one")
         lake.branches(TABLE).create("c")
         lake.branches(TABLE).delete("c")
         assert [(b.name, b.latest_snapshot) for b in lake.branches(TABLE).list()] == [("b", 1)]
-        keys = [o["Key"] for o in client.list_objects_v2(Bucket="lake", Prefix="w/lab.db/t/branch/")["Contents"]]
+        keys = [o["Key"] for o in client.list_objects_v2(Bucket="life", Prefix="w/lab.db/t/branch/")["Contents"]]
         assert not any(INCOMPLETE in key or "branch-c" in key for key in keys)
         assert lake.roll_back(TABLE, snapshot=1).snapshots == (2,)
         assert lake.roll_back(TABLE, schema=0).versions == (1,)

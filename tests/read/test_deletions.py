@@ -137,6 +137,25 @@ def test_nothing_is_left_of_a_file(spark: Any, warehouse: Path) -> None:
     assert lakebed.open(warehouse).read(spark, "lab.all").count() == 0
 
 
+def test_files_of_one_name_where_the_list_cannot_be_handed_over(spark: Any, tmp_path: Path) -> None:
+    """Then Spark is given paths, and the partition of a row is told by its path."""
+    columns = [("k", "STRING"), ("id", "BIGINT")]
+    (tmp_path / "lab.db").mkdir()
+    table = LaidOut(LocalStore(), str(tmp_path / "lab.db" / "t"), table_schema(columns, partition_keys=["k"]))
+    for start, key in enumerate(("a b", "c+%2B", "ü")):
+        content = file_bytes("parquet", pa.table({"id": pa.array([start * 10, start * 10 + 1], pa.int64())}))
+        table.add("data-0.parquet", content, 2, (key,))
+    table.delete({"data-0.parquet": Vector([1])}, ("c+%2B",))
+    table.commit()
+    key = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
+    spark.conf.set(key, "true")
+    try:
+        rows = lakebed.open(tmp_path).read(spark, "lab.t").collect()
+    finally:
+        spark.conf.unset(key)
+    assert sorted(map(tuple, rows)) == [("a b", 0), ("a b", 1), ("c+%2B", 10), ("ü", 20), ("ü", 21)]
+
+
 def test_all_readers_agree(spark: Any, tmp_path: Path, referees: Referees, java: JavaReferee) -> None:
     table = _table(tmp_path, "t", options={"deletion-vectors.enabled": "true"})
     for number, bits in enumerate((32, 64)):

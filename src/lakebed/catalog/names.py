@@ -169,14 +169,27 @@ def branch_of(database: str, table: str) -> tuple[TableName, str | None]:
         raise UnsupportedError(
             Diagnostic(
                 SYSTEM_TABLE_UNREAD,
-                f"{table!r} is a system table, which Lakebed does not read",
+                f"{table!r} is a system table, which can only be read",
                 found=table,
-                remedy=f"`lakebed history '{name}'` shows versions and snapshots, `lakebed show` the schema.",
+                remedy=f"`lakebed read` prints it; `lakebed history '{name}'` shows versions and snapshots.",
             )
         )
     if rest:
         base = table
     return TableName(database, base), None if branch == _MAIN else branch
+
+
+def split_system_table(text: str) -> tuple[str, str] | None:
+    """What `db.t$branch_b$files@snap:5` says without `$files`, and `files`; None for the name of a table or branch.
+
+    Raises `UsageError` where quotes are not closed.
+    """
+    database, table, version = _split(text)
+    base, _, system = table.rpartition("$")
+    if not base or not system or system.startswith(_BRANCH):
+        return None
+    rest = "" if version is None else f"@{version}"
+    return f"{quote(database)}.{quote(base)}{rest}", system.lower()
 
 
 AnyTableName: TypeAlias = TableName | str

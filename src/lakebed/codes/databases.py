@@ -73,10 +73,11 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "LB3709",
-        "System tables are not read",
-        "`t$snapshots` and the like are tables that other engines make up from the metadata.",
-        "    lakebed read 'shop.orders$snapshots'",
-        "Use `lakebed history` and `lakebed show`.",
+        "System tables can only be read",
+        "`t$snapshots` and the like are made up from the metadata of `t`: they have no schema versions, rows or "
+        "options of their own.",
+        "    lakebed show 'shop.orders$snapshots'",
+        "Use `lakebed read`, `lake.read` or `lake.inspect`.",
     ),
     Code(
         "LB3710",

@@ -85,6 +85,13 @@ CODES: tuple[Code, ...] = (
         "Repeat the command when fewer write, or collect rows before they are ingested.",
     ),
     Code(
+        "LB6436",
+        "A file does not say when its records happened",
+        "The table says that event times come from the path of the file, or from the time at which it was changed.",
+        '    read: {kind: Csv, eventTime: {kind: FromPath, pattern: "-([0-9-]+)[.]csv"}}    # and a file new.csv',
+        "Rename the file, or change `eventTime`.",
+    ),
+    Code(
         "LB6440",
         "A source has its columns twice",
         "`schema` and the older `ddlSchema` say the same thing; only one of them can hold.",
@@ -94,8 +101,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6441",
         "The kind of source is not read",
-        "Ingest reads Csv, NdJson and Parquet. Json, one document with a list in it, can be "
-        "declared and is not read yet.",
+        "Ingest reads Csv, Json, NdJson and Parquet.",
         "    read: {kind: EsriShapefile}",
         "Convert the source, or give the format with each command.",
     ),
@@ -112,6 +118,21 @@ CODES: tuple[Code, ...] = (
         "Types are those of the table, and dates are read by the patterns of Spark.",
         "    read: {kind: Csv, inferSchema: true}",
         "Leave it out, or write what is expected.",
+    ),
+    Code(
+        "LB6444",
+        "A file is no JSON document with records",
+        "Of kind Json is a file that is one list of objects, or one object. Where they lie deeper, `subPath` says where. "
+        "Nothing of a file that breaks off or is no JSON is ingested.",
+        '    read: {kind: Json, subPath: data.items}    # for {"data": {"rows": []}}',
+        "Mend the file or `subPath`. For one object a line take NdJson.",
+    ),
+    Code(
+        "LB6445",
+        "The rule for event times cannot be followed",
+        "`eventTime` is FromSystemTime, FromMetadata, or FromPath with a regular expression that has a group.",
+        '    read: {kind: Csv, eventTime: {kind: FromPath, pattern: "[0-9]+"}}',
+        "Write what is expected.",
     ),
     Code(
         "LB6450",

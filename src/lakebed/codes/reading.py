@@ -57,17 +57,20 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5066",
         "The time zone of Spark's JVMs is not known",
-        "ORC keeps a TIMESTAMP as the wall clock that its writer saw, and Spark reads it as an instant by the zone of the "
-        "JVM that reads it. Without that zone, or with executors in different ones, the clock cannot be told.",
+        "ORC keeps a TIMESTAMP as the wall clock that its writer saw, and Spark reads it as an instant by the zone "
+        "of the JVM that reads it. Without that zone, or with executors in different ones, the clock cannot be "
+        "told.",
         "    executors that run in Europe/Berlin, and a driver that runs in UTC",
-        "Start Spark with `-Duser.timezone=UTC` in `spark.driver.extraJavaOptions` and `spark.executor.extraJavaOptions`.",
+        "Start Spark with `-Duser.timezone=UTC` in `spark.driver.extraJavaOptions` and "
+        "`spark.executor.extraJavaOptions`.",
     ),
     Code(
         "LB5067",
         "A clock that the JVM's zone does not have",
-        "When a zone puts its clocks forward, it skips some. Spark reads such a clock from ORC as a later one, which may "
-        "be in the file too; which of the two was written cannot be told.",
+        "When a zone puts its clocks forward, it skips some. Spark reads such a clock from ORC as a later one, "
+        "which may be in the file too; which of the two was written cannot be told.",
         "    2024-03-10 02:30:00 in an ORC file, read by a JVM in America/New_York",
-        "Start Spark with `-Duser.timezone=UTC` in `spark.driver.extraJavaOptions` and `spark.executor.extraJavaOptions`.",
+        "Start Spark with `-Duser.timezone=UTC` in `spark.driver.extraJavaOptions` and "
+        "`spark.executor.extraJavaOptions`.",
     ),
 )

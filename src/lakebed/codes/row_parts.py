@@ -26,7 +26,7 @@ CODES: tuple[Code, ...] = (
         "A data file is too big to be read at once",
         "Files of blobs and of Avro are read whole, and Spark holds at most 2 GiB as one value.",
         "    data-1.blob of 3 GiB",
-        'For blobs, read with `blobs="descriptor"`: rows then say where each value lies, and `lake.read_blob` gets it.',
+        'Read blobs with `blobs="descriptor"`; `lake.fetch_blobs` then gets the values of the rows that are wanted.',
     ),
     Code(
         "LB5563",
@@ -42,7 +42,7 @@ CODES: tuple[Code, ...] = (
         "The table's data files hold descriptors of the values, and the contents may be anywhere. They are not fetched "
         "while rows are read, and the bytes of a descriptor must not be taken for content.",
         "    option blob-descriptor-field = photo",
-        'Read with `blobs="descriptor"` and get each value with `lake.read_blob`.',
+        'Read with `blobs="descriptor"`; `lake.fetch_blobs` then gets the values of the rows that are wanted.',
     ),
     Code(
         "LB5565",
@@ -78,5 +78,12 @@ CODES: tuple[Code, ...] = (
         "The branches number their rows by themselves: one id would mean two rows.",
         '    lake.read(spark, "lab.scans", metadata_columns=["_ROW_ID"]), with scan.fallback-branch set',
         "Read one branch at a time, by name.",
+    ),
+    Code(
+        "LB5570",
+        "That is no column of descriptors",
+        "Contents are fetched for columns of bytes that say where a blob lies.",
+        '    lake.fetch_blobs(rows, "name"), where name is text',
+        'Name a BLOB column of rows that were read with `blobs="descriptor"`.',
     ),
 )

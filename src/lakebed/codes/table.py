@@ -169,10 +169,11 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "LB5057",
-        "Timestamps of 64-bit nanoseconds",
-        "A TIMESTAMP(7) to (9) column has two physical forms. The one with 64-bit nanoseconds is not read by Spark.",
-        "A file that pypaimon wrote for a TIMESTAMP(9) column.",
-        "Declare TIMESTAMP(6), or let Java Paimon rewrite the files.",
+        "Timestamps in two forms",
+        "A TIMESTAMP(7) to (9) column has two physical forms in Parquet, INT96 and 64-bit nanoseconds. Either is "
+        "read to the microsecond, but not both within one file.",
+        "A file of two TIMESTAMP(9) columns, one as INT96 and one as 64-bit nanoseconds.",
+        "Read the columns one by one, or let the engine rewrite the file.",
     ),
     Code(
         "LB5058",

@@ -92,4 +92,7 @@ def _read_of_source(document: OdfDocument) -> ReadOptions | None:
     kind = _KINDS.get(str(read.get("kind")))
     # Kinds that are not read here (GeoJson, EsriShapefile, ...) say nothing to ingest.
     said: dict[str, Any] = {**read, "kind": kind}
+    fetch = sources[0].get("fetch")
+    if isinstance(fetch, Mapping) and "eventTime" in fetch:
+        said["eventTime"] = fetch["eventTime"]
     return None if kind is None else stored_read(Extra({READ: said}))

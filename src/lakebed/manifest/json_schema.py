@@ -163,6 +163,23 @@ def _table() -> Json:
 _READ_COLUMNS: Json = {
     "schema": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/tableSchema"}]},
     "ddlSchema": {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": {"type": "string"}}]},
+    "eventTime": {
+        "anyOf": [
+            {"type": "null"},
+            {
+                "type": "object",
+                "required": ["kind"],
+                "properties": {"kind": {"enum": one_of_names(["FromSystemTime", "FromMetadata"])}},
+                "additionalProperties": False,
+            },
+            {
+                "type": "object",
+                "required": ["kind", "pattern"],
+                "properties": {"kind": {"enum": one_of_names(["FromPath"])}, "pattern": TEXT, "timestampFormat": TEXT},
+                "additionalProperties": False,
+            },
+        ]
+    },
 }
 
 

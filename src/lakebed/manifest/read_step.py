@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakebed.manifest.attributes import Place
+from lakebed.manifest.event_time import EventTime, EventTimeKind
 from lakebed.manifest.field_decoder import SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
 from lakebed.manifest.problems import Problems
@@ -59,9 +60,10 @@ def decode_read(node: Node | None, problems: Problems) -> ReadOptions | None:
     elif kind is not None:
         options = _step_options(read, ReadKind(kind), problems)
     schema, ddl = _columns(read, problems)
+    event_time = _event_time(read, problems)
     if kind is not None or not has_kind:
         read.close()
-    return ReadOptions(format_, options, ReadKind(kind) if kind else None, schema, ddl)
+    return ReadOptions(format_, options, ReadKind(kind) if kind else None, schema, ddl, event_time)
 
 
 def _step_options(read: Properties, kind: ReadKind, problems: Problems) -> dict[str, str]:
@@ -105,6 +107,29 @@ def _columns(read: Properties, problems: Problems) -> tuple[str | None, tuple[st
     return schema, ddl
 
 
+def _event_time(read: Properties, problems: Problems) -> EventTime | None:
+    node = read.optional("eventTime")
+    if node is None:
+        return None
+    mapping = read.mapping(node, "`eventTime`")
+    if mapping is None:
+        return None
+    rule = Properties(mapping, "`eventTime`", problems)
+    kind = rule.choice("kind", [k.value for k in EventTimeKind], "LB6445")
+    if kind != EventTimeKind.PATH.value:
+        rule.close()
+        if kind is None:
+            problems.error("LB6445", "`eventTime` has no `kind`", node, expected=", ".join(EventTimeKind))
+        return None if kind is None else EventTime(EventTimeKind(kind))
+    found = EventTime(EventTimeKind.PATH, rule.text("pattern"), rule.text("timestampFormat"))
+    rule.close()
+    problem = found.problem()
+    if problem is None:
+        return found
+    problems.error("LB6445", problem, node, expected='such as {kind: FromPath, pattern: "-([0-9]+)[.]csv"}')
+    return None
+
+
 def read_json(read: ReadOptions) -> dict[str, Any]:
     """`read` as it stands in a manifest, and as it is stored with the table."""
     out: dict[str, Any] = {}
@@ -120,6 +145,8 @@ def read_json(read: ReadOptions) -> dict[str, Any]:
         out["schema"] = json.loads(read.schema)
     if read.ddl_schema:
         out["ddlSchema"] = list(read.ddl_schema)
+    if read.event_time is not None:
+        out["eventTime"] = read.event_time.to_json()
     return out
 
 
@@ -135,7 +162,7 @@ def stored_read(extra: Extra) -> ReadOptions | None:
     kind = value.get("kind")
     known = {k.value for k in ReadKind}
     schema, ddl = value.get("schema"), value.get("ddlSchema", [])
-    inside = {"kind", "schema", "ddlSchema"}
+    inside = {"kind", "schema", "ddlSchema", "eventTime"}
     options = value.get("options", {}) if kind is None else {k: v for k, v in value.items() if k not in inside}
     if kind not in (None, *known) or not isinstance(options, dict) or not isinstance(ddl, list):
         return None
@@ -145,4 +172,5 @@ def stored_read(extra: Extra) -> ReadOptions | None:
         None if kind is None else ReadKind(kind),
         canonical_json(schema) if isinstance(schema, dict) else None,
         tuple(str(column) for column in ddl),
+        EventTime.stored(value.get("eventTime")),
     )

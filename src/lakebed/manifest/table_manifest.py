@@ -90,7 +90,8 @@ class ReadOptions:
 
     Without a `kind`, `format` is one such as `csv`, and `options` are those of Spark's reader. With a kind of Open Data
     Fabric, `options` are its properties. `schema` is the JSON of a declared schema, `ddl_schema` its older form; either
-    names the columns that are read, in order.
+    names the columns that are read, in order, and their types in the source. `event_time` is the rule for records that
+    do not say when they happened.
     """
 
     format: str | None
@@ -98,6 +99,7 @@ class ReadOptions:
     kind: ReadKind | None
     schema: str | None
     ddl_schema: tuple[str, ...]
+    event_time: EventTime | None
 
     def __init__(
         self,
@@ -106,6 +108,7 @@ class ReadOptions:
         kind: ReadKind | None = None,
         schema: str | None = None,
         ddl_schema: tuple[str, ...] = (),
+        event_time: EventTime | None = None,
     ) -> None:
         said = _FORMATS[kind] if kind is not None else None if format is None else format.lower()
         object.__setattr__(self, "format", said)
@@ -113,6 +116,7 @@ class ReadOptions:
         object.__setattr__(self, "kind", kind)
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "ddl_schema", ddl_schema)
+        object.__setattr__(self, "event_time", event_time)
 
     @property
     def reader_options(self) -> Mapping[str, str]:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import codecs
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.ddl import parse_ddl
-from lakebed.errors import UnsupportedError
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError, UsageError
+from lakebed.manifest.event_time import EventTime, EventTimeKind
 from lakebed.manifest.read_step import stored_read
 from lakebed.manifest.table_manifest import ReadKind, ReadOptions
-from lakebed.spark.source_files import SourceFormat, format_of
+from lakebed.model import LogicalType
+from lakebed.model.from_json import field_from_json
+from lakebed.spark.addresses import spark_url
+from lakebed.spark.json_documents import Documents
+from lakebed.spark.numbering import plain_url
+from lakebed.spark.option_values import BAD_OPTION
+from lakebed.spark.prepare import NOT_DECLARED
+from lakebed.spark.source_files import SourceFormat, changed_at, format_of
 from lakebed.spark.source_parts import SourcePart
+from lakebed.spark.source_schema import SourceSchema
 
-NOT_READ = "LB6441"
+NO_EVENT_TIME = "LB6436"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +36,9 @@ class DeclaredSource:
     format: SourceFormat
     options: Mapping[str, object]
     ordered: tuple[str, ...] | None
+    schema: SourceSchema = NOT_DECLARED
+    documents: Documents | None = None
+    event_time: EventTime | None = None
 
     @property
     def columns(self) -> frozenset[str] | None:
@@ -55,24 +70,76 @@ def declared_source(
     if read.format is not None and kind is not SourceFormat(read.format):
         read = ReadOptions()
     given = dict(options or {})
-    if read.kind is ReadKind.JSON:
-        raise UnsupportedError.of(
-            NOT_READ,
-            "the table says that its sources are of kind Json, one document each, which ingest does not read yet",
-            expected="NdJson: one object a line",
-            found="Json",
-            remedy="write one object a line, for example with jq -c '.[]', and give --format json",
-        )
     # Options are the same in any case of their letters, and two names of one option are one.
     said = {_known_as(name) for name in given}
     merged = {name: value for name, value in read.reader_options.items() if _known_as(name) not in said} | given
-    return DeclaredSource(kind, merged, _columns(read))
+    documents = None
+    if read.kind is ReadKind.JSON:
+        encoding = _taken(merged, "encoding", "charset")
+        documents = Documents(read.options.get("subPath"), _python_encoding(encoding or "utf-8"))
+    types = _types(read)
+    return DeclaredSource(
+        kind, merged, None if types is None else tuple(types), SourceSchema(types or {}), documents, read.event_time
+    )
 
 
-def _columns(read: ReadOptions) -> tuple[str, ...] | None:
+def _types(read: ReadOptions) -> dict[str, LogicalType] | None:
+    """The columns of the source in order, with their types; None where all count."""
     if read.schema is not None:
-        return tuple(str(f["name"]) for f in json.loads(read.schema).get("fields", ()))
-    return tuple(f.name for f in parse_ddl(read.ddl_schema).fields) if read.ddl_schema else None
+        return {f.name: f.type for f in map(field_from_json, json.loads(read.schema).get("fields", ()))}
+    return {f.name: f.type for f in parse_ddl(read.ddl_schema).fields} if read.ddl_schema else None
+
+
+def _taken(options: dict[str, object], *names: str) -> str | None:
+    """The value of an option, which is no longer among them."""
+    found = [options.pop(name) for name in list(options) if name.lower() in names]
+    return str(found[-1]) if found else None
+
+
+def _python_encoding(name: str) -> str:
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        raise UsageError.of(
+            BAD_OPTION, f"{name!r} is no encoding", path="encoding", expected="such as UTF-8", found=name
+        ) from None
+
+
+def moments(rule: EventTime | None, files: Iterable[str]) -> dict[str, datetime]:
+    """The event times of files, by the paths that Spark gives them; nothing where they have that of the run.
+
+    Raises `IngestError` (LB6436) for files that say none.
+    """
+    if rule is None or rule.kind is EventTimeKind.SYSTEM_TIME:
+        return {}
+    found: dict[str, datetime] = {}
+    silent: list[str] = []
+    for path in files:
+        moment = rule.of_path(path) if rule.kind is EventTimeKind.PATH else _changed(path)
+        if moment is None:
+            silent.append(path)
+        else:
+            found[path] = found[plain_url(spark_url(path))] = moment
+    if silent:
+        what = f"{rule.pattern} as {rule.timestamp_format or 'yyyy-MM-dd'}" if rule.pattern else "a time of change"
+        raise IngestError(
+            *(
+                Diagnostic(
+                    NO_EVENT_TIME,
+                    f"{path!r} does not say when its records happened",
+                    path=path,
+                    expected=what,
+                    remedy="rename the file, or change `eventTime` of the table's `read`",
+                )
+                for path in silent
+            )
+        )
+    return found
+
+
+def _changed(path: str) -> datetime | None:
+    millis = changed_at(path)
+    return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC)
 
 
 def _known_as(name: str) -> str:

@@ -28,7 +28,14 @@ from lakebed.spark.blob_places import described
 from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
 from lakebed.spark.leaves import Changes, with_changes
 from lakebed.spark.name_case import check_case
-from lakebed.spark.orc_clocks import LEGACY_INSTANTS, holds_instants, legacy_zones, orc_changes, scanned_as_instants
+from lakebed.spark.orc_clocks import (
+    LEGACY_INSTANTS,
+    holds_instants,
+    legacy_zones,
+    orc_changes,
+    refuse_orc_names,
+    scanned_as_instants,
+)
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
@@ -157,6 +164,7 @@ class FileRows:
         wanted = scan_schema(form.stored)
         if form.format is not FileFormat.ORC:
             return wanted, lambda _: None
+        refuse_orc_names(form.stored)
         fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
         return spark_types.StructType(fields), orc_changes(self.spark, form.stored, form.instants_by)
 
@@ -179,7 +187,7 @@ def _refuse_big(files: Sequence[ScanFile]) -> None:
                 path=file.path,
                 expected=f"at most {_BIGGEST} bytes",
                 found=str(file.size),
-                remedy='read blobs with blobs="descriptor", and get each value with lake.read_blob',
+                remedy='read blobs with blobs="descriptor", and get the values with lake.fetch_blobs',
             )
 
 
@@ -297,14 +305,18 @@ class _Layouts:
 def stored_fields(schemas: SchemaManager, file: DataFile) -> tuple[DataField, ...]:
     """The columns that a file holds: those of its schema version, or of them the ones that its meta data names.
 
-    Where it names none, columns of blobs that have files of their own are not in it.
+    Where it names none, columns of blobs are among them, which the file need not hold (`is_doubtful`).
     """
-    schema = schemas.load_schema(file.meta.schema_id)
+    fields = schemas.load_schema(file.meta.schema_id).fields
     names = file.meta.write_cols
-    if names is not None:
-        return tuple(f for f in schema.fields if f.name in names)
-    apart = in_blob_files(schema) if not is_blob_file(file) else ()
-    return tuple(f for f in schema.fields if f.id not in apart)
+    return fields if names is None else tuple(f for f in fields if f.name in names)
+
+
+def is_doubtful(schemas: SchemaManager, file: DataFile, field_id: int) -> bool:
+    """Whether a column of `stored_fields` is one of blobs that most likely lies in blob files instead."""
+    if file.meta.write_cols is not None or is_blob_file(file):
+        return False
+    return field_id in in_blob_files(schemas.load_schema(file.meta.schema_id))
 
 
 def _key_field(schema: TableSchema, key: str) -> DataField:

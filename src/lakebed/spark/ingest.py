@@ -21,8 +21,9 @@ from lakebed.errors import UsageError
 from lakebed.evolve.merging import MergeTypes
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
-from lakebed.spark.declared_source import declared_source
+from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
 from lakebed.spark.merge_on_ingest import MergeChoice, merge_frame, merge_parts, merge_types
+from lakebed.spark.prepare import NOT_DECLARED
 from lakebed.spark.run import IngestContext, Limits, Run
 from lakebed.spark.run_commit import RunGuard
 from lakebed.spark.run_memory import Leftover, RunMemory
@@ -214,14 +215,16 @@ class _Job:
 
         def opened(schema: TableSchema) -> tuple[SourcePart, ...]:
             with spark_errors():
-                parts = open_files(self._spark, fresh, declared.format, checked, declared.names(schema))
+                parts = open_files(
+                    self._spark, fresh, declared.format, checked, declared.names(schema), declared.documents
+                )
             return tuple(declared.only(part) for part in parts)
 
         if self._merging is not None and fresh:
             merged = opened(self._schema)
             self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging)
         made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
-        run = self._run(run_id or made_up, checked, fresh, skipped, again=again, columns=declared.columns)
+        run = self._run(run_id or made_up, checked, fresh, skipped, again=again, declared=declared)
         return run.execute(opened(run.schema) if fresh else ())
 
     def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
@@ -261,7 +264,7 @@ class _Job:
         skipped: tuple[str, ...],
         *,
         again: bool,
-        columns: frozenset[str] | None = None,
+        declared: DeclaredSource | None = None,
     ) -> Run:
         self._refuse_legacy_patterns(options.formats)
         context, memory = self._context, self._memory
@@ -274,6 +277,7 @@ class _Job:
         leftovers = memory.leftovers(files, schema.id)
         if interrupted is not None and not files:
             leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
+        known = {} if declared is None else moments(declared.event_time, [f.path for f in files])
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
             context=context,
@@ -287,11 +291,12 @@ class _Job:
             skipped=skipped,
             leftovers=leftovers,
             guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
-            system=system_row(schema, context.clock, context.time_zone),
+            system=system_row(schema, context.clock, context.time_zone, known),
             limits=self._limits,
             tell=self._tell,
             again=again,
-            columns=columns,
+            columns=None if declared is None else declared.columns,
+            declared=NOT_DECLARED if declared is None else declared.schema,
         )
 
     def _refuse_legacy_patterns(self, formats: TextFormats) -> None:

@@ -81,6 +81,17 @@ def exact_number(text: Column, line: Column, name: str, options: Mapping[str, st
     return F.when(long | zero, F.coalesce(again, text)).otherwise(text)
 
 
+def exact_record(line: Column, found: Column, options: Mapping[str, str]) -> Column:
+    """The value of a line in which numbers that a VARIANT does not keep are strings, as they are written.
+
+    `found` is the value as it is, which it also is where `options` allow what is no JSON.
+    """
+    if options:
+        return found
+    quoted = F.regexp_replace(line, _LOSSY_NUMBER, '"$1"')
+    return F.when(line.rlike(_LOSSY_NUMBER), record(parse_line(quoted))).otherwise(found)
+
+
 def _path(name: str) -> str | None:
     """The path of a member; None for names that no path can say."""
     if name and "?" not in name:

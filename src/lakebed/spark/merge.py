@@ -22,6 +22,8 @@ from lakebed.table.merge_plan import Section, split_base
 from lakebed.table.merge_rules import MergeEngine, MergeRules, merge_rules
 
 _SECTION, _PLACE = "_LAKEBED_SECTION", "_LAKEBED_PLACE"
+#: Up to so many rows of a delta, its keys are sent to every task instead of the base being shuffled.
+_BROADCAST = 1_000_000
 
 
 def merged(reader: FileRows, sections: Sequence[Section], schema: TableSchema) -> DataFrame:
@@ -76,18 +78,17 @@ def _newest(reader: FileRows, sections: Sequence[Section], schema: TableSchema, 
     if splits:
         delta = _numbered(reader, [delta for _, delta in splits], schema)
         base = _numbered(reader, [base for base, _ in splits], schema)
-        frames += [_not_overwritten(base, delta, schema, rules), _deduplicated(delta, schema, rules)]
+        keys = delta.where(_inserted()) if rules.ignore_delete else delta
+        keys = keys.select(*(F.col(quote_name(k)) for k in (_SECTION, *schema.primary_keys)))
+        if sum(f.meta.row_count for _, files in splits for f in files) <= _BROADCAST:
+            keys = F.broadcast(keys)
+        frames += [_not_among(base, keys, schema), _deduplicated(delta, schema, rules)]
     return reduce(DataFrame.union, frames)
 
 
-def _not_overwritten(base: DataFrame, delta: DataFrame, schema: TableSchema, rules: MergeRules) -> DataFrame:
-    """The rows of the base whose keys the delta does not hold; primary keys are never NULL."""
-    if rules.ignore_delete:
-        delta = delta.where(_inserted())
-    key = [_SECTION, *schema.primary_keys]
-    newer = delta.select(*(F.col(quote_name(k)).alias(f"_LAKEBED_KEY_{i}") for i, k in enumerate(key)))
-    same = [F.col(quote_name(k)) == F.col(f"_LAKEBED_KEY_{i}") for i, k in enumerate(key)]
-    return base.join(newer, reduce(Column.__and__, same), "left_anti").select(*_columns(schema))
+def _not_among(base: DataFrame, keys: DataFrame, schema: TableSchema) -> DataFrame:
+    """The rows of the base whose keys are not among `keys`; primary keys are never NULL."""
+    return base.join(keys, [_SECTION, *schema.primary_keys], "left_anti").select(*_columns(schema))
 
 
 def _newest_first(rules: MergeRules) -> list[Column]:

@@ -43,6 +43,11 @@ def block_of(part: int, url: Column, start: Column) -> Column:
     return F.concat_ws(_BETWEEN, F.lit(str(part)), F.coalesce(url, F.lit("")), start.cast("string"))
 
 
+def plain_url(url: str) -> str:
+    """The path of a file as people write it, from the quoted URL that Spark gives."""
+    return unquote(re.sub("^file:(//)?(?=/)", "", url))
+
+
 @dataclass(slots=True)
 class NumberedRows:
     """The good rows of a run in a directory of their own, and the place of each block among them."""
@@ -103,7 +108,7 @@ class NumberedRows:
 
     def _order(self, block: str) -> tuple[int, int, int]:
         part, url, start = block.split(_BETWEEN)
-        path = unquote(re.sub("^file:(//)?(?=/)", "", url))
+        path = plain_url(url)
         known = {p: i for i, p in enumerate(self.files)}
         return known.get(path, len(known)), int(part), int(start)
 

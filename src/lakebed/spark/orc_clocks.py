@@ -1,11 +1,11 @@
 """What Spark's ORC reader makes of days and timestamps, and back to what the files mean.
 
-- ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone of
-  its JVM, not of the session, shows it. So the wall clock is what that zone shows at the instant. A clock that a zone
-  skips comes out moved, and nobody can tell it from the clock that it was moved to: rows with either are refused, with
-  the way out, which is to run Spark's JVMs in UTC.
-- An instant (TIMESTAMP WITH LOCAL TIME ZONE) is stored as such, or, under the option `orc.timestamp-ltz.legacy.type`, by
-  Java writers as the instant at which the zone of their JVM shows the clock that UTC shows. Files say that zone.
+- ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone
+  of its JVM, not of the session, shows it. So the wall clock is what that zone shows at the instant. A clock that a
+  zone skips comes out moved, and nobody can tell it from the clock that it was moved to: rows with either are refused,
+  with the way out, which is to run Spark's JVMs in UTC.
+- An instant (TIMESTAMP WITH LOCAL TIME ZONE) is stored as such, or, under the option `orc.timestamp-ltz.legacy.type`,
+  by Java writers as the instant at which the zone of their JVM shows the clock that UTC shows. Files say that zone.
 - Writers of the table format count days without a change of calendars. Spark takes days before 1582-10-15 for days of
   the Julian calendar and moves them, so they are moved back; and instants too, but for the legacy form, for which Java
   goes by the Julian calendar as Spark expects.
@@ -23,7 +23,18 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Char, DataField, DataType, Date, LocalZonedTimestamp, Timestamp
+from lakebed.physical.types import (
+    Array,
+    Char,
+    DataField,
+    DataType,
+    Date,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+)
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
 from lakebed.spark.leaves import Change, Changes, is_changed
 from lakebed.store.base import Store
@@ -89,9 +100,7 @@ def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by:
     `instants_by` is the zone of the JVM that wrote the instants in the legacy form, None for instants as such. The zone
     of Spark's JVMs is asked for where it matters. Raises UnsupportedError where it cannot be known.
     """
-    by_zone = (Timestamp, LocalZonedTimestamp) if instants_by is None else (Timestamp,)
-    asked = any(is_changed(f.type, lambda t: _same if isinstance(t, by_zone) else None) for f in stored)
-    zone = jvm_zone(spark) if asked else UTC
+    zone = jvm_zone(spark) if _holds(stored, Timestamp, LocalZonedTimestamp) else UTC
 
     def change(type_: DataType) -> Change | None:
         match type_:
@@ -100,7 +109,7 @@ def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by:
             case LocalZonedTimestamp():
                 if instants_by is None:
                     return lambda instant, path: _instant(instant, zone, path)
-                return lambda instant, path: wall_to_instant(_wall(instant, instants_by, path), UTC)
+                return lambda instant, path: _legacy_instant(instant, instants_by, zone, path)
             case Date():
                 return _day
             case Char():
@@ -111,13 +120,42 @@ def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by:
     return change
 
 
+def refuse_orc_names(fields: Iterable[DataField]) -> None:
+    """Raise UnsupportedError for a name, at any depth, of whose values Spark would read none from ORC."""
+    for field in fields:
+        if "`" in field.name:
+            raise UnsupportedError.of(
+                "LB5534",
+                f"column {field.name!r} cannot be read from ORC files",
+                path=field.name,
+                remedy="leave the column out, or rename it and let an engine rewrite the files",
+            )
+        refuse_orc_names(_members(field.type))
+
+
+def _members(type_: DataType) -> tuple[DataField, ...]:
+    match type_:
+        case Row():
+            return type_.fields
+        case Array() | Multiset():
+            return _members(type_.element)
+        case Map():
+            return _members(type_.key) + _members(type_.value)
+        case _:
+            return ()
+
+
 def holds_instants(fields: Iterable[DataField]) -> bool:
     """Whether an instant is in columns, at any depth."""
-    return any(is_changed(f.type, lambda t: _same if isinstance(t, LocalZonedTimestamp) else None) for f in fields)
+    return _holds(fields, LocalZonedTimestamp)
+
+
+def _holds(fields: Iterable[DataField], *kinds: type[DataType]) -> bool:
+    return any(is_changed(f.type, lambda t: _same if isinstance(t, kinds) else None) for f in fields)
 
 
 def legacy_zones(store: Store, paths: Sequence[str]) -> Iterator[str | None]:
-    """Of each ORC file under the legacy option, the zone by which its instants are stored; None for instants as such."""
+    """Of each ORC file under the legacy option, the zone that its instants are stored by; None for instants as such."""
     with ThreadPoolExecutor(_FOOTER_READERS) as pool:
         yield from pool.map(lambda path: java_writer_zone(store, path), paths)
 
@@ -130,8 +168,12 @@ def _wall(instant: Column, zone: str, path: str) -> Column:
     if zone in _FIXED:
         return instant_to_wall(instant, UTC)
     wall = instant_to_wall(instant, zone)
-    put_forward = (wall > _later(_wall_before(instant, _HOUR, zone), _HOUR)) | (
-        wall > _later(_wall_before(instant, _DAY, zone), _DAY + _DAY // 2)
+    # The clock is moved by what was skipped, to before it or to after it: by an hour, or less, or in few places a day.
+    put_forward = (
+        (wall > _later(_shown(instant, -_HOUR, zone), _HOUR))
+        | (_shown(instant, _HOUR, zone) > _later(wall, _HOUR))
+        | (wall > _later(_shown(instant, -_DAY, zone), _DAY + _DAY // 2))
+        | (_shown(instant, _DAY, zone) > _later(wall, _DAY + _DAY // 2))
     )
     message = F.concat(
         F.lit(f"LB5067: column {path}: the clock "),
@@ -141,8 +183,8 @@ def _wall(instant: Column, zone: str, path: str) -> Column:
     return F.when(put_forward, F.raise_error(message).cast("timestamp_ntz")).otherwise(wall)
 
 
-def _wall_before(instant: Column, micros: int, zone: str) -> Column:
-    return instant_to_wall(F.timestamp_micros(F.unix_micros(instant) - F.lit(micros)), zone)
+def _shown(instant: Column, later: int, zone: str) -> Column:
+    return instant_to_wall(F.timestamp_micros(F.unix_micros(instant) + F.lit(later)), zone)
 
 
 def _later(wall: Column, micros: int) -> Column:
@@ -162,12 +204,18 @@ def _instant(instant: Column, zone: str, path: str) -> Column:
         day = F.date_from_unix_date(days)
         moved = micros + (_moved_back(day, path) - days).cast("bigint") * F.lit(_DAY)
         return F.timestamp_micros(F.when(micros < F.lit(_GREGORIAN), moved).otherwise(micros))
-    message = F.lit(
-        f"LB5530: column {path}: instants before 1900 cannot be read from ORC in the JVM zone {zone}: {_REMEDY}"
-    )
-    return F.when(micros < F.lit(_ZONES_ARE_SIMPLE), F.raise_error(message).cast("timestamp")).otherwise(
-        F.timestamp_micros(micros)
-    )
+    return _refused_if_old(micros, zone, path).otherwise(F.timestamp_micros(micros))
+
+
+def _legacy_instant(instant: Column, writer: str, zone: str, path: str) -> Column:
+    value = wall_to_instant(_wall(instant, writer, path), UTC)
+    other = next((z for z in (writer, zone) if z not in _FIXED), None)
+    return value if other is None else _refused_if_old(F.unix_micros(instant), other, path).otherwise(value)
+
+
+def _refused_if_old(micros: Column, zone: str, path: str) -> Column:
+    message = f"LB5530: column {path}: instants before 1900 cannot be read from ORC by the clocks of {zone}: {_REMEDY}"
+    return F.when(micros < F.lit(_ZONES_ARE_SIMPLE), F.raise_error(F.lit(message)).cast("timestamp"))
 
 
 def _moved_back(day: Column, path: str) -> Column:

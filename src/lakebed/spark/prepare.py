@@ -19,11 +19,12 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
-from lakebed.physical.types import Array, Decimal, Double, Float, Map, Multiset, Row
+from lakebed.physical.types import Array, Char, Decimal, Double, Float, Map, Multiset, Row, VarChar
 from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place, unknown_column
 from lakebed.spark.numbering import block_of
 from lakebed.spark.source_parts import SourcePart, plain_path
+from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.source_types import Text
 from lakebed.spark.system_columns import SystemRow
 from lakebed.spark.values import Rules
@@ -31,8 +32,10 @@ from lakebed.spark.write_types import write_type
 
 BAD_DEFAULT = "LB6116"
 
+NOT_DECLARED = SourceSchema({})
+
 _NESTED = (Row, Array, Map, Multiset)
-_INEXACT = (Decimal, Float, Double)
+_INEXACT = (Decimal, Float, Double, Char, VarChar)
 _FAIL = "fail"
 
 
@@ -81,8 +84,10 @@ def prepare(
     *,
     ignore_unknown: bool,
     system: SystemRow | None = None,
+    declared: SourceSchema = NOT_DECLARED,
 ) -> PreparedRows | None:
-    """The checked rows of all parts; None for a source without parts. `system` fills columns that a source may lack.
+    """The checked rows of all parts; None for a source without parts. `system` fills columns that a source may lack,
+    `declared` are the types that values of the source have to be of first.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
@@ -101,7 +106,7 @@ def prepare(
         _default(builder, place, system.default_of(place, f) if system else f.default_value)
         for place, f in zip(places, schema.fields, strict=True)
     ]
-    planned = [_columns(builder, part, places, defaults, schema) for part in parts]
+    planned = [_columns(builder, part, places, defaults, schema, system, declared) for part in parts]
     if not builder.problems:
         _check_defaults(session, builder, places, defaults)
     if builder.problems:
@@ -170,18 +175,23 @@ def _columns(
     places: Sequence[Place],
     defaults: Sequence[_Default | None],
     schema: TableSchema,
+    system: SystemRow | None,
+    declared: SourceSchema,
 ) -> tuple[_Column, ...]:
     found = []
     for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
-        source = part.column(place.path[0], flat=not isinstance(place.stored, _NESTED))
+        said = declared.place(place.path[0]) or place
+        source = part.column(place.path[0], flat=not isinstance(said.stored, _NESTED))
         checker = None
         if source is not None:
-            checker = builder.checker(place, source.type)
+            checker = declared.checker(builder, place, source.type)
         elif not place.stored.nullable:
             builder.note_missing(place, [c.name for c in part.columns or ()], part.label)
         value = None if source is None else source.value
-        exact = source.exact if source is not None and isinstance(place.stored, _INEXACT) else None
+        exact = source.exact if source is not None and isinstance(said.stored, _INEXACT) else None
         filled = None if default is None else default.value
+        if default is not None and system is not None and system.by_file(place):
+            filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
         found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact))
     if not builder.ignore_unknown:
         names = schema.field_names
@@ -227,7 +237,8 @@ class _CheckedPart:
         part = self.part
         shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
-        flagged = self._flagged(block_of(number, part.url, part.start).alias("block"))
+        block = block_of(number, part.url, part.start).alias("block")
+        flagged = self._flagged(block, plain_path(part.url).alias("path"))
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
         return flagged.select(*values, "bad", "fatal", cut, "block", *shape)
 

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import DataField
 from lakebed.spark.addresses import quote_name
-from lakebed.spark.file_rows import FileRows, System, stored_fields
+from lakebed.spark.file_rows import FileRows, System, is_doubtful, stored_fields
 from lakebed.spark.row_tracking import by_file, stored_or_known
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
@@ -68,6 +68,7 @@ class _Order:
 
     def __init__(self, reader: FileRows, parts: Sequence[DataFile]) -> None:
         self._parts = parts
+        self._schemas = reader.schemas
         self._held = [{f.id: f.name for f in stored_fields(reader.schemas, file)} for file in parts]
 
     def newest(self, field: DataField, schema: TableSchema) -> Column:
@@ -85,10 +86,16 @@ class _Order:
     def _ages(self, field: DataField) -> Sequence[int | None]:
         """Numbers that are the higher the newer a file's values of the column are; None for a file without it.
 
-        Only numbers of one group are compared. Between equal sequence numbers the first file wins.
+        Only numbers of one group are compared. Between equal sequence numbers the first file wins. A data file that
+        need not hold the column is older than every blob file.
         """
         holders = [number for number, held in enumerate(self._held) if field.id in held]
-        holders.sort(key=lambda n: (column_sequence(self._parts[n], self._held[n][field.id]), -n))
+
+        def age_of(number: int) -> tuple[bool, int, int]:
+            file, name = self._parts[number], self._held[number][field.id]
+            return not is_doubtful(self._schemas, file, field.id), column_sequence(file, name), -number
+
+        holders.sort(key=age_of)
         ages: list[int | None] = [None] * len(self._parts)
         for age, number in enumerate(holders):
             ages[number] = age

@@ -22,7 +22,7 @@ from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error, 
 from lakebed.spark.checks import Place, missing_column, unknown_column
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all, unknown_keys
 from lakebed.spark.numbering import NumberedRows
-from lakebed.spark.prepare import PreparedRows, prepare
+from lakebed.spark.prepare import NOT_DECLARED, PreparedRows, prepare
 from lakebed.spark.projection import CastRules
 from lakebed.spark.quarantine import ensure_quarantine, quarantine_rows
 from lakebed.spark.read import read_table
@@ -30,6 +30,7 @@ from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRo
 from lakebed.spark.run_memory import Leftover
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
+from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.system_columns import OPERATION, SystemRow
@@ -72,7 +73,8 @@ class Run:
     """What one run is about.
 
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
-    off there. `columns` are those of the source that count, None for all. `guard` looks at what others commit
+    off there. `columns` are those of the source that count, None for all, `declared` their types there.
+    `guard` looks at what others commit
     meanwhile, `system` fills the system columns.
     """
 
@@ -92,6 +94,7 @@ class Run:
     tell: Callable[[str], None]
     again: bool = False
     columns: frozenset[str] | None = None
+    declared: SourceSchema = NOT_DECLARED
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
@@ -104,6 +107,7 @@ class Run:
                 self.rules,
                 ignore_unknown=self.limits.ignore_unknown,
                 system=self.system,
+                declared=self.declared,
             )
         if rows is None:
             return self._result(RunCounts(0, 0), None, None)

@@ -173,10 +173,16 @@ def log_is_usable(spark: SparkSession) -> bool:
 
 
 def _looked_up(frame: DataFrame, files: Sequence[ScanFile]) -> Column:
-    """The ordinals by file name, where Spark was given the paths and looks at each file itself."""
-    names = {f.path.rsplit("/", 1)[-1]: f.ordinal for f in files}
-    table = F.from_json(F.lit(json.dumps(names)), "map<string,int>")
-    return F.element_at(table, F.element_at(F.split(file_path(frame), "/"), -1))
+    """The ordinals by the ends of the paths, where Spark was given the paths and looks at each file itself.
+
+    A name is enough for most tables; where two directories have files of one name, so much more of the path is taken.
+    """
+    paths = [f.path.split("/") for f in files]
+    ends = (["/".join(p[-depth:]) for p in paths] for depth in range(1, max(map(len, paths)) + 1))
+    depth, names = next((d, e) for d, e in enumerate(ends, 1) if len(set(e)) == len(e) or d == max(map(len, paths)))
+    table = F.from_json(F.lit(json.dumps(dict(zip(names, (f.ordinal for f in files), strict=True)))), "map<string,int>")
+    parts = F.split(file_path(frame), "/")
+    return F.element_at(table, F.array_join(F.slice(parts, -depth, depth), "/"))
 
 
 def file_path(frame: DataFrame) -> Column:

@@ -219,6 +219,18 @@ def compression_of(path: str) -> str:
     return next((ending for ending in COMPRESSED if path.lower().endswith(ending)), "")
 
 
+def read_bytes(path: str) -> bytes:
+    """All bytes of a file."""
+    return b"".join(_chunks(path))
+
+
+def changed_at(path: str) -> int | None:
+    """When a file was changed, in milliseconds since 1970; None where its storage does not say."""
+    store, root = open_store(path)
+    directory, _, name = root.rpartition("/")
+    return next((e.modified for e in store.list(directory) if e.name == name), None)
+
+
 def _chunks(path: str) -> Iterator[bytes]:
     if "://" not in path:
         with Path(path).open("rb") as file:

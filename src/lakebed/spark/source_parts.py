@@ -69,7 +69,7 @@ class SourcePart:
             value = json_values.child(record, name, "string")
             exact = partial(json_values.exact_number, line=line, name=name, options=allowed)
             return SourceColumn(name, Text(base64=True), value, exact)
-        return SourceColumn(name, Json(), json_values.child(record, name))
+        return SourceColumn(name, Json(), json_values.child(F.col("exact"), name))
 
 
 def as_json(columns: Sequence[SourceColumn]) -> Column:

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from pyspark import StorageLevel
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
@@ -21,6 +21,7 @@ from lakebed.errors import IngestError, UsageError
 from lakebed.spark import json_values
 from lakebed.spark.addresses import spark_pattern
 from lakebed.spark.csv_source import MALFORMED, STRICT_FILES, csv_parts
+from lakebed.spark.json_documents import Documents, document_rows
 from lakebed.spark.parquet_source import ParquetColumns, parquet_columns
 from lakebed.spark.source_files import SourceFile, SourceFormat
 from lakebed.spark.source_options import BAD_OPTION, SourceOptions
@@ -40,12 +41,17 @@ def open_files(
     format_: SourceFormat,
     options: SourceOptions,
     declared: Sequence[str],
+    documents: Documents | None = None,
 ) -> tuple[SourcePart, ...]:
-    """The parts of a source of files. `declared` are the columns of CSV files without a header."""
+    """The parts of a source of files. `declared` are the columns of CSV files without a header; `documents` says that
+    JSON files are one document each.
+    """
     paths = [f.path for f in files]
     match format_:
         case SourceFormat.CSV:
             return tuple(csv_parts(spark_session, files, options, declared))
+        case SourceFormat.JSON if documents is not None:
+            return (_document_part(spark_session, paths, options, documents),)
         case SourceFormat.JSON:
             return (_json_part(spark_session, paths, options),)
         case SourceFormat.PARQUET:
@@ -90,25 +96,54 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
             found=encoding,
             remedy="convert the source to UTF-8",
         )
+    parsing = _parsing(options)
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
-    parsing = {k: v for k, v in options.reader.items() if k.startswith("allow")}
     frame = session.read.options(**lines, **STRICT_FILES).text([spark_pattern(f) for f in files])
     decoder = _JSON_ENCODINGS[encoding.lower()]
     line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
     frame = frame.select(line.alias("line")).where(F.trim("line") != "")
-    frame = frame.withColumn("parsed", json_values.parse_line(F.col("line"), parsing))
-    good = json_values.is_one_object(F.col("line"), F.col("parsed")) & F.is_valid_utf8(F.col("line"))
-    frame = frame.select("line", json_values.record(F.col("parsed")).alias("record"), good.alias("good"))
-    good = F.coalesce(F.col("good"), F.lit(False))
+    frame = _looked_into(frame, parsing)
     place = frame.metadataColumn("_metadata")
+    url, start = place.getField("file_path"), place.getField("file_block_start")
+    return _json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
+
+
+def _document_part(
+    session: SparkSession, files: Sequence[str], options: SourceOptions, documents: Documents
+) -> SourcePart:
+    parsing = _parsing(options)
+    frame = _looked_into(document_rows(session, files, documents), parsing, "url", "number")
+    return _json_rows(frame, files, parsing, F.col("url"), F.col("number"), F.spark_partition_id())
+
+
+def _parsing(options: SourceOptions) -> dict[str, str]:
+    return {k: v for k, v in options.reader.items() if k.startswith("allow")}
+
+
+def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> DataFrame:
+    """`line`, its value as `record`, `exact` where it has numbers that a VARIANT does not keep, and whether it is
+    `good`; and `others` of the frame.
+    """
+    line, parsed = F.col("line"), F.col("parsed")
+    frame = frame.withColumn("parsed", json_values.parse_line(line, parsing))
+    good = json_values.is_one_object(line, parsed) & F.is_valid_utf8(line)
+    record = json_values.record(parsed)
+    exact = json_values.exact_record(line, record, parsing)
+    return frame.select("line", record.alias("record"), exact.alias("exact"), good.alias("good"), *others)
+
+
+def _json_rows(
+    frame: DataFrame, files: Sequence[str], parsing: dict[str, str], url: Column, offset: Column, start: Column
+) -> SourcePart:
+    good = F.coalesce(F.col("good"), F.lit(False))
     return SourcePart(
         frame,
         None,
         (RowFault(~good, MALFORMED, "one JSON object, no key twice"),),
         F.make_valid_utf8(F.col("line")),
-        place.getField("file_path"),
-        F.lit(None).cast("bigint"),
-        place.getField("file_block_start"),
+        url,
+        offset,
+        start,
         shape=F.when(good, F.col("record")),
         label=label(files),
         allowed=parsing,

@@ -2,15 +2,19 @@
 
 `offset` is the number of the record in the whole table, put in when it is known (see `numbering`). `op` is 0, an
 append, where the source has no column of its name; `system_time` is the time of the run; `event_time` is that time
-where the source says none.
+where the source says none, or that of its file, by the rule `eventTime` of the source.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from zoneinfo import ZoneInfo
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -53,11 +57,15 @@ def system_roles(schema: Schema) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class SystemRow:
-    """What is put into the system columns of a run. `roles` is role to column, `now` milliseconds since 1970."""
+    """What is put into the system columns of a run. `roles` is role to column, `now` milliseconds since 1970.
+
+    `moments` are the event times of files by their paths, where the source says how they are found.
+    """
 
     roles: Mapping[str, str]
     now: int
     time_zone: str
+    moments: Mapping[str, datetime] = field(default_factory=dict)
 
     @property
     def offset(self) -> str | None:
@@ -89,14 +97,24 @@ class SystemRow:
             case "op":
                 return str(APPEND)
             case _:
-                return self._moment(required(place.meant))
+                return self._text(datetime.fromtimestamp(self.now // 1000, UTC), self.now % 1000, place)
 
-    def _moment(self, type_: LogicalType) -> str:
-        moment = datetime.fromtimestamp(self.now / 1000, UTC)
+    def by_file(self, place: Place) -> bool:
+        """Whether what stands where a source has nothing depends on the file."""
+        return bool(self.moments) and self.role_of(place.path[0]) == EVENT_TIME
+
+    def moment_of_file(self, place: Place, path: Column) -> Column:
+        """The text of a file's event time, by the column of its path; NULL for another file."""
+        texts = {name: self._text(m.replace(microsecond=0), m.microsecond // 1000, place) for name, m in self.moments.items()}
+        return F.try_element_at(F.from_json(F.lit(json.dumps(texts)), "map<string,string>"), path)
+
+    def _text(self, moment: datetime, millis: int, place: Place) -> str:
+        """A moment, whole seconds and milliseconds, as a column of this type takes it."""
+        type_: LogicalType = required(place.meant)
         if isinstance(type_, Date):
             return moment.astimezone(ZoneInfo(self.time_zone)).date().isoformat()
         second = isinstance(type_, Timestamp) and type_.effective_unit is TimeUnit.SECOND
-        return moment.replace(microsecond=0 if second else self.now % 1000 * 1000).isoformat().replace("+00:00", "Z")
+        return moment.replace(microsecond=0 if second else millis * 1000).isoformat().replace("+00:00", "Z")
 
     def taken(self, names: Sequence[str], where: str = "") -> Iterator[Diagnostic]:
         """What is wrong with columns of a source that are put in here."""
@@ -112,7 +130,9 @@ class SystemRow:
                 )
 
 
-def system_row(schema: TableSchema, clock: Callable[[], int], time_zone: str) -> SystemRow | None:
+def system_row(
+    schema: TableSchema, clock: Callable[[], int], time_zone: str, moments: Mapping[str, datetime] | None = None
+) -> SystemRow | None:
     """What a run puts into the system columns of a table; None for a table without any. `clock` gives
     milliseconds since 1970.
 
@@ -134,4 +154,4 @@ def system_row(schema: TableSchema, clock: Callable[[], int], time_zone: str) ->
                 for role, name in unfit
             )
         )
-    return SystemRow(roles, clock(), time_zone) if roles else None
+    return SystemRow(roles, clock(), time_zone, moments or {}) if roles else None

@@ -94,7 +94,7 @@ def refuse_blobs(schema: TableSchema, *, descriptors: bool) -> None:
                     "LB5564",
                     f"column {field.name!r} holds descriptors of blobs that lie outside of the table",
                     path=field.name,
-                    remedy='read with blobs="descriptor", and get each value with lake.read_blob',
+                    remedy='read with blobs="descriptor", and get the values with lake.fetch_blobs',
                 )
             )
     if problems:

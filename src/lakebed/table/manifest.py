@@ -23,6 +23,8 @@ from lakebed.table.records import read_records
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLI = timedelta(milliseconds=1)
+#: What stands for the number of buckets that a writer of long ago did not say; as for tables without buckets.
+UNKNOWN_TOTAL = -1
 
 
 class Kind(IntEnum):
@@ -283,8 +285,13 @@ def _list(values: Iterable[Any] | None) -> list[Any] | None:
 
 def _entry(record: Mapping[str, Any], source: str) -> ManifestEntry:
     _check_version(record, source)
+    total = record.get("_TOTAL_BUCKETS")
     return ManifestEntry(
-        record["_KIND"], record["_PARTITION"], record["_BUCKET"], record["_TOTAL_BUCKETS"], _file(record["_FILE"])
+        record["_KIND"],
+        record["_PARTITION"],
+        record["_BUCKET"],
+        UNKNOWN_TOTAL if total is None else total,
+        _file(record["_FILE"]),
     )
 
 

@@ -6,8 +6,7 @@ refused with the code of the feature.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Iterable, Iterator
 
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -26,13 +25,8 @@ from lakebed.physical.types import (
     Unknown,
     Vector,
 )
-from lakebed.store.base import Store
 from lakebed.table.blob_columns import holds_blobs
 from lakebed.table.manifest import DataFileMeta
-from lakebed.table.parquet_footer import read_footer
-
-if TYPE_CHECKING:
-    from lakebed.table.scan import DataFile
 
 _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
@@ -126,35 +120,6 @@ def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
             break
     if problems:
         raise UnsupportedError(*problems)
-
-
-def refuse_nanosecond_files(
-    store: Store,
-    files: Iterable[DataFile],
-    schema_of: Callable[[int], TableSchema],
-    columns: Collection[str] | None = None,
-) -> None:
-    """Raise UnsupportedError naming files whose timestamps are 64-bit nanoseconds, which Spark does not read.
-
-    TIMESTAMP(7..9) has two physical forms under one schema; the other one, INT96, is read to the microsecond. Footers
-    are read only of files whose schema (`schema_of` its schema id) has such a column, among `columns` where given.
-    """
-    precise: dict[int, bool] = {}
-    for file in files:
-        version = file.meta.schema_id
-        if version not in precise:
-            fields = schema_of(version).fields
-            precise[version] = any(_has_nanoseconds(f.type) for f in fields if columns is None or f.name in columns)
-        parquet = file.path.lower().endswith(".parquet")
-        if parquet and precise[version] and _stores_nanoseconds(store, file.path):
-            raise UnsupportedError(
-                _file_problem("LB5057", file.path, "stores timestamps as 64-bit nanoseconds, which are not read yet")
-            )
-
-
-def _stores_nanoseconds(store: Store, path: str) -> bool:
-    schema = read_footer(store, path).schema
-    return any("timeUnit=nanoseconds" in str(schema.column(i).logical_type) for i in range(len(schema)))
 
 
 def _file_problem(code: str, path: str, message: str) -> Diagnostic:

@@ -38,8 +38,21 @@ _TO = (
 
 @click.command()
 @click.argument("source", metavar="IN")
-@click.option("--from", "source_form", type=click.Choice(_FROM), help="What IN is; told from its name or first bytes.")
-@click.option("--to", "form", type=click.Choice(_TO), required=True, help="The form to put out.")
+@click.option(
+    "--from",
+    "source_form",
+    metavar="FORM",
+    type=click.Choice(_FROM),
+    help=f"What IN is, else told from its name or first bytes: {', '.join(_FROM)}.",
+)
+@click.option(
+    "--to",
+    "form",
+    metavar="FORM",
+    type=click.Choice(_TO),
+    required=True,
+    help=f"The form to put out: {', '.join(_TO)}.",
+)
 @click.option("--strict", is_flag=True, help="Fail, and put out nothing, when something is lost.")
 @click.option("--out", metavar="FILE", help="Write to FILE instead of standard output.")
 @encodings_option

@@ -46,6 +46,7 @@ def _old_writers(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @click.group()
+@common_options
 def command() -> None:
     """Metadata blocks of Open Data Fabric: export a table's history as a chain, verify one, look at a block."""
 

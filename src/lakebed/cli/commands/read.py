@@ -61,12 +61,17 @@ def command(
 ) -> ExitCode:
     """Print rows of TABLE, every file read as one schema. With --json, one JSON object a line.
 
-    TABLE may say a version: db.table@3, @snap:5, @tag:NAME, @branch:NAME.
+    TABLE may say a version: db.table@3, @snap:5, @tag:NAME, @branch:NAME. It may be a system table, which is read
+    without Spark: 'db.table$files', $snapshots, $schemas, $options, $tags, $branches, $manifests, $partitions,
+    $buckets.
     """
     from lakebed.render.rows import row_encoder, rows_text
 
     lake = session.lake()
-    lake.schema(table)
+    if _is_system_table(table) and not (where or columns):
+        return _print_system_table(session, table, limit, travel)
+    if not _is_system_table(table):
+        lake.schema(table)
     if limit is None:
         limit = 0 if session.json_mode else _DEFAULT_LIMIT
     with spark_failures(), _showable():
@@ -78,7 +83,7 @@ def command(
                 warnings.simplefilter("always", LakebedWarning)
                 frame = lake.read(spark, table, on_cast_error=policy, **travel)
             notes = [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
-            if null_on_cast_error:
+            if null_on_cast_error and not _is_system_table(table):
                 notes += _made_null(lake.cast_errors(spark, table, **travel))
             if where:
                 frame = frame.where(where)
@@ -99,6 +104,30 @@ def command(
     return session.finish(
         None, lambda look: rows_text(names, values[:limit] if more else values, width=look.width, more=more)
     )
+
+
+def _is_system_table(table: str) -> bool:
+    from lakebed.catalog.names import split_system_table
+
+    return split_system_table(table) is not None
+
+
+def _print_system_table(session: Session, table: str, limit: int | None, travel: dict[str, Any]) -> ExitCode:
+    """The rows that metadata gives; Spark is not started."""
+    from lakebed.render.rows import json_value, rows_text
+
+    state = {name: travel[name] for name in ("snapshot", "tag", "as_of", "branch")}
+    found = session.lake().inspect(table, **state)
+    names = found.column_names
+    if limit is None:
+        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    rows = found.rows[:limit] if limit else found.rows
+    if session.json_mode:
+        for row in rows:
+            session.output.row(dict(zip(names, map(json_value, row), strict=True)))
+        return ExitCode.OK
+    more = len(rows) < len(found.rows)
+    return session.finish(None, lambda look: rows_text(names, rows, width=look.width, more=more))
 
 
 def _made_null(errors: DataFrame) -> list[Diagnostic]:

@@ -11,7 +11,7 @@ import importlib.util
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from decimal import Context, Decimal
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 
@@ -28,25 +28,34 @@ _Convert = Callable[[Any], Any] | None
 
 def avro_batches(data: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """The columns of `schema`, by name; one that the file lacks is NULL. Raises ValueError for what does not fit."""
-    import fastavro
-
     header = read_header(data)
     if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
         data = without_snappy(data, arrow_snappy)
         header = read_header(data)
-    records = fastavro.reader(io.BytesIO(with_schema(data, header, without_logical_types(header.schema))))
+    source = io.BytesIO(with_schema(data, header, without_logical_types(header.schema)))
     names = _Names(header.schema)
     stored = names.fields(header.schema)
     columns = [(f.name, _converter(f.type, stored.get(f.name), names, f.name)) for f in schema]
     rows: list[Mapping[str, Any]] = []
-    for record in records:
-        assert isinstance(record, dict)
+    for record in _records(source):
         rows.append(record)
         if len(rows) == _BATCH:
             yield _batch(rows, columns, schema)
             rows = []
     if rows:
         yield _batch(rows, columns, schema)
+
+
+def _records(source: BinaryIO) -> Iterator[dict[str, Any]]:
+    """Each codec has errors of its own for bytes that are not what they should be."""
+    import fastavro
+
+    try:
+        for record in fastavro.reader(source):
+            assert isinstance(record, dict)
+            yield record
+    except Exception as e:
+        raise ValueError(f"{type(e).__name__}: {e}") from e
 
 
 def _batch(

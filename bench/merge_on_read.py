@@ -1,0 +1,136 @@
+"""Read a primary-key table of 2 M compacted rows and 0.6 M updates, against a raw scan of the compacted rows."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import lakebed
+from lakebed.catalog import schema_file
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.physical import parse
+from lakebed.physical.types import DataField
+from lakebed.store.local import LocalStore
+from lakebed.table import binary_row
+from lakebed.table.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
+from lakebed.table.snapshot import Snapshot
+
+BASE_ROWS = 2_000_000
+UPDATES = 600_000
+BASE_FILES = 4
+RUNS = 5
+
+COLUMNS = (("k", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("text", "STRING"))
+#: By table: the options that say how it merges. `sequenced` cannot take the way of a large base.
+TABLES: dict[str, dict[str, str]] = {
+    "deduplicate": {},
+    "sequenced": {"sequence.field": "a"},
+    "partial_update": {"merge-engine": "partial-update"},
+}
+
+
+def _schema(options: Mapping[str, str]) -> TableSchema:
+    fields = tuple(DataField(i, name, parse(text)) for i, (name, text) in enumerate(COLUMNS))
+    return TableSchema(0, fields, len(fields) - 1, (), ("k",), options={"bucket": "1", **options})
+
+
+def _write(spark: Any, directory: Path, rows: int, step: int, files: int, number: int) -> list[Path]:
+    """Parquet files of `rows` rows whose keys go up by `step`, each file a range of keys."""
+    frame = spark.range(0, rows, 1, files).selectExpr(
+        f"id * {step} as _KEY_k",
+        f"id + {number} as _SEQUENCE_NUMBER",
+        "cast(0 as tinyint) as _VALUE_KIND",
+        f"id * {step} as k",
+        f"id + {number} as a",
+        "cast(id % 1000 as int) as b",
+        "concat('text ', id % 5000) as text",
+    )
+    frame.write.parquet(str(directory))
+    return sorted(directory.glob("part-*.parquet"))
+
+
+def _entries(bucket: Path, paths: Sequence[Path], rows: int, step: int, number: int, level: int) -> list[ManifestEntry]:
+    each = rows // len(paths)
+    key = [parse("BIGINT")]
+    entries = []
+    for i, path in enumerate(paths):
+        place = bucket / f"data-{level}-{i}.parquet"
+        if not place.exists():
+            place.hardlink_to(path)
+        first, last = i * each, (i + 1) * each - 1
+        meta = DataFileMeta(
+            file_name=place.name,
+            file_size=place.stat().st_size,
+            row_count=each,
+            schema_id=0,
+            min_key=binary_row.encode(key, [first * step]),
+            max_key=binary_row.encode(key, [last * step]),
+            min_sequence_number=first + number,
+            max_sequence_number=last + number,
+            level=level,
+            delete_row_count=0,
+        )
+        entries.append(ManifestEntry(Kind.ADD, bytes(12), 0, 1, meta))
+    return entries
+
+
+def build(spark: Any, warehouse: Path) -> tuple[lakebed.Lake, list[str]]:
+    """The tables, which share their files, and the paths of the base."""
+    store = LocalStore()
+    written = warehouse.parent / "written"
+    base = _write(spark, written / "base", BASE_ROWS, 1, BASE_FILES, 0)
+    delta = _write(spark, written / "delta", UPDATES, 3, 1, BASE_ROWS)
+    for name, options in TABLES.items():
+        root = warehouse / "bench.db" / name
+        bucket = root / "bucket-0"
+        bucket.mkdir(parents=True)
+        entries = _entries(bucket, base, BASE_ROWS, 1, 0, 5) + _entries(bucket, delta, UPDATES, 3, BASE_ROWS, 0)
+        manifest = write_manifest(entries)
+        described = describe("manifest-0", len(manifest), entries, (), 0)
+        snapshot = Snapshot(
+            id=1,
+            schema_id=0,
+            base_manifest_list="base",
+            delta_manifest_list="delta",
+            commit_user="bench",
+            commit_identifier=1,
+            commit_kind="APPEND",
+            time_millis=1_700_000_000_000,
+            total_record_count=BASE_ROWS + UPDATES,
+            delta_record_count=BASE_ROWS + UPDATES,
+        )
+        store.create_if_absent(f"{root}/schema/schema-0", schema_file.dumps(_schema(options)))
+        store.create_if_absent(f"{root}/manifest/manifest-0", manifest)
+        store.create_if_absent(f"{root}/manifest/base", write_list([]))
+        store.create_if_absent(f"{root}/manifest/delta", write_list([described]))
+        store.create_if_absent(f"{root}/snapshot/snapshot-1", snapshot.dumps())
+    return lakebed.open(warehouse), [str(p) for p in base]
+
+
+def run(spark: Any, directory: Path) -> dict[str, Any]:
+    """Median seconds of reading all columns, and the ratios to the raw scan; the ways take turns."""
+    lake, base = build(spark, directory / "warehouse")
+    names = [name for name, _ in COLUMNS]
+    ways: dict[str, Callable[[], Any]] = {"raw": lambda: spark.read.parquet(*base).select(*names)}
+    for name in TABLES:
+        ways[name] = lambda name=name: lake.read(spark, f"bench.{name}")  # type: ignore[misc]
+    rows = BASE_ROWS + max(0, UPDATES - (BASE_ROWS - 1) // 3 - 1)
+    for name in TABLES:
+        if ways[name]().count() != rows:
+            raise SystemExit(f"{name} does not have {rows} rows")
+    times: dict[str, list[float]] = {name: [] for name in ways}
+    for _ in range(RUNS + 1):
+        for name, way in ways.items():
+            started = time.perf_counter()
+            way().write.format("noop").mode("overwrite").save()
+            times[name].append(time.perf_counter() - started)
+    medians = {name: statistics.median(found[1:]) for name, found in times.items()}
+    return {
+        "rows": {"base": BASE_ROWS, "updates": UPDATES},
+        "seconds": {k: round(v, 3) for k, v in medians.items()},
+        "times a raw scan of the base": {k: round(v / medians["raw"], 2) for k, v in medians.items() if k != "raw"},
+        "goal": "deduplicate <= 2",
+    }

@@ -1,0 +1,6 @@
+"""System tables: what the metadata of a table says, as rows. No engine takes part."""
+
+from lakebed.inspection.inspect import DataState, inspect
+from lakebed.inspection.system_table import NAMES, OF_A_STATE, SystemTable, SystemTableRef
+
+__all__ = ["NAMES", "OF_A_STATE", "DataState", "SystemTable", "SystemTableRef", "inspect"]

@@ -1,0 +1,111 @@
+"""The rows of each system table."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from lakebed.catalog import SchemaManager, TableSchema
+from lakebed.inspection.content import buckets, files, manifests, partitions
+from lakebed.inspection.system_table import OF_A_STATE, SystemTable, columns_of
+from lakebed.maintenance.branches import Branches
+from lakebed.maintenance.place import Place
+from lakebed.maintenance.tags import Tags
+from lakebed.table.snapshot import Snapshot
+
+_Rows = Iterator[tuple[Any, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class DataState:
+    """A state of a table: the snapshot (None where there is none), and the schema that values are shown under."""
+
+    snapshot: Snapshot | None
+    schema: TableSchema
+    schemas: SchemaManager
+
+
+def inspect(system: str, place: Place, state: DataState, time_zone: str) -> SystemTable:
+    """The system table `system` (one of `NAMES`) of a branch of a table.
+
+    Moments are wall clocks of `time_zone`; those of data files are the writer's, as the format stores them.
+    """
+    rows = _of_state(system, place, state, time_zone) if system in OF_A_STATE else _listed(system, place, time_zone)
+    return SystemTable(system, columns_of(system), tuple(rows))
+
+
+def _of_state(system: str, place: Place, state: DataState, time_zone: str) -> _Rows:
+    if state.snapshot is None:
+        return iter(())
+    made = {"files": files, "manifests": manifests, "partitions": partitions, "buckets": buckets}[system]
+    return made(place.store, place.table_path, state.snapshot, state.schema, state.schemas, time_zone)
+
+
+def _listed(system: str, place: Place, time_zone: str) -> _Rows:
+    zone = ZoneInfo(time_zone)
+    made = {
+        "snapshots": _snapshots,
+        "schemas": _schemas,
+        "options": _options,
+        "tags": _tags,
+        "branches": _branches,
+    }[system]
+    return made(place, zone)
+
+
+def _wall(millis: int, zone: ZoneInfo) -> datetime:
+    return datetime.fromtimestamp(millis / 1000, UTC).astimezone(zone).replace(tzinfo=None)
+
+
+def _snapshots(place: Place, zone: ZoneInfo) -> _Rows:
+    manager = place.snapshots
+    for number in manager.ids():
+        s = manager.load(number)
+        yield (
+            *(s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind, _wall(s.time_millis, zone)),
+            *(s.base_manifest_list, s.delta_manifest_list, s.changelog_manifest_list),
+            *(s.total_record_count, s.delta_record_count, s.changelog_record_count, s.watermark),
+        )
+
+
+def _schemas(place: Place, zone: ZoneInfo) -> _Rows:
+    manager = place.schemas
+    for number in manager.ids():
+        schema = manager.load_schema(number)
+        said = schema.to_json()
+        parts = (said["fields"], said["partitionKeys"], said["primaryKeys"], said["options"])
+        texts = (json.dumps(p, ensure_ascii=False, separators=(",", ":")) for p in parts)
+        yield schema.id, *texts, schema.comment, _wall(schema.time_millis, zone)
+
+
+def _options(place: Place, _: ZoneInfo) -> _Rows:
+    yield from sorted(place.schemas.load_latest_schema().options.items())
+
+
+def _tags(place: Place, zone: ZoneInfo) -> _Rows:
+    for tag in Tags(place).list():
+        s = tag.snapshot
+        retained = None if tag.retained is None else _iso_duration(tag.retained)
+        yield tag.name, s.id, s.schema_id, _wall(s.time_millis, zone), s.total_record_count, tag.created, retained
+
+
+def _branches(place: Place, zone: ZoneInfo) -> _Rows:
+    made = {e.name: e.modified for e in place.store.list(f"{place.table_path}/branch")}
+    for branch in Branches(place).list():
+        millis = made.get(f"branch-{branch.name}")
+        yield branch.name, None if millis is None else _wall(millis, zone)
+
+
+def _iso_duration(length: timedelta) -> str:
+    """As Java writes a duration: hours, minutes and seconds, `PT36H`."""
+    seconds = length.days * 86400 + length.seconds
+    fraction = f"{length.microseconds / 1_000_000:.6f}".rstrip("0")[1:] if length.microseconds else ""
+    hours, rest = divmod(seconds, 3600)
+    minutes, rest = divmod(rest, 60)
+    parts = (f"{hours}H" if hours else "", f"{minutes}M" if minutes else "")
+    last = f"{rest}{fraction}S" if rest or fraction else ""
+    return "PT" + ("".join(parts) + last or "0S")

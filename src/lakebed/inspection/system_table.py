@@ -1,0 +1,157 @@
+"""What a system table is: its name, its columns as Paimon has them, its rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.catalog import TableRef
+from lakebed.catalog.names import SYSTEM_TABLES, split_system_table
+from lakebed.diagnostics import near_names
+from lakebed.errors import NotFoundError, UnsupportedError
+from lakebed.physical import parse
+from lakebed.physical.types import DataField
+
+_ID, _TEXT, _TIME = "BIGINT NOT NULL", "STRING NOT NULL", "TIMESTAMP(3)"
+_SIZES = (("record_count", _ID), ("file_size_in_bytes", _ID), ("file_count", _ID), ("last_update_time", _TIME))
+
+_TEXTS = {"type": "ARRAY", "element": "STRING"}
+
+_COLUMNS: dict[str, tuple[tuple[str, str | dict[str, str]], ...]] = {
+    "snapshots": (
+        ("snapshot_id", _ID),
+        ("schema_id", _ID),
+        ("commit_user", _TEXT),
+        ("commit_identifier", _ID),
+        ("commit_kind", _TEXT),
+        ("commit_time", f"{_TIME} NOT NULL"),
+        ("base_manifest_list", _TEXT),
+        ("delta_manifest_list", _TEXT),
+        ("changelog_manifest_list", "STRING"),
+        ("total_record_count", "BIGINT"),
+        ("delta_record_count", "BIGINT"),
+        ("changelog_record_count", "BIGINT"),
+        ("watermark", "BIGINT"),
+    ),
+    "schemas": (
+        ("schema_id", _ID),
+        ("fields", _TEXT),
+        ("partition_keys", _TEXT),
+        ("primary_keys", _TEXT),
+        ("options", _TEXT),
+        ("comment", "STRING"),
+        ("update_time", f"{_TIME} NOT NULL"),
+    ),
+    "options": (("key", _TEXT), ("value", _TEXT)),
+    "tags": (
+        ("tag_name", _TEXT),
+        ("snapshot_id", _ID),
+        ("schema_id", _ID),
+        ("commit_time", f"{_TIME} NOT NULL"),
+        ("record_count", "BIGINT"),
+        ("create_time", _TIME),
+        ("time_retained", "STRING"),
+    ),
+    "branches": (("branch_name", _TEXT), ("create_time", _TIME)),
+    "manifests": (
+        ("file_name", _TEXT),
+        ("file_size", _ID),
+        ("num_added_files", _ID),
+        ("num_deleted_files", _ID),
+        ("schema_id", _ID),
+        ("min_partition_stats", "STRING"),
+        ("max_partition_stats", "STRING"),
+        ("min_row_id", "BIGINT"),
+        ("max_row_id", "BIGINT"),
+    ),
+    "files": (
+        ("partition", "STRING"),
+        ("bucket", "INT NOT NULL"),
+        ("file_path", _TEXT),
+        ("file_format", _TEXT),
+        ("schema_id", _ID),
+        ("level", "INT NOT NULL"),
+        ("record_count", _ID),
+        ("file_size_in_bytes", _ID),
+        ("min_key", "STRING"),
+        ("max_key", "STRING"),
+        ("null_value_counts", _TEXT),
+        ("min_value_stats", _TEXT),
+        ("max_value_stats", _TEXT),
+        ("min_sequence_number", "BIGINT"),
+        ("max_sequence_number", "BIGINT"),
+        ("creation_time", _TIME),
+        ("deleteRowCount", "BIGINT"),
+        ("file_source", "STRING"),
+        ("first_row_id", "BIGINT"),
+        ("write_cols", _TEXTS),
+    ),
+    "partitions": (
+        ("partition", "STRING"),
+        *_SIZES,
+        ("created_at", _TIME),
+        ("created_by", "STRING"),
+        ("updated_by", "STRING"),
+        ("options", "STRING"),
+        ("total_buckets", "INT NOT NULL"),
+        ("done", "BOOLEAN NOT NULL"),
+    ),
+    "buckets": (("partition", "STRING"), ("bucket", "INT NOT NULL"), *_SIZES),
+}
+
+#: The system tables that are made.
+NAMES = tuple(_COLUMNS)
+#: Those that belong to one snapshot: travel chooses it.
+OF_A_STATE = frozenset({"manifests", "files", "partitions", "buckets"})
+
+
+def columns_of(name: str) -> tuple[DataField, ...]:
+    """The columns of a system table."""
+    return tuple(DataField(i, column, parse(text)) for i, (column, text) in enumerate(_COLUMNS[name]))
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTable:
+    """Rows made from metadata, of the types of `columns`; moments are naive, in the zone that was asked for."""
+
+    name: str
+    columns: tuple[DataField, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+    @property
+    def column_names(self) -> tuple[str, ...]:
+        """The names of the columns, in order."""
+        return tuple(c.name for c in self.columns)
+
+
+@dataclass(frozen=True, slots=True)
+class SystemTableRef:
+    """A system table of a table, a branch of it, or one state: `t$files`, `t$branch_b$files`, `t$files@snap:5`."""
+
+    ref: TableRef
+    system: str
+
+    @classmethod
+    def parse(cls, text: str) -> SystemTableRef | None:
+        """The system table that a text names, None where it names a table or a branch.
+
+        Raises:
+            NotFoundError: there is no system table of this name.
+            UnsupportedError: other engines have it, Lakebed does not.
+        """
+        parts = split_system_table(text)
+        if parts is None:
+            return None
+        base, system = parts
+        if system in _COLUMNS:
+            return cls(TableRef.parse(base), system)
+        known = ", ".join(sorted(NAMES))
+        if system in SYSTEM_TABLES:
+            raise UnsupportedError.of("LB5591", f"there is no system table ${system} here", expected=known)
+        raise NotFoundError.of(
+            "LB5590",
+            f"there is no system table ${system}",
+            expected=known,
+            found=system,
+            suggestions=near_names(system, NAMES),
+        )
