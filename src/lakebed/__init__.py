@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lakebed.errors import LakebedError
     from lakebed.lake import Lake
     from lakebed.lake import open_lake as open
+    from lakebed.lake import register
     from lakebed.manifest import load_manifest
     from lakebed.model.compare import compare
 
@@ -44,6 +45,7 @@ _HOMES = {
     "compare": ("lakebed.model.compare", "compare"),
     "load_manifest": ("lakebed.manifest", "load_manifest"),
     "open": ("lakebed.lake", "open_lake"),
+    "register": ("lakebed.lake", "register"),
 }
 
 __all__ = [
@@ -59,6 +61,7 @@ __all__ = [
     "compare",
     "load_manifest",
     "open",
+    "register",
 ]
 
 

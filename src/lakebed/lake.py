@@ -182,6 +182,7 @@ class Lake(TableCare, TableViews):
         tag: str | None = None,
         branch: str | None = None,
         as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
         schema: int | Literal["latest", "snapshot"] | None = None,
         on_cast_error: Literal["error", "null"] = "error",
         metadata_columns: Collection[str] = (),
@@ -193,13 +194,14 @@ class Lake(TableCare, TableViews):
         `snapshot`, `tag` or `as_of` (aware datetime, ISO text in the lake's zone, or milliseconds since 1970) choose a
         state, `branch` a branch; `table` may say the same as `db.table@snap:5`, `@tag:NAME`, `@branch:NAME` or `@3`.
         `schema` chooses what to read as: the travelled snapshot's own schema by default, else the newest; a version's
-        id pins it. `on_cast_error` says what happens to a stored value that the wanted type cannot hold: the
-        query fails and names the file, the column and the value, or the value is NULL; `cast_errors` lists and counts
-        such values. `metadata_columns` adds `_ROW_ID` or `_SEQUENCE_NUMBER` of each row, in append tables with
-        `row-tracking.enabled`. `blobs="descriptor"` gives, in place of a BLOB's content, the bytes that say where it
-        lies, for `read_blob` and `fetch_blobs`. `scratch` is a directory that Spark's driver can read, for the list of
-        files; a sensible place is chosen without it. A column of a type of the future is left out with a
-        `LakebedWarning`. `db.t$files` and the like are system tables, made from metadata; see `inspect`.
+        id pins it. `watermark` chooses the first state whose watermark has reached it. `on_cast_error` says what
+        happens to a stored value that the wanted type cannot hold: the query fails and names the file, the column and
+        the value, or the value is NULL; `cast_errors` lists and counts such values. `metadata_columns` adds `_ROW_ID`
+        or `_SEQUENCE_NUMBER` of each row, in append tables with `row-tracking.enabled`. `blobs="descriptor"` gives, in
+        place of a BLOB's content, the bytes that say where it lies, for `read_blob` and `fetch_blobs`. `scratch` is a
+        directory that Spark's driver can read, for the list of files; a sensible place is chosen without it. A column
+        of a type of the future is left out with a `LakebedWarning`. `db.t$files` and the like are system tables, made
+        from metadata; see `inspect`.
         """
         from lakebed.inspection import SystemTableRef
         from lakebed.spark.looking import system_rows
@@ -208,7 +210,7 @@ class Lake(TableCare, TableViews):
 
         system = SystemTableRef.parse(table)
         if system is not None:
-            chosen = self._travel_of(system.ref, snapshot, tag, branch, as_of)
+            chosen = replace(self._travel_of(system.ref, snapshot, tag, branch, as_of), watermark=watermark)
             return system_rows(spark, self._inspected(system, chosen))
         ref, travel = self._travel(table, snapshot, tag, branch, as_of)
         return read_table(
@@ -216,7 +218,7 @@ class Lake(TableCare, TableViews):
             self._tables,
             self._store,
             ref.name,
-            travel,
+            replace(travel, watermark=watermark),
             schema if schema is not None else ref.schema_id,
             rules=CastRules(self._time_zone, on_cast_error),
             scratch=scratch,
@@ -443,6 +445,14 @@ def open_lake(
 
     tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
     return Lake(tables, store, time_zone=time_zone, attributes=_attributes(attributes))
+
+
+def register(spark: SparkSession, warehouse: str | Path, **options: Any) -> tuple[str, ...]:
+    """Make every table of a warehouse a temporary view; the names. `options` are those of `lakebed.open`.
+
+    See `Lake.views` for what the views are called and which state they show.
+    """
+    return open_lake(warehouse, **options).views(spark)
 
 
 def _attributes(declared: str | Path | AttributeRegistry | None) -> AttributeRegistry | None:

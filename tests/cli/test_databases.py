@@ -107,6 +107,7 @@ def test_the_option_branch_cannot_be_declared(lakebed: CommandLine, warehouse: P
 def test_a_branch_by_the_formats_name(lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
     assert lakebed("show", "shop.orders$branch_b").code == 1
     assert "error[LB3709]" in lakebed("show", "shop.orders$snapshots").err
+    assert "error[LB5590]" in lakebed("read", "shop.orders$snapshot").err
     source = warehouse / "shop.db" / "orders" / "schema" / "schema-0"
     target = warehouse / "shop.db" / "orders" / "branch" / "branch-b" / "schema"
     target.mkdir(parents=True)

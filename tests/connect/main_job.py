@@ -30,6 +30,15 @@ GOOD = '{"p":"a","k":1,"at":"2024-01-01T00:00:00","s":{"x":1}}'
 BAD = '{"p":null,"k":"bad","at":"2024-01-01T00:00:00Z"}'
 LATER = '{"p":null,"key":5000000000,"at":"2024-07-01 12:00:00.123456","s":{"y":2}}'
 
+NUMBERED = """
+kind: Table
+version: 1
+content:
+  name: db.numbered
+  systemColumns: kamu
+  schema: {fields: [{name: city, type: String}, {name: n, type: Int32}]}
+"""
+
 
 def main(directory: Path) -> None:
     spark = SparkSession.builder.remote("local[2]").getOrCreate()
@@ -45,6 +54,13 @@ def main(directory: Path) -> None:
         source = directory / f"{len(results)}.jsonl"
         source.write_text("\n".join(rows) + "\n")
         results.append(lake.ingest(spark, "db.t", str(source)).to_json())
+    manifest.write_text(NUMBERED)
+    lake.apply(lake.plan(manifest))
+    for number, rows in enumerate((["a,1", "b,x", '"c",2'], ["d,3"])):
+        source = directory / f"{number}.csv"
+        source.write_text("\n".join(["city,n", *rows]) + "\n")
+        lake.ingest(spark, "db.numbered", str(source))
+    numbered = lake.read(spark, "db.numbered").select("offset", "op", "city").orderBy("offset")
     frame = lake.read(spark, "db.t")
     shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
     seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")
@@ -59,6 +75,7 @@ def main(directory: Path) -> None:
                 "again": frame.count(),
                 "bad": [list(row) for row in bad.collect()],
                 "columns": frame.dtypes,
+                "numbered": [list(row) for row in numbered.collect()],
             }
         )
     )

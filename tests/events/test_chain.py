@@ -292,3 +292,14 @@ def test_time_never_goes_back_and_it_is_told() -> None:
     assert [b.block.system_time for b in chain.blocks] == [5000 * 10**6] * 3
     assert [d.code for d in chain.diagnostics] == ["LB2531"]
     assert check(chain).is_valid
+
+
+def test_how_sources_are_read_is_no_part_of_a_chain() -> None:
+    read = {"lakebed.dev/read": {"kind": "Csv"}, "example.org/owner": "x"}
+    other = {**read, "lakebed.dev/read": {"kind": "NdJson"}}
+    first, second = (replace(BASE, extra=Extra(said)) for said in (read, other))
+    for keep in (False, True):
+        chain = export_chain(versions(first, second), IDENTITY, keep_encodings=keep)
+        assert len(chain.blocks) == 2
+        assert b"lakebed.dev/read" not in chain.blocks[1].data
+        assert b"example.org/owner" in chain.blocks[1].data

@@ -159,6 +159,33 @@ def test_every_way_in_which_parts_can_lie(spark: Any, warehouse: Path) -> None:
     assert sorted(found, key=lambda r: (r[5] is None, r[5], r[0])) == MIXED
 
 
+def test_parts_of_versions_with_other_members(spark: Any, tmp_path: Path) -> None:
+    """A struct comes whole from the newest file that holds it, under the names and types of that file's version."""
+
+    def struct(*members: tuple[int, str, str]) -> DataField:
+        fields = [{"id": i, "name": name, "type": kind} for i, name, kind in members]
+        return DataField(1, "r", parse({"type": "ROW", "fields": fields}))
+
+    table = _table(tmp_path, "t", [("id", "BIGINT"), ("r", "INT")])
+    first = replace(table.schema, id=1, fields=(table.schema.fields[0], struct((2, "x", "BIGINT"), (3, "y", "STRING"))))
+    second = replace(
+        first, id=2, fields=(first.fields[0], struct((4, "z", "INT"), (2, "y", "STRING"))), highest_field_id=4
+    )
+    table.evolve(replace(first, highest_field_id=3))
+    old = pa.array([{"x": 1, "y": "a"}, {"x": 2, "y": "b"}, None], pa.struct([("x", pa.int64()), ("y", pa.string())]))
+    _part(table, "a.parquet", 0, 1, {"id": [0, 1, 2], "r": old})
+    _part(table, "c.parquet", 10, 1, {"id": [10, 11, 12]})
+    _part(table, "d.parquet", 10, 2, {"r": old})
+    table.evolve(second)
+    new = pa.array(
+        [{"z": 5, "y": "n"}, None, {"z": None, "y": None}], pa.struct([("z", pa.int32()), ("y", pa.string())])
+    )
+    _part(table, "b.parquet", 0, 2, {"r": new})
+    table.commit()
+    rows = got(lakebed.open(tmp_path).read(spark, "lab.t"))
+    assert rows == [(0, (5, "n")), (1, None), (2, (None, None)), (10, (None, "1")), (11, (None, "2")), (12, None)]
+
+
 def test_filters_lose_no_row(spark: Any, warehouse: Path) -> None:
     """What an older part says, or what a part lacks, must not decide whether a row is kept."""
     rows = lakebed.open(warehouse).read(spark, "lab.mixed", metadata_columns=["_ROW_ID"])

@@ -12,7 +12,9 @@ import pyarrow as pa
 import pytest
 
 import lakebed
+from lakebed.physical import parse
 from lakebed.store import LocalStore
+from lakebed.table import binary_row
 from referees.client import Referees
 from referees.encoding import spark_rows
 from referees.java import JavaReferee
@@ -52,6 +54,15 @@ def _table(warehouse: Path, name: str, **parts: Any) -> LaidOut:
     return LaidOut(LocalStore(), str(warehouse / "lab.db" / name), table_schema(columns, **parts))
 
 
+def _add(table: LaidOut, name: str, start: int, rows: int, **meta: Any) -> None:
+    keys = {"min_key": _key(start), "max_key": _key(start + rows - 1)} if table.schema.primary_keys else {}
+    table.add(name, file_bytes(name.rpartition(".")[2], _data(start, rows)), rows, **keys | meta)
+
+
+def _key(number: int) -> bytes:
+    return binary_row.encode([parse("BIGINT")], (number,))
+
+
 @pytest.fixture(scope="module")
 def deleted() -> dict[int, list[int]]:
     """Positions that are deleted, by the number of the file: few, many, runs, the first and the last row."""
@@ -69,14 +80,14 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory, deleted: dict[int, list[
     """`lab.append` and `lab.keyed` of three formats and both forms of vectors, a file without any, and `lab.all`."""
     root = tmp_path_factory.mktemp("deletions")
     keyed = {"primary_keys": ["id"], "options": {"deletion-vectors.enabled": "true", "bucket": "1"}}
-    for name, parts, meta in (("append", {}, {}), ("keyed", keyed, {"level": 5})):
+    for name, parts, meta in (("append", {}, {}), ("keyed", keyed, {"level": 5, "delete_row_count": 0})):
         table = _table(root, name, **parts)
         for number, positions in deleted.items():
             format = FORMATS[number // 2]
             file = f"data-{number}.{format}"
-            table.add(file, file_bytes(format, _data(number * ROWS)), ROWS, **meta)
+            _add(table, file, number * ROWS, ROWS, **meta)
             table.delete({file: Vector(positions, bits=(32, 64)[number % 2])})
-            table.add(f"rest-{number}.{format}", file_bytes(format, _data(10**6 + number * 10, 10)), 10, **meta)
+            _add(table, f"rest-{number}.{format}", 10**6 + number * 10, 10, **meta)
         table.commit()
     gone = _table(root, "all")
     gone.add("data-0.parquet", file_bytes("parquet", _data(0, 7)), 7)

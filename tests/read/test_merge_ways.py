@@ -83,13 +83,15 @@ def test_a_file_that_may_hold_deletes_is_merged(spark: Any, tmp_path: Path, know
     assert got(frame) == merged([rows], {})
 
 
+@pytest.mark.parametrize("pieces", [1, 3])
 @pytest.mark.parametrize("options", [{}, {"deduplicate.ignore-delete": "true"}], ids=["deletes", "deletes ignored"])
-def test_a_large_base_is_not_sorted(spark: Any, tmp_path: Path, options: dict[str, str]) -> None:
+def test_a_large_base_is_not_sorted(spark: Any, tmp_path: Path, options: dict[str, str], pieces: int) -> None:
     chance = random.Random(7)
     made = KeyedTable(tmp_path, "t", COLUMNS, options=options)
     base = [records(range(0, 300), 0), records(range(300, 600), 300)]
     kinds = (INSERT, DELETE, UPDATE_AFTER, DELETE, UPDATE_BEFORE)
     delta = [records(sorted(chance.sample(range(0, 700), 60)), start, kinds) for start in (1000, 2000, 3000)]
+    delta = delta[:pieces]
     for file in base:
         made.add(file, level=5)
     made.add(delta[0], level=3)
@@ -99,6 +101,7 @@ def test_a_large_base_is_not_sorted(spark: Any, tmp_path: Path, options: dict[st
     frame = lakebed.open(tmp_path).read(spark, "db.t")
     plan = plan_of(frame)
     assert "LeftAnti" in plan
+    assert ("Window" in plan) is (pieces > 1)
     files = [*base, *delta]
     if options:
         files = [[r for r in file if r.kind in (INSERT, UPDATE_AFTER)] for file in files]
@@ -205,3 +208,16 @@ def test_functions_that_are_not_computed_are_refused(
 
 def test_every_code_is_explained() -> None:
     assert {c for c in register() if "LB5500" <= c < "LB5530"} == {f"LB55{n:02}" for n in range(11)}
+
+
+def test_a_nested_key_that_is_null_fails_where_the_table_says_so(spark: Any, tmp_path: Path) -> None:
+    nested = {"type": "ARRAY", "element": {"type": "ROW", "fields": [{"id": 9, "name": "id", "type": "INT"}]}}
+    kind = pa.list_(pa.struct([("id", pa.int32())]))
+    field = {"aggregate-function": "nested_update", "nested-key": "id", "nested-key-null-strategy": "error"}
+    said = AGGREGATION | {f"fields.v.{key}": value for key, value in field.items()}
+    made = KeyedTable(tmp_path, "t", {"k": ("INT", pa.int32()), "v": (nested, kind)}, options=said)
+    for number in range(2):
+        made.add([Record(INSERT, number, {"k": 1, "v": [{"id": 1}, {"id": None}]})])
+    made.commit()
+    with pytest.raises(Exception, match="LB5508"):
+        lakebed.open(tmp_path).read(spark, "db.t").collect()

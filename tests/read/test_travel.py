@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -71,6 +72,18 @@ def test_a_moment_finds_the_newest_snapshot_at_or_before_it(evolved: lakebed.Lak
     assert got(evolved.read(spark, "db.t", as_of=naive)) == [(1, 10)]
 
 
+def test_a_watermark_finds_the_first_snapshot_that_reached_it(evolved: lakebed.Lake, spark: Any) -> None:
+    root = Path(evolved.tables.table_path("db.t"), "snapshot")
+    for number, watermark in ((1, -(1 << 63)), (2, 500)):
+        said = json.loads((root / f"snapshot-{number}").read_bytes())
+        (root / f"snapshot-{number}").write_text(json.dumps({**said, "watermark": watermark}), encoding="utf-8")
+    for watermark in (-1, 500):
+        frame = evolved.read(spark, "db.t", watermark=watermark)
+        assert (frame.columns, len(got(frame))) == (["k", "z", "n"], 2)
+    with pytest.raises(NotFoundError, match="watermark 501"):
+        evolved.read(spark, "db.t", watermark=501)
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
@@ -84,6 +97,7 @@ def test_a_moment_finds_the_newest_snapshot_at_or_before_it(evolved: lakebed.Lak
         ({"as_of": datetime(2024, 1, 1)}, UsageError),
         ({"schema": "newest"}, UsageError),
         ({"snapshot": 1, "tag": "x"}, UsageError),
+        ({"snapshot": 1, "watermark": 1}, UsageError),
     ],
 )
 def test_what_does_not_exist_or_make_sense_is_said(

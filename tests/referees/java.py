@@ -56,10 +56,11 @@ class JavaReferee:
         snapshot: int | None = None,
         branch: str | None = None,
         tag: str | None = None,
+        options: Mapping[str, str] | None = None,
     ) -> list[Row]:
-        """All rows of a table, or those that a filter on booleans, numbers and texts keeps."""
+        """All rows of a table, or those that a filter on booleans, numbers and texts keeps; `options` are dynamic."""
         travel = {"scan.snapshot-id": str(snapshot)} if snapshot else {"scan.tag-name": tag} if tag else {}
-        found = self._table(warehouse, table, branch, travel)
+        found = self._table(warehouse, table, branch, {**travel, **(options or {})})
         names = [str(name) for name in found.rowType().getFieldNames()]
         util = self._paimon.python.InvocationUtil
         builder = util.getReadBuilder(found)

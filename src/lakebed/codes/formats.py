@@ -51,4 +51,12 @@ CODES: tuple[Code, ...] = (
         "    a column called a`b in a table with ORC files",
         "Rename the column and let an engine rewrite the files, or leave it out.",
     ),
+    Code(
+        "LB5535",
+        "Columns that Spark takes by their places",
+        "Where all columns of an ORC file are called `_col0`, `_col1` and so on, as Hive once did, Spark takes them by "
+        "their places and not by their names. It would mix them up where some are left out.",
+        "    an ORC file of the columns _col0 and _col1, of which _col0 was dropped",
+        "Rename a column, and let an engine rewrite the files.",
+    ),
 )

@@ -122,8 +122,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6444",
         "A file is no JSON document with records",
-        "Of kind Json is a file that is one list of objects, or one object. Where they lie deeper, `subPath` says where. "
-        "Nothing of a file that breaks off or is no JSON is ingested.",
+        "Of kind Json is a file that is one list of objects, or one object. Where they lie deeper, `subPath` "
+        "says where. Nothing of a file that breaks off or is no JSON is ingested.",
         '    read: {kind: Json, subPath: data.items}    # for {"data": {"rows": []}}',
         "Mend the file or `subPath`. For one object a line take NdJson.",
     ),

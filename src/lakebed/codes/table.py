@@ -50,17 +50,17 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "LB5011",
-        "Manifests in another format than Avro",
-        "The option `manifest.format` lets an engine write manifests as ORC or Parquet. Lakebed reads and writes Avro, "
-        "the default.",
-        "A table with `manifest.format` = `orc`.",
+        "Manifests in another format",
+        "The option `manifest.format` lets an engine write manifests in other formats. Lakebed reads Avro and, with "
+        "PyArrow, ORC; it writes Avro, the default.",
+        "A commit to a table with `manifest.format` = `orc`, or manifests in Parquet.",
         "Set `manifest.format` to `avro` and let the engine that wrote the table rewrite it, by a compaction.",
     ),
     Code(
         "LB5012",
         "A codec is not installed",
         "Manifests are compressed; some codecs need a library of their own.",
-        "Manifests with `manifest.compression` = `snappy` where `cramjam` is not installed.",
+        "Manifests with `manifest.compression` = `lz4` where the library `lz4` is not installed.",
         "Install the library that the message names.",
     ),
     Code(
@@ -162,9 +162,9 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "LB5056",
-        "Data files in another format than Parquet",
-        "Only Parquet data files are read and written. One table may mix formats, so that each file is looked at.",
-        "`data-3f2c-0.orc` in a table whose `file.format` was once `orc`.",
+        "Data files in another format",
+        "Data files in Parquet, ORC, Avro and of blobs are read, by the extensions of their names; Parquet is written.",
+        "`data-3f2c-0.lance` in a table whose `file.format` was once `lance`, or a write with `file.format` = `orc`.",
         "Set `file.format` to `parquet` and let the engine that wrote the table rewrite the files, then read again.",
     ),
     Code(

@@ -52,8 +52,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5596",
         "The changes of this table cannot be told that way",
-        "A changelog is there only where `changelog-producer` is set; and rows that a first-row table was given are "
-        "not all rows that it took.",
+        "A changelog is there only where `changelog-producer` is set. And the commits of first-row tables, of tables "
+        "with a postponed bucket and of tables with data evolution hold what is not, or not yet, a row of the table.",
         '    lake.read_changes(spark, "shop.orders", since=1, mode="changelog"), without changelog-producer',
         'Use mode="delta" or mode="diff".',
     ),

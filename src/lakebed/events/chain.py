@@ -16,7 +16,7 @@ from lakebed.events.event import Event
 from lakebed.events.multihash import DatasetId, Multihash
 from lakebed.model import Schema, schema_json
 from lakebed.model.encoding import strip_encoding
-from lakebed.model.extra import PAIMON_TYPE
+from lakebed.model.extra import PAIMON_TYPE, READ
 from lakebed.model.migration_rule import NO_OP, migration_problems
 
 HEAD = "refs/head"
@@ -71,7 +71,8 @@ def export_chain(
 ) -> Chain:
     """The chain of a Seed and one `SetDataSchema` for each version, in ascending order of their numbers.
 
-    The same versions give the same bytes. Encoding hints are left out unless they are to be kept. A version that
+    The same versions give the same bytes. Encoding hints are left out unless they are to be kept, and how
+    sources are read (`lakebed.dev/read`) always is. A version that
     then says the same as the one before it makes no block, and time never goes back; both are told in the
     diagnostics, as are versions that ODF's migration rule refuses. There has to be at least one version.
     """
@@ -82,7 +83,9 @@ def export_chain(
     warnings: list[Diagnostic] = []
     current: SchemaVersion | None = None
     for version in ordered:
-        said = version if keep_encodings else replace(version, schema=without_encodings(version.schema))
+        # How sources are read is no part of a schema: Open Data Fabric has events of its own for it.
+        said = replace(version, schema=replace(version.schema, extra=version.schema.extra.without(READ)))
+        said = said if keep_encodings else replace(said, schema=without_encodings(said.schema))
         if current is not None:
             problems = migration_problems(current.schema, said.schema)
             if any(problem.code == NO_OP for problem in problems):

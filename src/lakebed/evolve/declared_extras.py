@@ -14,8 +14,8 @@ from lakebed.convert.ddl import parse_ddl
 from lakebed.errors import ConversionError, ManifestError
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.read_step import read_json, stored_read
-from lakebed.manifest.system_columns import ROLES, system_column_problem
-from lakebed.manifest.table_manifest import ReadKind, Vocabulary
+from lakebed.manifest.system_columns import ROLES, system_column_problem, vocabulary_of
+from lakebed.manifest.table_manifest import ReadKind
 from lakebed.model import Extra
 from lakebed.model.extra import ODF_SYSTEM_COLUMN, READ, SYSTEM_COLUMN
 
@@ -59,7 +59,7 @@ def _check_ddl(declared: TableManifest, read: ReadOptions) -> None:
 def _roles(declared: TableManifest) -> Iterator[tuple[str, str]]:
     """Column and role, of those that do not say it themselves."""
     if declared.odf is not None:
-        names = _vocabulary_of(declared.odf)
+        names = vocabulary_of(declared.odf)
     elif declared.system_columns is not None:
         names = declared.vocabulary
     else:
@@ -70,15 +70,6 @@ def _roles(declared: TableManifest) -> Iterator[tuple[str, str]]:
         name = names.name(role)
         if role not in said and name in types and system_column_problem(role, types[name]) is None:
             yield name, role
-
-
-def _vocabulary_of(document: OdfDocument) -> Vocabulary:
-    """The names of the newest `SetVocab` before the schema."""
-    found = Vocabulary()
-    for event in document.events[: document.schema_at]:
-        if event.kind == "SetVocab":
-            found = Vocabulary.of(event.to_json())
-    return found
 
 
 def _read_of_source(document: OdfDocument) -> ReadOptions | None:

@@ -13,12 +13,19 @@ from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
 from lakebed.manifest.read_step import decode_read
-from lakebed.manifest.system_columns import ROLES, decode_system_columns, system_column_problem, with_system_columns
+from lakebed.manifest.system_columns import (
+    ROLES,
+    decode_system_columns,
+    system_column_problem,
+    vocabulary_of,
+    with_system_columns,
+)
 from lakebed.manifest.table_manifest import (
     Compatibility,
     SourceKind,
     SystemColumns,
     TableManifest,
+    Vocabulary,
 )
 from lakebed.manifest.table_names import DEFAULT_DATABASE, QUARANTINE_SUFFIX, join_table_name, split_table_name
 from lakebed.manifest.table_properties import (
@@ -27,6 +34,7 @@ from lakebed.manifest.table_properties import (
     decode_text_map,
     option_positions,
 )
+from lakebed.model import required
 
 _ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
 _KINDS = spellings(_ENVELOPES)
@@ -137,7 +145,22 @@ class DocumentDecoder:
         attributes: Mapping[str, Node] = declared.attributes if declared is not None else {}
         nodes = {p: attributes.get(f"lakebed.dev/{p}") for p in ("primaryKeys", "partitionKeys", "options")}
         manifest = self._manifest(name, parts.node, nodes, declared, decoder, prefix="lakebed.dev/")
-        return replace(manifest, source_kind=parts.source_kind, odf=parts.document) if manifest is not None else None
+        if manifest is None:
+            return None
+        if parts.document is not None:
+            self._warn_of_system_columns(manifest, vocabulary_of(parts.document), parts.node)
+        return replace(manifest, source_kind=parts.source_kind, odf=parts.document)
+
+    def _warn_of_system_columns(self, manifest: TableManifest, names: Vocabulary, node: Node) -> None:
+        """Columns of a dataset that are called like a system column and cannot be it: ODF only warns of them."""
+        roles = {names.name(role): role for role in ROLES}
+        for field in manifest.schema.fields:
+            expected = system_column_problem(roles.get(field.name, ""), field.type)
+            if expected is not None:
+                found = required(field.type).kind
+                message = f"the system column {field.name} is {found}, not {expected}; it is taken for any other column"
+                at = manifest.position_of((field.name,)) or node.position
+                self._problems.warn("LB1090", message, at, path=field.name, expected=expected, found=found)
 
     def _manifest(
         self,

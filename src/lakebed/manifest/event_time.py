@@ -1,9 +1,9 @@
-"""When records of a source happened, where they do not say so themselves: `eventTime`, by the rules of Open Data Fabric.
+"""When records of a source happened, where they do not say so: `eventTime`, by the rules of Open Data Fabric.
 
     read: {kind: Csv, eventTime: {kind: FromPath, pattern: "rates-([0-9-]+)[.]csv", timestampFormat: yyyy-MM-dd}}
 
-`FromSystemTime` is the time of the run, `FromMetadata` the time at which the file was changed, `FromPath` what the first
-group of a regular expression finds in the file's path.
+`FromSystemTime` is the time of the run, `FromMetadata` the time at which the file was changed, `FromPath` what the
+first group of a regular expression finds in the file's path.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class EventTime:
         if text is None or form is None:
             return None
         try:
-            moment = datetime.strptime(text, form)  # noqa: DTZ007 - the offset, or UTC, comes next
+            moment = datetime.strptime(text, form)
             return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
         except (ValueError, OverflowError):
             return None

@@ -11,7 +11,7 @@ from dataclasses import replace
 from lakebed.manifest.nodes import MappingNode, Node
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import Properties
-from lakebed.manifest.table_manifest import SystemColumns, Vocabulary
+from lakebed.manifest.table_manifest import OdfDocument, SystemColumns, Vocabulary
 from lakebed.model import Date, Field, Int32, Int64, LogicalType, Schema, Timestamp, UInt8, UInt64, required
 
 #: The types that are a system column's: the first is what `spec` puts in, the second (or first) what `kamu` does.
@@ -72,6 +72,15 @@ def system_column_problem(role: str, type_: LogicalType) -> str | None:
     if role == "event_time":
         return None if isinstance(own, Timestamp | Date) else "a Timestamp or a Date"
     return " or ".join(t.kind for t in types)
+
+
+def vocabulary_of(document: OdfDocument) -> Vocabulary:
+    """The names of the newest `SetVocab` before the schema."""
+    found = Vocabulary()
+    for event in document.events[: document.schema_at]:
+        if event.kind == "SetVocab":
+            found = Vocabulary.of(event.to_json())
+    return found
 
 
 def _written(role: str, who: SystemColumns) -> LogicalType:

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from lakebed.diagnostics import Diagnostic, Position
+from lakebed.manifest.event_time import EventTime
 from lakebed.manifest.problems import FieldPath
 from lakebed.model import Schema
 from lakebed.model.extra import DESCRIPTION

@@ -64,7 +64,7 @@ def _in_files(reader: FileRows, state: TableState, files: Sequence[DataFile]) ->
     wanted = [f for f in state.schema.fields if f.name not in state.schema.partition_keys]
     groups: dict[tuple[FileFormat, tuple[DataField, ...]], list[DataFile]] = {}
     for file in files:
-        stored = layout(stored_fields(reader.schemas, file), wanted)
+        stored = layout(stored_fields(reader.version, file), wanted)
         checked = tuple(f for f in stored if _failing(f, wanted, reader.rules))
         if checked:
             groups.setdefault((format_of(file.path), checked), []).append(file)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
@@ -29,6 +29,7 @@ from lakebed.store.base import Store
 from lakebed.table.blob_columns import refuse_blobs
 from lakebed.table.manifest import Kind, read_list
 from lakebed.table.merge_rules import MergeEngine, merge_engine
+from lakebed.table.partition import POSTPONED
 from lakebed.table.row_ranges import has_data_evolution
 from lakebed.table.scan import DataFile, data_files, delta_manifests, entries_of
 from lakebed.table.snapshot import APPEND, Snapshot, loads
@@ -38,7 +39,7 @@ from lakebed.table.support import refuse_unreadable, refuse_unreadable_files
 ROW_KIND = "rowkind"
 _KINDS = ("+I", "-U", "+U", "-D")
 _MODES = ("auto", "delta", "changelog", "diff")
-_OLD, _NEW, _SIDE = "_LAKEBED_OLD", "_LAKEBED_NEW", "_LAKEBED_KIND"
+_OLD, _NEW, _SIDE, _PLACE = "_LAKEBED_OLD", "_LAKEBED_NEW", "_LAKEBED_SIDE", "_LAKEBED_PLACE"
 _State = int | str | datetime | None
 
 
@@ -90,8 +91,9 @@ def read_changes(
         place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
         reader = FileRows(spark, store, state.schemas, rules, place, False)
         files = _added(store, state, first, last, changelog=mode == "changelog")
-        if mode == "delta" and not asked.row_kinds:
-            return annotated(spark, _one_a_key(reader, files, state.schema), state.schema)
+        if not asked.row_kinds:
+            one_a_key = _last_image if mode == "changelog" else _one_a_key
+            return annotated(spark, one_a_key(reader, files, state.schema), state.schema)
         rows = _kinds(reader, files, state.schema)
     if asked.row_kinds:
         return rows
@@ -127,6 +129,8 @@ def _mode(mode: str, schema: TableSchema) -> str:
         raise UnsupportedError.of("LB5596", "the table has no changelog: changelog-producer is not set")
     if mode == "delta" and schema.primary_keys and merge_engine(schema) is MergeEngine.FIRST_ROW:
         raise UnsupportedError.of("LB5596", "a commit to a first-row table holds rows that the table does not take")
+    if mode == "delta" and schema.primary_keys and schema.bucket == POSTPONED:
+        raise UnsupportedError.of("LB5596", "what a commit adds to a postponed bucket is not visible before compaction")
     if mode == "delta" and has_data_evolution(schema):
         raise UnsupportedError.of("LB5596", "a commit to a table with data evolution may hold some columns of a row")
     return mode
@@ -189,6 +193,18 @@ def _one_a_key(reader: FileRows, files: Sequence[DataFile], schema: TableSchema)
         # All are level 0 to the merge: the order of their commits says which is newer.
         buckets.setdefault((file.partition, file.bucket), []).append(replace(file, meta=replace(file.meta, level=0)))
     return merged(reader, [tuple(b) for b in buckets.values()], schema)
+
+
+def _last_image(reader: FileRows, files: Sequence[DataFile], schema: TableSchema) -> DataFrame:
+    """What a changelog says last of each key, where that is no delete. Files stand in the order of the changes."""
+    rows = reader.read(files, schema, System.FILE, System.SEQUENCE_NUMBER, System.VALUE_KIND)
+    kind = F.col(System.VALUE_KIND)
+    keys = (F.col(quote_name(k)) for k in schema.primary_keys)
+    newest = Window.partitionBy(*keys).orderBy(F.col(System.FILE).desc(), F.col(System.SEQUENCE_NUMBER).desc())
+    # A before-image is never the last word, and may have the number of the image after it.
+    last = rows.where(kind != F.lit(_KINDS.index("-U"))).withColumn(_PLACE, F.row_number().over(newest))
+    kept = last.where((F.col(_PLACE) == 1) & (kind != F.lit(_KINDS.index("-D"))))
+    return kept.select(*_columns(schema))
 
 
 # --- the difference of two states -------------------------------------------------------------------------------------

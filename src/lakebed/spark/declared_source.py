@@ -61,9 +61,10 @@ def declared_source(
 ) -> DeclaredSource:
     """What holds for a run over files: what the caller says, then what the table says, then the files' names.
 
-    Where the caller gives another format than the table's, nothing of the table's declaration holds.
+    Where the caller gives another format than the table's, nothing of the table's declaration but `eventTime` holds.
     """
     read = stored_read(schema.logical.extra) or ReadOptions()
+    event_time = read.event_time
     kind = format_of(paths, format_ or read.format)
     if format_ is not None and read.kind is ReadKind.JSON:
         read = ReadOptions()
@@ -79,7 +80,7 @@ def declared_source(
         documents = Documents(read.options.get("subPath"), _python_encoding(encoding or "utf-8"))
     types = _types(read)
     return DeclaredSource(
-        kind, merged, None if types is None else tuple(types), SourceSchema(types or {}), documents, read.event_time
+        kind, merged, None if types is None else tuple(types), SourceSchema(types or {}), documents, event_time
     )
 
 

@@ -8,10 +8,10 @@ of row ranges with the columns of `System` beside the table's own.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import reduce
+from functools import cache, cached_property, reduce
 from typing import Any
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -34,6 +34,7 @@ from lakebed.spark.orc_clocks import (
     legacy_zones,
     orc_changes,
     refuse_orc_names,
+    refuse_orc_positions,
     scanned_as_instants,
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
@@ -100,6 +101,11 @@ class FileRows:
     scratch: Scratch
     descriptors: bool = False
 
+    @cached_property
+    def version(self) -> Callable[[int], TableSchema]:
+        """The schema version of an id; each is read once."""
+        return cache(self.schemas.load_schema)
+
     def read(self, files: Sequence[DataFile], schema: TableSchema, *system: System) -> DataFrame:
         """The rows of `files` under `schema`, followed by the columns `system`, in that order.
 
@@ -121,6 +127,9 @@ class FileRows:
         names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in fine]
         for i, long in zip(fine, stored_as_long(self.store, [files[i].path for i in fine], names), strict=True):
             forms[i] = replace(forms[i], nanos_as_long=long)
+        for file, form in zip(files, forms, strict=True):
+            if form.format is FileFormat.ORC:
+                refuse_orc_positions(form.stored, stored_fields(self.version, file), file.path)
         if schema.options.get(LEGACY_INSTANTS, "true").strip().lower() != "false":
             open_ = [i for i, f in enumerate(forms) if f.format is FileFormat.ORC and holds_instants(f.stored)]
             for i, zone in zip(open_, legacy_zones(self.store, [files[i].path for i in open_]), strict=True):
@@ -289,7 +298,7 @@ class _Layouts:
         key = file.meta.schema_id, file.meta.write_cols
         if key not in self._found:
             check_case(self._reader.spark, self._reader.schemas.load_schema(file.meta.schema_id))
-            self._found[key] = self._layout(stored_fields(self._reader.schemas, file))
+            self._found[key] = self._layout(stored_fields(self._reader.version, file))
         return self._found[key]
 
     def _layout(self, written: Sequence[DataField]) -> tuple[DataField, ...]:
@@ -302,21 +311,21 @@ class _Layouts:
         return layout(flat[:1] or others[:1], flat[:1] or others[:1])
 
 
-def stored_fields(schemas: SchemaManager, file: DataFile) -> tuple[DataField, ...]:
+def stored_fields(version: Callable[[int], TableSchema], file: DataFile) -> tuple[DataField, ...]:
     """The columns that a file holds: those of its schema version, or of them the ones that its meta data names.
 
-    Where it names none, columns of blobs are among them, which the file need not hold (`is_doubtful`).
+    Where it names none, columns of blobs are among them, which the file need not hold (`doubtful_fields`).
     """
-    fields = schemas.load_schema(file.meta.schema_id).fields
+    fields = version(file.meta.schema_id).fields
     names = file.meta.write_cols
     return fields if names is None else tuple(f for f in fields if f.name in names)
 
 
-def is_doubtful(schemas: SchemaManager, file: DataFile, field_id: int) -> bool:
-    """Whether a column of `stored_fields` is one of blobs that most likely lies in blob files instead."""
+def doubtful_fields(version: Callable[[int], TableSchema], file: DataFile) -> frozenset[int]:
+    """The ids of those of `stored_fields` that hold blobs and most likely lie in blob files instead."""
     if file.meta.write_cols is not None or is_blob_file(file):
-        return False
-    return field_id in in_blob_files(schemas.load_schema(file.meta.schema_id))
+        return frozenset()
+    return in_blob_files(version(file.meta.schema_id))
 
 
 def _key_field(schema: TableSchema, key: str) -> DataField:

@@ -43,7 +43,7 @@ class _NoRecordsError(ValueError):
 
 
 def document_rows(session: SparkSession, files: Sequence[str], documents: Documents) -> DataFrame:
-    """The records of documents in order: `line` as it is written, `url` of the file, `number` from 0 within it.
+    """The records of documents in order: `line` as written, `source` the URL of the file, `number` from 0 within it.
 
     Raises `IngestError` (LB6444) for a file that is no JSON document, or has no records where they should be.
     """
@@ -64,8 +64,9 @@ def document_rows(session: SparkSession, files: Sequence[str], documents: Docume
         numbers += range(len(records))
     if problems:
         raise IngestError(*problems)
-    columns = {"line": pa.array(lines, pa.string()), "url": pa.array(urls, pa.string()), "number": pa.array(numbers, pa.int64())}
-    return session.createDataFrame(pa.table(columns))
+    names, types = ("line", "source", "number"), (pa.string(), pa.string(), pa.int64())
+    columns = [pa.array(values, type_) for values, type_ in zip((lines, urls, numbers), types, strict=True)]
+    return session.createDataFrame(pa.table(columns, names=list(names)))
 
 
 def _bad(path: str, message: str) -> Diagnostic:

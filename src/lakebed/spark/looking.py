@@ -68,7 +68,7 @@ class TableViews:
         of a table with `changelog-producer`, `auto` either by that option; `diff` compares the rows of both states.
 
         With `row_kinds` each change is a row, with its kind (+I, -U, +U, -D) in the first column `rowkind`. Without it
-        deletes and before-images are left out, and of each key of a `delta` there is one row, merged.
+        deletes and before-images are left out, and of each key there is one row: merged from a `delta`, or the last.
         `schema` is as in `read`. Raises `NotFoundError` where a snapshot between has expired.
         """
         from lakebed.spark.changes import ChangesAsked, read_changes
@@ -101,7 +101,9 @@ class TableViews:
         from lakebed.spark.travel import resolve
 
         if travel.chosen and asked.system not in OF_A_STATE:
-            raise UsageError.of("LB5592", f"${asked.system} has no earlier states", expected=", ".join(sorted(OF_A_STATE)))
+            raise UsageError.of(
+                "LB5592", f"${asked.system} has no earlier states", expected=", ".join(sorted(OF_A_STATE))
+            )
         self._tables.refuse_foreign_rows(asked.ref.name)
         state = resolve(self._tables, self._store, asked.ref.name, travel, None, self._time_zone)
         place = Place(self._tables, asked.ref.name, self._clock, travel.branch or "main")

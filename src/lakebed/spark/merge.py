@@ -45,6 +45,8 @@ def _numbered(reader: FileRows, sections: Sequence[Section], schema: TableSchema
     # Within a bucket the lower level is the newer; files of level 0 stand in the order of their commits.
     placed.sort(key=lambda p: -p[1].meta.level)
     rows = reader.read([f for _, f in placed], schema, System.FILE, System.SEQUENCE_NUMBER, System.VALUE_KIND)
+    if len({number for number, _ in placed}) == 1:
+        return rows.withColumn(_SECTION, F.lit(placed[0][0]))
     numbers = F.from_json(F.lit(str([number for number, _ in placed])), "array<int>")
     return rows.withColumn(_SECTION, F.element_at(numbers, F.col(System.FILE) + F.lit(1)))
 
@@ -82,7 +84,10 @@ def _newest(reader: FileRows, sections: Sequence[Section], schema: TableSchema, 
         keys = keys.select(*(F.col(quote_name(k)) for k in (_SECTION, *schema.primary_keys)))
         if sum(f.meta.row_count for _, files in splits for f in files) <= _BROADCAST:
             keys = F.broadcast(keys)
-        frames += [_not_among(base, keys, schema), _deduplicated(delta, schema, rules)]
+        # A file holds a key once.
+        plain = all(len(files) == 1 for _, files in splits)
+        newest = delta.where(_inserted()).select(*_columns(schema)) if plain else _deduplicated(delta, schema, rules)
+        frames += [_not_among(base, keys, schema), newest]
     return reduce(DataFrame.union, frames)
 
 

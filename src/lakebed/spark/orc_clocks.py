@@ -133,6 +133,22 @@ def refuse_orc_names(fields: Iterable[DataField]) -> None:
         refuse_orc_names(_members(field.type))
 
 
+def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataField], path: str) -> None:
+    """Raise UnsupportedError where Spark would take columns of an ORC file by their places, and these are others.
+
+    It does so for files whose columns all have names as Hive once gave them.
+    """
+    if all(f.name.startswith("_col") for f in written):
+        names = [f.name for f in written][: len(stored)]
+        if [f.name for f in stored] != names:
+            raise UnsupportedError.of(
+                "LB5535",
+                f"data file {path} in ORC has only columns whose names start with _col, and not all of them are wanted",
+                path=path,
+                remedy="rename a column and let an engine rewrite the file",
+            )
+
+
 def _members(type_: DataType) -> tuple[DataField, ...]:
     match type_:
         case Row():

@@ -114,7 +114,7 @@ def _rows(
         made = merged(reader, plan.sections, schema) if plan.sections else None
         return _union(reader.read(plan.raw, schema) if plan.raw or made is None else None, made)
     if has_data_evolution(schema):
-        ranges = plan_ranges(files, lambda file: tuple(f.id for f in stored_fields(reader.schemas, file)))
+        ranges = plan_ranges(files, lambda file: tuple(f.id for f in stored_fields(reader.version, file)))
         made = put_together(reader, ranges.groups, schema, metadata) if ranges.groups else None
         whole = tracked(reader, ranges.whole, schema, metadata) if ranges.whole or made is None else None
         return _union(whole, made)

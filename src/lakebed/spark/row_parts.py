@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import DataField
 from lakebed.spark.addresses import quote_name
-from lakebed.spark.file_rows import FileRows, System, is_doubtful, stored_fields
+from lakebed.spark.file_rows import FileRows, System, doubtful_fields, stored_fields
 from lakebed.spark.row_tracking import by_file, stored_or_known
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
@@ -68,8 +68,8 @@ class _Order:
 
     def __init__(self, reader: FileRows, parts: Sequence[DataFile]) -> None:
         self._parts = parts
-        self._schemas = reader.schemas
-        self._held = [{f.id: f.name for f in stored_fields(reader.schemas, file)} for file in parts]
+        self._doubtful = [doubtful_fields(reader.version, file) for file in parts]
+        self._held = [{f.id: f.name for f in stored_fields(reader.version, file)} for file in parts]
 
     def newest(self, field: DataField, schema: TableSchema) -> Column:
         """The value of the newest file that holds the column, NULL included; partition columns are the same in all.
@@ -93,7 +93,7 @@ class _Order:
 
         def age_of(number: int) -> tuple[bool, int, int]:
             file, name = self._parts[number], self._held[number][field.id]
-            return not is_doubtful(self._schemas, file, field.id), column_sequence(file, name), -number
+            return field.id not in self._doubtful[number], column_sequence(file, name), -number
 
         holders.sort(key=age_of)
         ages: list[int | None] = [None] * len(self._parts)

@@ -30,8 +30,8 @@ from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRo
 from lakebed.spark.run_memory import Leftover
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
-from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.source_parts import SourcePart
+from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.system_columns import OPERATION, SystemRow
 from lakebed.spark.travel import Travel

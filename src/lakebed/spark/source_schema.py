@@ -13,8 +13,8 @@ from pyspark.sql import functions as F
 from lakebed.convert.paimon import carrier
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
-from lakebed.physical import with_nullability
 from lakebed.physical import types as physical
+from lakebed.physical import with_nullability
 from lakebed.spark.checkers import Checker
 from lakebed.spark.checks import CheckBuilder, Place
 from lakebed.spark.source_types import Clock, Entries, Items, Members, Plain, SourceType

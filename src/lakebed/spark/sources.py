@@ -112,8 +112,8 @@ def _document_part(
     session: SparkSession, files: Sequence[str], options: SourceOptions, documents: Documents
 ) -> SourcePart:
     parsing = _parsing(options)
-    frame = _looked_into(document_rows(session, files, documents), parsing, "url", "number")
-    return _json_rows(frame, files, parsing, F.col("url"), F.col("number"), F.spark_partition_id())
+    frame = _looked_into(document_rows(session, files, documents), parsing, "source", "number")
+    return _json_rows(frame, files, parsing, F.col("source"), F.col("number"), F.spark_partition_id())
 
 
 def _parsing(options: SourceOptions) -> dict[str, str]:

@@ -48,10 +48,10 @@ _STORED: dict[str, tuple[type[physical.DataType], ...]] = {
 def system_roles(schema: Schema) -> dict[str, str]:
     """Which column has which role, as the attributes of the columns say: role to name."""
     found: dict[str, str] = {}
-    for field in schema.fields:
-        role = field.extra.get(SYSTEM_COLUMN, field.extra.get(ODF_SYSTEM_COLUMN))
+    for column in schema.fields:
+        role = column.extra.get(SYSTEM_COLUMN, column.extra.get(ODF_SYSTEM_COLUMN))
         if isinstance(role, str) and role in ROLES:
-            found.setdefault(role, field.name)
+            found.setdefault(role, column.name)
     return found
 
 
@@ -105,7 +105,8 @@ class SystemRow:
 
     def moment_of_file(self, place: Place, path: Column) -> Column:
         """The text of a file's event time, by the column of its path; NULL for another file."""
-        texts = {name: self._text(m.replace(microsecond=0), m.microsecond // 1000, place) for name, m in self.moments.items()}
+        found = self.moments.items()
+        texts = {name: self._text(m.replace(microsecond=0), m.microsecond // 1000, place) for name, m in found}
         return F.try_element_at(F.from_json(F.lit(json.dumps(texts)), "map<string,string>"), path)
 
     def _text(self, moment: datetime, millis: int, place: Place) -> str:

@@ -18,19 +18,25 @@ from lakebed.table.snapshot import Snapshot, SnapshotManager
 SchemaChoice = int | Literal["latest", "snapshot"] | None
 
 
+_WAYS = ("snapshot", "tag", "as_of", "watermark")
+#: What a snapshot has for a watermark before any is known.
+_NO_WATERMARK = -(1 << 63)
+
+
 @dataclass(frozen=True, slots=True)
 class Travel:
-    """Which state of the table: at most one of the first three, on a branch (None is main)."""
+    """Which state of the table: at most one but for the branch (None is main)."""
 
     snapshot: int | None = None
     tag: str | None = None
     as_of: datetime | str | int | None = None
     branch: str | None = None
+    watermark: int | None = None
 
     @property
     def chosen(self) -> bool:
         """Whether a state other than the newest is asked for."""
-        return not (self.snapshot is None and self.tag is None and self.as_of is None)
+        return any(getattr(self, way) is not None for way in _WAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +58,7 @@ def resolve(
     Without `schema`: the travelled snapshot's own schema, else the branch's newest. Raises `NotFoundError` for a table,
     branch, snapshot, tag, time or schema version that does not exist, `UsageError` for two ways of travel at once.
     """
-    given = [k for k in ("snapshot", "tag", "as_of") if getattr(travel, k) is not None]
+    given = [k for k in _WAYS if getattr(travel, k) is not None]
     if len(given) > 1:
         raise UsageError.of("LB6701", f"{' and '.join(given)} cannot be given together", remedy="give one of them")
     branch = travel.branch or "main"
@@ -70,6 +76,8 @@ def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_
         return snapshots.load(travel.snapshot)
     if travel.tag is not None:
         return snapshots.tag(travel.tag)
+    if travel.watermark is not None:
+        return _at_watermark(snapshots, name, travel.watermark)
     if travel.as_of is None:
         return snapshots.latest()
     millis = epoch_millis(travel.as_of, time_zone)
@@ -81,6 +89,19 @@ def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_
             remedy="`lakebed history TABLE` lists the snapshots and their times",
         )
     return found
+
+
+def _at_watermark(snapshots: SnapshotManager, name: TableName, watermark: int) -> Snapshot:
+    """The first snapshot whose watermark has reached `watermark`."""
+    for number in snapshots.ids():
+        snapshot = snapshots.load(number)
+        if snapshot.watermark not in (None, _NO_WATERMARK) and (snapshot.watermark or 0) >= watermark:
+            return snapshot
+    raise NotFoundError.of(
+        "LB6702",
+        f"no snapshot of table {name} has reached the watermark {watermark}",
+        remedy="`lakebed read 'TABLE$snapshots'` lists the snapshots and their watermarks",
+    )
 
 
 def _schema(

@@ -146,7 +146,7 @@ def _not_avro(data: bytes, source: str) -> Exception:
         return CorruptMetadataError.of("LB5010", f"{source} is not an Avro file", path=source)
     return UnsupportedError.of(
         "LB5011",
-        f"{source} is written in {found}; only manifests in Avro are read",
+        f"{source} is written in {found}; manifests are read in Avro and ORC",
         path=source,
         expected="Avro",
         found=found,

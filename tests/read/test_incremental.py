@@ -1,0 +1,144 @@
+"""Changes between two states: what commits added, what changelogs say, the difference; against Java where it can."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import lakebed
+from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
+from lakebed.physical import parse
+from read.lakes import declare, got, manifest, put
+from referees.encoding import spark_rows
+from referees.java import JavaReferee
+
+K = "{name: k, type: Int64}\n"
+COLUMNS = [("k", "BIGINT NOT NULL"), ("v", "STRING"), ("kind", "STRING")]
+KEYED = {"bucket": "1", "write-only": "true", "rowkind.field": "kind"}
+#: Commits; a key is inserted, updated twice, deleted, and comes back.
+COMMITS = (
+    [(1, "a", "+I"), (2, "b", "+I"), (3, "c", "+I")],
+    [(1, "a2", "+U"), (2, "b", "-D"), (4, "d", "+I")],
+    [(1, "a3", "+U"), (2, "b3", "+I"), (4, "d", "-D"), (3, "c", "+U")],
+)
+INCREMENTAL = {"incremental-between": "1,3"}
+
+
+def sorted_rows(rows: list[Any]) -> list[Any]:
+    return sorted(rows, key=repr)
+
+
+@pytest.fixture(scope="module")
+def keyed(java: JavaReferee, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`db.plain` without and `db.logged` with a changelog, written by Java."""
+    warehouse = tmp_path_factory.mktemp("keyed")
+    for table, more in (("db.plain", {}), ("db.logged", {"changelog-producer": "input"})):
+        java.create(warehouse, table, COLUMNS, primary_keys=["k"], options={**KEYED, **more})
+        for rows in COMMITS:
+            java.append(warehouse, table, rows)
+    return warehouse
+
+
+def test_changes_of_keys_are_what_java_reads(keyed: Path, java: JavaReferee, spark: Any) -> None:
+    lake = lakebed.open(keyed)
+    merged = lake.read_changes(spark, "db.plain", since=1, until=3)
+    assert sorted_rows(spark_rows(merged)) == sorted_rows(java.rows(keyed, "db.plain", options=INCREMENTAL))
+    logged = lake.read_changes(spark, "db.logged", since=1, until=3, row_kinds=True)
+    assert logged.columns == ["rowkind", "k", "v", "kind"]
+    assert sorted_rows(spark_rows(logged)) == sorted_rows([[r[2], *r] for rows in COMMITS[1:] for r in rows])
+    # Java keeps the last change of each key.
+    audit = java.rows(keyed, "db.logged$audit_log", options=INCREMENTAL)
+    assert sorted_rows(audit) == sorted_rows([[r[2], *r] for r in {r[0]: r for c in COMMITS[1:] for r in c}.values()])
+    last = lake.read_changes(spark, "db.logged", since=1, until=3)
+    assert sorted_rows(spark_rows(last)) == sorted_rows(java.rows(keyed, "db.logged", options=INCREMENTAL))
+
+
+def test_each_change_keeps_its_kind(keyed: Path, spark: Any) -> None:
+    lake = lakebed.open(keyed)
+    delta = lake.read_changes(spark, "db.plain", since=1, row_kinds=True)
+    assert sorted_rows(got(delta)) == sorted_rows([(r[2], *r) for rows in COMMITS[1:] for r in rows])
+    difference = lake.read_changes(spark, "db.plain", since=1, mode="diff", row_kinds=True)
+    assert sorted_rows(got(difference)) == [
+        *(("+U", 1, "a3", "+U"), ("+U", 2, "b3", "+I"), ("+U", 3, "c", "+U")),
+        *(("-U", 1, "a", "+I"), ("-U", 2, "b", "+I"), ("-U", 3, "c", "+I")),
+    ]
+
+
+def test_a_changelog_outlives_its_snapshot(keyed: Path, spark: Any) -> None:
+    lake = lakebed.open(keyed)
+    root = Path(lake.tables.table_path("db.logged"))
+    before = got(lake.read_changes(spark, "db.logged", since=0, until=3, row_kinds=True))
+    assert len(before) == sum(map(len, COMMITS))
+    (root / "changelog").mkdir()
+    for number in (1, 2):
+        (root / "snapshot" / f"snapshot-{number}").rename(root / "changelog" / f"changelog-{number}")
+    assert got(lake.read_changes(spark, "db.logged", since=0, until=3, row_kinds=True)) == before
+    with pytest.raises(NotFoundError, match="LB5593"):
+        lake.read_changes(spark, "db.logged", since=0, mode="delta")
+
+
+@pytest.fixture
+def evolved(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
+    """Snapshots 1 and 2 under schema 0 (k, a), snapshot 3 under schema 1 (k, z): a renamed and widened."""
+    declare(lake, manifest(K + "{name: a, type: Int32}"))
+    put(lake, spark, [(1, 10)], "k bigint, a int")
+    put(lake, spark, [(2, 20)], "k bigint, a int")
+    declare(lake, manifest(K + "{name: z, type: Int64, extra: {lakebed.dev/renamedFrom: a}}"))
+    put(lake, spark, [(3, 30)], "k bigint, z bigint")
+    return lake
+
+
+def test_states_of_an_append_table(evolved: lakebed.Lake, spark: Any) -> None:
+    now = evolved.read_changes(spark, "db.t", since=1)
+    assert (now.columns, got(now)) == (["k", "z"], [(2, 20), (3, 30)])
+    then = evolved.read_changes(spark, "db.t", since=1, until=3, schema=0)
+    assert (then.columns, got(then)) == (["k", "a"], [(2, 20), (3, 30)])
+    evolved.tags("db.t").create("two", snapshot=2)
+    assert got(evolved.read_changes(spark, "db.t", since="two", row_kinds=True)) == [("+I", 3, 30)]
+    assert got(evolved.read_changes(spark, "db.t", since=0, until="two")) == [(1, 10), (2, 20)]
+    moment = datetime.fromtimestamp(evolved.history("db.t").snapshots[1].time_millis / 1000, UTC)
+    assert got(evolved.read_changes(spark, "db.t", since=moment)) == [(3, 30)]
+    assert got(evolved.read_changes(spark, "db.t", since=3)) == []
+    assert got(evolved.read_changes(spark, "db.t", since=1, mode="diff", row_kinds=True)) == [
+        ("+I", 2, 20),
+        ("+I", 3, 30),
+    ]
+
+
+def test_what_cannot_be_told_is_said(evolved: lakebed.Lake, spark: Any) -> None:
+    cases: list[tuple[dict[str, Any], type[LakebedError]]] = [
+        ({"since": 3, "until": 1}, UsageError),
+        ({"since": 1, "mode": "changes"}, UsageError),
+        ({"since": 1, "mode": "changelog"}, UnsupportedError),
+        ({"since": "none"}, NotFoundError),
+        ({"since": 1, "until": 9}, NotFoundError),
+        ({"since": True}, UsageError),
+    ]
+    for arguments, error in cases:
+        with pytest.raises(error):
+            evolved.read_changes(spark, "db.t", **arguments)
+    snapshot = Path(evolved.tables.table_path("db.t"), "snapshot", "snapshot-1")
+    snapshot.unlink()
+    assert got(evolved.read_changes(spark, "db.t", since=1)) == [(2, 20), (3, 30)]
+    with pytest.raises(NotFoundError, match="LB5593"):
+        evolved.read_changes(spark, "db.t", since=0)
+
+
+@pytest.mark.parametrize(
+    "options", [{"merge-engine": "first-row"}, {"bucket": "-2"}, {"merge-engine": "first-row", "bucket": "2"}]
+)
+def test_commits_that_hold_what_is_no_row_are_refused(lake: lakebed.Lake, spark: Any, options: dict[str, str]) -> None:
+    lake.tables.create_table("db", "t", [("k", "BIGINT")], ["k"], options=options)
+    with pytest.raises(UnsupportedError, match="LB5596"):
+        lake.read_changes(spark, "db.t", since=0, mode="delta")
+    assert got(lake.read_changes(spark, "db.t", since=0, mode="diff")) == []
+
+
+def test_maps_are_not_compared(lake: lakebed.Lake, spark: Any) -> None:
+    kind = {"type": "MAP", "key": "STRING NOT NULL", "value": "INT"}
+    lake.tables.create_table("db", "t", [("k", "BIGINT"), ("m", parse(kind))])
+    with pytest.raises(UnsupportedError, match="LB5597"):
+        lake.read_changes(spark, "db.t", since=0, mode="diff")
