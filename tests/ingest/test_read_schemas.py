@@ -163,7 +163,8 @@ def test_numbers_in_json_are_exact_at_every_depth(lake: SmallLake) -> None:
     inner = Struct((Field("s", Option(String())), Field("f", Option(Float64()))))
     lake.create(Field("s", Option(String())), Field("n", Option(inner)), Field("l", Option(List(String()))))
     wide = "123456789012345678901234567890123456789012"
-    line = '{"s": WIDE, "n": {"s": WIDE, "f": -0.0}, "l": [WIDE.5, "-0.0", -0.0, "a\\"WIDE"]}\n{"s": -0.0}\n{"s": "WIDE"}\n'
+    line = '{"s": WIDE, "n": {"s": WIDE, "f": -0.0}, "l": [WIDE.5, "-0.0", -0.0, "a\\"WIDE"]}\n'
+    line += '{"s": -0.0}\n{"s": "WIDE"}\n'
     lake.ingest(lake.file("a.json", line.replace("WIDE", wide)))
     rows = lake.rows()
     assert [r["s"] for r in rows] == [wide, "-0.0", wide]

@@ -29,7 +29,15 @@ JUNK = {
     "branch/.deleted-0123456789abcdef0123456789abcdef/snapshot/snapshot-1",
 }
 #: What is not ours to judge.
-FOREIGN = {"README", ".lakebed-runs", "notes/bucket-0.txt", "consumer/consumer-a", ".hidden/file", "bucket-0/deeper/file", "metadata"}
+FOREIGN = {
+    "README",
+    ".lakebed-runs",
+    "notes/bucket-0.txt",
+    "consumer/consumer-a",
+    ".hidden/file",
+    "bucket-0/deeper/file",
+    "metadata",
+}
 
 
 def littered(kind=STORES[0]) -> World:
