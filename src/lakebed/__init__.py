@@ -26,9 +26,8 @@ if TYPE_CHECKING:
         TableSchema,
     )
     from lakebed.errors import LakebedError
-    from lakebed.lake import Lake
+    from lakebed.lake import Lake, register
     from lakebed.lake import open_lake as open
-    from lakebed.lake import register
     from lakebed.manifest import load_manifest
     from lakebed.model.compare import compare
 

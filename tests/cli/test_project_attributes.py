@@ -67,9 +67,7 @@ class TestEnforced:
 class TestUpdate:
     def test_a_file_follows_the_table(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         mine = here / "mine.yaml"
-        mine.write_text(
-            MANIFEST.replace("{name: id,", "{name: id,  #\n        "), "utf-8"
-        )
+        mine.write_text(MANIFEST.replace("{name: id,", "{name: id,  #\n        "), "utf-8")
         later = MANIFEST.replace("type: Int32", "type: Int64").replace(
             "{name: note,", "{name: comment, extra: {lakebed.dev/renamedFrom: note},"
         )

@@ -140,9 +140,7 @@ class Referees:
                 writer.write_table(rows)
             self._ask("append", **target, file=file.name)
 
-    def change_rows(
-        self, warehouse: str | os.PathLike[str], table: str, steps: Sequence[Mapping[str, Any]]
-    ) -> None:
+    def change_rows(self, warehouse: str | os.PathLike[str], table: str, steps: Sequence[Mapping[str, Any]]) -> None:
         """Commits steps with pypaimon: `{"columns", "rows"}` appends or, with `_ROW_ID` among them, updates by row id.
 
         `{"delete": [ids]}` deletes rows; `options` go to the table for one step.

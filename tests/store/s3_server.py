@@ -9,7 +9,10 @@ from typing import Any
 
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Iterable[bytes]]
 Verdict = Callable[[dict[str, Any]], str | None]
-_BUSY = b"<?xml version='1.0'?><Error><Code>ConditionalRequestConflict</Code><Message>another is under way</Message></Error>"
+_BUSY = (
+    b"<?xml version='1.0'?><Error><Code>ConditionalRequestConflict</Code>"
+    b"<Message>another is under way</Message></Error>"
+)
 
 
 class S3Server:

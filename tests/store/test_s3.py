@@ -103,9 +103,9 @@ def test_an_outcome_that_nobody_can_tell_is_said(server, root, monkeypatch):
     monkeypatch.setattr("s3fs.S3FileSystem.retries", 1)
     store = _store(server, **NO_RETRIES)
     store.create_if_absent(f"{root}/first", b"")
-    with server.spoiling(lambda environ: "lost" if environ["REQUEST_METHOD"] != "GET" else None):
-        with pytest.raises(StoreError) as caught:
-            store.create_if_absent(f"{root}/schema-0", b"mine")
+    lost = server.spoiling(lambda environ: "lost" if environ["REQUEST_METHOD"] != "GET" else None)
+    with lost, pytest.raises(StoreError) as caught:
+        store.create_if_absent(f"{root}/schema-0", b"mine")
     assert caught.value.code == "LB3700"
     assert f"{root}/schema-0" in str(caught.value)
 

@@ -243,16 +243,16 @@ _MINI = (
     Code(
         "LB3404",
         "The mini layout cannot tell these columns apart",
-        "Its schema files hold no field ids: a column is the one of the same name in the version before. A renamed column "
-        "would be read as a new one, without its values, and a new column of an old name as the old one.",
+        "Its schema files hold no field ids: a column is the one of the same name in the version before. A renamed "
+        "column would be read as a new one, without its values, and a new column of an old name as the old one.",
         "    in the mini layout city cannot become town",
         "Choose a new name and drop the old column, or make a Paimon warehouse with `lakebed migrate` first.",
     ),
     Code(
         "LB3405",
         "A table holds rows that Mini Paimon wrote",
-        "Mini Paimon's specification describes schemas and the `metadata` file, no data files. Lakebed keeps the rows of "
-        "such a table in Paimon's own files; those of Mini Paimon are neither read nor mixed with.",
+        "Mini Paimon's specification describes schemas and the `metadata` file, no data files. Lakebed keeps the rows "
+        "of such a table in Paimon's own files; those of Mini Paimon are neither read nor mixed with.",
         "    shop/users/data/data-0-000.sst",
         "Export the rows with Mini Paimon, take the schema over with `lakebed migrate --schema-only`, and ingest them.",
     ),

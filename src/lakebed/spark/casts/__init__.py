@@ -62,8 +62,8 @@ def cast_column(
     `col` has the scan type of `source`, the result that of `target` (`lakebed.convert.spark.scan_type`). NULL stays
     NULL. Identical types, nullability aside, return `col` itself. `time_zone` is the zone of casts between wall clocks
     and instants. A value that cannot be converted fails the query with a message that names `file` (a column of
-    text), `column`, both types and the value, or is NULL for `on_error="null"`. A pair of types that the format does not convert raises
-    `UnsupportedError` (LB6902).
+    text), `column`, both types and the value, or is NULL for `on_error="null"`. A pair of types that the format does
+    not convert raises `UnsupportedError` (LB6902).
     """
     if on_error not in ("error", "null"):
         raise UsageError.of("LB6903", f"on_error is {on_error!r}", expected="'error' or 'null'", found=repr(on_error))
