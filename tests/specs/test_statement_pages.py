@@ -10,6 +10,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = {name: ROOT / "docs/reference" / f"{name}-specification.md" for name in ("paimon", "mini-paimon")}
+PAGES["odf"] = ROOT / "docs/reference/odf-rfc-016.md"
 NAMED = re.compile(r"`(tests/[\w/]+\.py)(?:::(\w+))?`")
 
 
@@ -24,7 +25,7 @@ def names_in(file: Path) -> set[str]:
     return {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
 
 
-@pytest.mark.parametrize(("page", "at_least"), [("paimon", 28), ("mini-paimon", 40)])
+@pytest.mark.parametrize(("page", "at_least"), [("paimon", 28), ("mini-paimon", 40), ("odf", 45)])
 def test_every_statement_has_a_test_or_a_decision_and_every_test_exists(page: str, at_least: int) -> None:
     found = rows(page)
     assert len(found) >= at_least
@@ -71,3 +72,13 @@ def test_the_pages_leave_nothing_out(shared: Path) -> None:
     assert {m for m in used - {"as_list", "singleton_list", "empty_list"} if m not in page} == set()
     assert {m for m in re.findall(r'"(\w+)" :', mini) if f"`{m}`" not in page} == set()
     assert {n for n in re.findall(r"# (\d+) 字节", mini) if n not in page} == set()
+
+
+def test_every_section_of_the_rfc_is_gone_through(shared: Path) -> None:
+    """The rejected alternatives and prior art are one section there and here."""
+    rfc = (shared / "specs/odf-rfc-016.md").read_text(encoding="utf-8")
+    sections = [title.strip() for title in re.findall(r"^#{2,3} (.+)$", rfc, re.M)]
+    page = PAGES["odf"].read_text(encoding="utf-8").lower()
+    wanted = [s for s in sections if not s.startswith("Rejected") and s not in ("Summary", "Motivation", "Prior art")]
+    assert len(wanted) > 15
+    assert [s for s in wanted if f"# {s.lower()}" not in page] == []

@@ -74,7 +74,8 @@ class NumberedRows:
         options = {
             "compression": "snappy",
             "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-            "spark.sql.parquet.fieldId.write.enabled": "false",
+            # The rows are read back under the same schema, whose nested members carry field ids.
+            "spark.sql.parquet.fieldId.write.enabled": "true",
         }
         ordered.write.mode("error").options(**options).parquet(spark_url(self.directory))
 
