@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lakebed.lake import Lake, register
     from lakebed.lake import open_lake as open
     from lakebed.manifest import load_manifest
+    from lakebed.model import normalize
     from lakebed.model.compare import compare
 
 _HOMES = {
@@ -43,6 +44,7 @@ _HOMES = {
     "TableSchema": ("lakebed.catalog", "TableSchema"),
     "compare": ("lakebed.model.compare", "compare"),
     "load_manifest": ("lakebed.manifest", "load_manifest"),
+    "normalize": ("lakebed.model", "normalize"),
     "open": ("lakebed.lake", "open_lake"),
     "register": ("lakebed.lake", "register"),
 }
@@ -59,6 +61,7 @@ __all__ = [
     "TableSchema",
     "compare",
     "load_manifest",
+    "normalize",
     "open",
     "register",
 ]

@@ -25,9 +25,12 @@ from lakebed.model import (
     Schema,
     String,
     Struct,
+    Time,
     Timestamp,
     TimeUnit,
     canonical_json,
+    normalize,
+    schema_json,
     type_json,
 )
 from lakebed.testing import extras, fields, json_values, schemas
@@ -157,3 +160,18 @@ def test_merging_and_taking_out_leave_the_original_alone() -> None:
 @pytest.mark.parametrize(("value", "description"), [("text", "text"), (1, None), (None, None)])
 def test_a_description_that_is_no_text_is_none(value: object, description: str | None) -> None:
     assert Extra({"opendatafabric.org/description": value}).description == description
+
+
+@given(schemas())
+def test_the_normal_form_is_equal_and_says_no_default(schema: Schema) -> None:
+    normal = normalize(schema)
+    assert normal == schema
+    assert schema_json(normal) == schema_json(schema, normalize=True)
+    assert normalize(normal) == normal
+
+
+def test_what_the_normal_form_leaves_out() -> None:
+    spelled = Timestamp(TimeUnit.MILLISECOND, "UTC")
+    nested = Struct((Field("m", Map(String(), Option(List(spelled)), False)), Field("t", Time(TimeUnit.SECOND))))
+    plain = Struct((Field("m", Map(String(), Option(List(Timestamp())))), Field("t", Time(TimeUnit.SECOND))))
+    assert type_json(normalize(Schema((Field("s", nested),))).fields[0].type) == type_json(plain)

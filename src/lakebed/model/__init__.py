@@ -1,6 +1,7 @@
 """The logical schema: the 24 ODF types, fields, schemas and their attributes. Pure, standard library only."""
 
 from lakebed.model.extra import Extra, JsonValue, canonical_json
+from lakebed.model.normal_form import normalize
 from lakebed.model.schema import Field, Schema, field_json, schema_json, type_json
 from lakebed.model.types import (
     BY_KIND,
@@ -68,6 +69,7 @@ __all__ = [
     "UInt64",
     "canonical_json",
     "field_json",
+    "normalize",
     "optional",
     "required",
     "schema_json",
