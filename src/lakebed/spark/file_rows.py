@@ -55,6 +55,7 @@ from lakebed.spark.scan import (
 from lakebed.store.base import Store
 from lakebed.table.blob_columns import in_blob_files
 from lakebed.table.deletion_vectors import read_positions
+from lakebed.table.options import is_set
 from lakebed.table.row_ranges import is_blob_file
 from lakebed.table.scan import DataFile
 
@@ -130,7 +131,7 @@ class FileRows:
         for file, form in zip(files, forms, strict=True):
             if form.format is FileFormat.ORC:
                 refuse_orc_positions(form.stored, stored_fields(self.version, file), file.path)
-        if schema.options.get(LEGACY_INSTANTS, "true").strip().lower() != "false":
+        if is_set(schema.options, LEGACY_INSTANTS, default=True):
             open_ = [i for i, f in enumerate(forms) if f.format is FileFormat.ORC and holds_instants(f.stored)]
             for i, zone in zip(open_, legacy_zones(self.store, [files[i].path for i in open_]), strict=True):
                 forms[i] = replace(forms[i], instants_by=zone)

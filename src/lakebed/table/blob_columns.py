@@ -13,10 +13,10 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError, UsageError
 from lakebed.physical.types import Array, Blob, DataType, Map
 from lakebed.store import Store, open_store
+from lakebed.table.options import is_set
 
 _DESCRIBED = ("blob-descriptor-field", "blob.stored-descriptor-fields", "blob-external-storage-field")
 _VIEWED = ("blob-view-field",)
-_ENABLED = "data-evolution.enabled"
 
 _MAGIC = 0x424C4F4244455343
 _VERSION = 2
@@ -64,7 +64,7 @@ def holds_blobs(type_: DataType) -> bool:
 
 def in_blob_files(schema: TableSchema) -> frozenset[int]:
     """The ids of the columns whose values lie in blob files."""
-    if schema.options.get(_ENABLED, "false").strip().lower() != "true":
+    if not is_set(schema.options, "data-evolution.enabled"):
         return frozenset()
     inline = _names(schema, _DESCRIBED) | _names(schema, _VIEWED)
     return frozenset(f.id for f in schema.fields if holds_blobs(f.type) and f.name not in inline)

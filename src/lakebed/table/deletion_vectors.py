@@ -17,6 +17,7 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.store.base import Store
 from lakebed.table.manifest import manifest_path
+from lakebed.table.options import is_set
 from lakebed.table.records import read_records
 from lakebed.table.snapshot import Snapshot
 
@@ -94,7 +95,7 @@ def index_path(table_path: str, data_directory: str, file: IndexFile, options: M
     """Where an index file lies; `data_directory` is the directory of its partition and bucket."""
     if file.external_path is not None:
         return file.external_path
-    beside_data = options.get(_IN_DATA_DIRECTORY, "false").strip().lower() == "true"
+    beside_data = is_set(options, _IN_DATA_DIRECTORY)
     return f"{data_directory if beside_data else table_path + '/index'}/{file.name}"
 
 
@@ -156,4 +157,4 @@ def _corrupt(vector: DeletionVector, message: str) -> CorruptMetadataError:
 
 def has_deletion_vectors(schema: TableSchema) -> bool:
     """Whether the table's option says that deletes are kept as vectors."""
-    return schema.options.get("deletion-vectors.enabled", "false").strip().lower() == "true"
+    return is_set(schema.options, "deletion-vectors.enabled")

@@ -19,7 +19,8 @@ from lakebed.physical.types import DataType, with_nullability
 from lakebed.table import binary_row
 from lakebed.table.deletion_vectors import has_deletion_vectors
 from lakebed.table.manifest import ordering
-from lakebed.table.merge_rules import MergeEngine, is_set, merge_engine
+from lakebed.table.merge_rules import MergeEngine, merge_engine
+from lakebed.table.options import is_set
 from lakebed.table.partition import POSTPONED
 from lakebed.table.scan import DataFile
 

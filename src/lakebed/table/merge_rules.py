@@ -8,7 +8,7 @@ from enum import StrEnum
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, UnsupportedError
-from lakebed.table.options import whole_number
+from lakebed.table.options import is_set, whole_number
 
 PRIMARY_KEY, LAST_VALUE, LAST_NON_NULL = "primary-key", "last_value", "last_non_null_value"
 _OLD_NAMES = {"first_not_null_value": "first_non_null_value", "primary_key": PRIMARY_KEY}
@@ -120,11 +120,6 @@ def merge_rules(schema: TableSchema) -> MergeRules:
     _check_names(schema, (*order, *removing))
     _check(rules, removing)
     return rules
-
-
-def is_set(options: Mapping[str, str], key: str) -> bool:
-    """Whether a boolean option is true."""
-    return options.get(key, "false").strip().lower() == "true"
 
 
 def names(text: str | None) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Table options that hold numbers and sizes, read from their texts."""
+"""Table options that hold truth values, numbers and sizes, read from their texts."""
 
 from __future__ import annotations
 
@@ -9,6 +9,12 @@ from lakebed.errors import UsageError
 
 _SIZE = re.compile(r"(\d+)\s*([a-z]*)")
 _UNITS = {"": 0, "b": 0, "bytes": 0, "k": 1, "kb": 1, "kibibytes": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4}
+
+
+def is_set(options: Mapping[str, str], key: str, *, default: bool = False) -> bool:
+    """Whether a boolean option is true; `default` where it is not set. Any other text counts as the opposite."""
+    text = options.get(key, "").strip().lower()
+    return (text != "false" if default else text == "true") if key in options else default
 
 
 def whole_number(options: Mapping[str, str], key: str, default: int) -> int:

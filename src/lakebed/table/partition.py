@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from lakebed.physical.types import DataType
+from lakebed.table.options import is_set
 from lakebed.table.value_text import cast_text, legacy_text
 
 DEFAULT_NAME = "__DEFAULT_PARTITION__"
@@ -43,7 +44,7 @@ def value_text(type_: DataType, value: Any, options: Mapping[str, str], *, time_
     default = options.get("partition.default-name", DEFAULT_NAME)
     if value is None:
         return default
-    if options.get("partition.legacy-name", "true").strip().lower() == "false":
+    if not is_set(options, "partition.legacy-name", default=True):
         text = cast_text(type_, value, time_zone=time_zone)
     else:
         text = legacy_text(type_, value)

@@ -15,6 +15,7 @@ from typing import Any
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
+from lakebed.table.options import is_set
 from lakebed.table.scan import DataFile
 
 _ENABLED = "data-evolution.enabled"
@@ -36,16 +37,12 @@ class RangePlan:
 
 def has_data_evolution(schema: TableSchema) -> bool:
     """Whether files of the table may hold a part of the columns."""
-    return _is_set(schema, _ENABLED)
+    return is_set(schema.options, _ENABLED)
 
 
 def has_row_tracking(schema: TableSchema) -> bool:
     """Whether rows of the table have ids."""
-    return not schema.primary_keys and (_is_set(schema, _TRACKED) or _is_set(schema, _ENABLED))
-
-
-def _is_set(schema: TableSchema, option: str) -> bool:
-    return schema.options.get(option, "false").strip().lower() == "true"
+    return not schema.primary_keys and (is_set(schema.options, _TRACKED) or is_set(schema.options, _ENABLED))
 
 
 def is_blob_file(file: DataFile) -> bool:
