@@ -15,12 +15,10 @@ from lakebed.physical.types import (
     Geometry,
     LocalZonedTimestamp,
     Map,
-    Multiset,
-    Row,
     Time,
     Timestamp,
     Variant,
-    Vector,
+    types_inside,
 )
 
 UNKNOWN_FORMAT = "LB3329"
@@ -58,7 +56,7 @@ def _known(subject: Subject) -> Iterator[Diagnostic]:
 def _storable(subject: Subject) -> Iterator[Diagnostic]:
     for field in subject.schema.fields:
         for key, name in _formats(subject).items():
-            for type_ in _types_inside(field.type):
+            for type_ in types_inside(field.type):
                 if _cannot_store(name, type_):
                     yield Diagnostic(
                         FORMAT_CANNOT_STORE,
@@ -81,21 +79,6 @@ def _cannot_store(name: str, type_: DataType) -> bool:
             return name in FORMATS and name != "parquet"
         case _:
             return False
-
-
-def _types_inside(type_: DataType) -> Iterator[DataType]:
-    yield type_
-    match type_:
-        case Row():
-            for field in type_.fields:
-                yield from _types_inside(field.type)
-        case Array() | Multiset() | Vector():
-            yield from _types_inside(type_.element)
-        case Map():
-            yield from _types_inside(type_.key)
-            yield from _types_inside(type_.value)
-        case _:
-            return
 
 
 def _blobs(subject: Subject) -> Iterator[Diagnostic]:
@@ -124,7 +107,7 @@ def _blobs(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _holds_blob(type_: DataType) -> bool:
-    return any(isinstance(inside, Blob) for inside in _types_inside(type_))
+    return any(isinstance(inside, Blob) for inside in types_inside(type_))
 
 
 def _is_blob_place(type_: DataType) -> bool:

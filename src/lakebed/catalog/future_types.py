@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Unknown, Vector
+from lakebed.physical.types import DataField, DataType, Unknown, types_inside
 
 NOT_CHANGED = "LB4500"
 
@@ -20,18 +20,7 @@ def unknown_columns(fields: Iterable[DataField]) -> dict[str, str]:
 
 def unknown_type(type_: DataType) -> str | None:
     """The text of the first unknown type at any level; None where all are known."""
-    match type_:
-        case Unknown():
-            return type_.text
-        case Row():
-            inside: tuple[DataType, ...] = tuple(f.type for f in type_.fields)
-        case Array() | Multiset() | Vector():
-            inside = (type_.element,)
-        case Map():
-            inside = (type_.key, type_.value)
-        case _:
-            return None
-    return next((found for part in inside if (found := unknown_type(part)) is not None), None)
+    return next((t.text for t in types_inside(type_) if isinstance(t, Unknown)), None)
 
 
 def refuse_unknown_types(schema: TableSchema) -> None:

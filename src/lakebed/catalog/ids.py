@@ -22,6 +22,7 @@ from lakebed.physical.types import (
     Multiset,
     Row,
     Vector,
+    outer_rows,
 )
 
 
@@ -84,18 +85,5 @@ def _highest_kept(fields: Iterable[DataField]) -> int:
     for field in fields:
         if field.id != UNASSIGNED:
             own = field.id if field.id < FIRST_SYSTEM_ID else -1
-            found = max(found, own, *(_highest_kept(row.fields) for row in _rows(field.type)))
+            found = max(found, own, *(_highest_kept(row.fields) for row in outer_rows(field.type)))
     return found
-
-
-def _rows(type_: DataType) -> list[Row]:
-    """The outermost ROWs of a type."""
-    match type_:
-        case Row():
-            return [type_]
-        case Array() | Multiset() | Vector():
-            return _rows(type_.element)
-        case Map():
-            return [*_rows(type_.key), *_rows(type_.value)]
-        case _:
-            return []

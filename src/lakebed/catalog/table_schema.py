@@ -11,13 +11,8 @@ from typing import TYPE_CHECKING, Any
 from lakebed.model.extra import canonical_json
 from lakebed.physical.types import (
     FIRST_SYSTEM_ID,
-    Array,
     DataField,
-    DataType,
-    Map,
-    Multiset,
-    Row,
-    Vector,
+    outer_rows,
 )
 
 if TYPE_CHECKING:
@@ -107,20 +102,8 @@ def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
     """Every field of every level, parents before children, in order."""
     for f in fields:
         yield f
-        yield from walk_fields(_fields_inside(f.type))
-
-
-def _fields_inside(type_: DataType) -> Iterator[DataField]:
-    match type_:
-        case Row():
-            yield from type_.fields
-        case Array() | Multiset() | Vector():
-            yield from _fields_inside(type_.element)
-        case Map():
-            yield from _fields_inside(type_.key)
-            yield from _fields_inside(type_.value)
-        case _:
-            return
+        for row in outer_rows(f.type):
+            yield from walk_fields(row.fields)
 
 
 def highest_id(fields: Iterable[DataField]) -> int:

@@ -21,7 +21,6 @@ from lakebed.physical.types import (
     FIRST_SYSTEM_ID,
     Array,
     DataField,
-    DataType,
     Geography,
     Geometry,
     Map,
@@ -30,6 +29,7 @@ from lakebed.physical.types import (
     Unknown,
     Variant,
     Vector,
+    outer_rows,
 )
 
 NO_COLUMNS = "LB3301"
@@ -131,21 +131,8 @@ def _siblings(fields: tuple[DataField, ...], prefix: str) -> Iterator[Diagnostic
                 path=f"{prefix}{field.name}",
                 remedy="Give the column a name.",
             )
-        for inside in _rows_inside(field.type):
-            yield from _siblings(inside, f"{prefix}{field.name}.")
-
-
-def _rows_inside(type_: DataType) -> Iterator[tuple[DataField, ...]]:
-    match type_:
-        case Row():
-            yield type_.fields
-        case Array() | Multiset() | Vector():
-            yield from _rows_inside(type_.element)
-        case Map():
-            yield from _rows_inside(type_.key)
-            yield from _rows_inside(type_.value)
-        case _:
-            return
+        for row in outer_rows(field.type):
+            yield from _siblings(row.fields, f"{prefix}{field.name}.")
 
 
 def _type_problems(field: DataField) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.physical.types import Array, DataType, Map, Multiset, Row
+from lakebed.physical.types import Array, DataType, Map, Multiset, Row, types_inside
 from lakebed.spark.addresses import quote_name
 
 #: From a value and its path (for messages) to what it means.
@@ -18,15 +18,7 @@ Changes = Callable[[DataType], Change | None]
 
 def is_changed(type_: DataType, changes: Changes) -> bool:
     """Whether a type holds, at any depth, what is changed."""
-    match type_:
-        case Row():
-            return any(is_changed(f.type, changes) for f in type_.fields)
-        case Array() | Multiset():
-            return is_changed(type_.element, changes)
-        case Map():
-            return is_changed(type_.key, changes) or is_changed(type_.value, changes)
-        case _:
-            return changes(type_) is not None
+    return any(changes(t) is not None for t in types_inside(type_))
 
 
 def with_changes(column: Column, type_: DataType, changes: Changes, path: str) -> Column:

@@ -8,7 +8,7 @@ from pyspark.sql import SparkSession
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row
+from lakebed.physical.types import DataField, outer_rows
 
 
 def check_case(spark: SparkSession, schema: TableSchema) -> None:
@@ -31,18 +31,5 @@ def check_case(spark: SparkSession, schema: TableSchema) -> None:
 def _sibling_names(fields: Sequence[DataField], path: str) -> Iterable[tuple[list[str], str]]:
     yield [f.name for f in fields], path
     for field in fields:
-        for inner in _rows_inside(field.type):
+        for inner in outer_rows(field.type):
             yield from _sibling_names(inner.fields, f"{path}{field.name}.")
-
-
-def _rows_inside(type_: DataType) -> Iterable[Row]:
-    match type_:
-        case Row():
-            yield type_
-        case Array() | Multiset():
-            yield from _rows_inside(type_.element)
-        case Map():
-            yield from _rows_inside(type_.key)
-            yield from _rows_inside(type_.value)
-        case _:
-            return

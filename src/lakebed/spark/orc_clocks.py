@@ -22,21 +22,19 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.catalog.table_schema import walk_fields
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import (
-    Array,
     Char,
     DataField,
     DataType,
     Date,
     LocalZonedTimestamp,
-    Map,
-    Multiset,
-    Row,
     Timestamp,
+    types_inside,
 )
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
-from lakebed.spark.leaves import Change, Changes, is_changed
+from lakebed.spark.leaves import Change, Changes
 from lakebed.store.base import Store
 from lakebed.table.orc_footer import java_writer_zone
 
@@ -122,7 +120,7 @@ def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by:
 
 def refuse_orc_names(fields: Iterable[DataField]) -> None:
     """Raise UnsupportedError for a name, at any depth, of whose values Spark would read none from ORC."""
-    for field in fields:
+    for field in walk_fields(fields):
         if "`" in field.name:
             raise UnsupportedError.of(
                 "LB5534",
@@ -130,7 +128,6 @@ def refuse_orc_names(fields: Iterable[DataField]) -> None:
                 path=field.name,
                 remedy="leave the column out, or rename it and let an engine rewrite the files",
             )
-        refuse_orc_names(_members(field.type))
 
 
 def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataField], path: str) -> None:
@@ -149,35 +146,19 @@ def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataFiel
             )
 
 
-def _members(type_: DataType) -> tuple[DataField, ...]:
-    match type_:
-        case Row():
-            return type_.fields
-        case Array() | Multiset():
-            return _members(type_.element)
-        case Map():
-            return _members(type_.key) + _members(type_.value)
-        case _:
-            return ()
-
-
 def holds_instants(fields: Iterable[DataField]) -> bool:
     """Whether an instant is in columns, at any depth."""
     return _holds(fields, LocalZonedTimestamp)
 
 
 def _holds(fields: Iterable[DataField], *kinds: type[DataType]) -> bool:
-    return any(is_changed(f.type, lambda t: _same if isinstance(t, kinds) else None) for f in fields)
+    return any(isinstance(t, kinds) for f in fields for t in types_inside(f.type))
 
 
 def legacy_zones(store: Store, paths: Sequence[str]) -> Iterator[str | None]:
     """Of each ORC file under the legacy option, the zone that its instants are stored by; None for instants as such."""
     with ThreadPoolExecutor(_FOOTER_READERS) as pool:
         yield from pool.map(lambda path: java_writer_zone(store, path), paths)
-
-
-def _same(column: Column, _: str) -> Column:
-    return column
 
 
 def _wall(instant: Column, zone: str, path: str) -> Column:

@@ -15,9 +15,10 @@ from pyspark.sql import functions as F
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
-from lakebed.spark.leaves import Change, is_changed
+from lakebed.spark.leaves import Change
 from lakebed.store.base import Store
 from lakebed.table.parquet_footer import read_footer
+from lakebed.table.support import holds_nanoseconds
 
 _MAX_MICROS = 6
 _FOOTER_READERS = 8
@@ -25,7 +26,7 @@ _FOOTER_READERS = 8
 
 def has_nanoseconds(fields: Iterable[DataField]) -> bool:
     """Whether a timestamp finer than microseconds is in columns, at any depth."""
-    return any(is_changed(f.type, from_nanoseconds) for f in fields)
+    return any(holds_nanoseconds(f.type) for f in fields)
 
 
 def from_nanoseconds(type_: DataType) -> Change | None:

@@ -8,21 +8,17 @@ milliseconds, else as `timestamp_ntz` of the UTC wall clock, which readers take 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
 from lakebed.physical.types import (
-    Array,
     DataField,
-    DataType,
     LocalZonedTimestamp,
-    Map,
-    Multiset,
-    Row,
     Timestamp,
+    types_inside,
 )
 from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
 
@@ -60,20 +56,5 @@ class StampForms:
 
 def stamp_forms(fields: Iterable[DataField]) -> StampForms:
     """The forms for a table of these columns."""
-    return StampForms(any(p <= _MILLIS for f in fields for p in _precisions(f.type)))
-
-
-def _precisions(type_: DataType) -> Iterator[int]:
-    match type_:
-        case Timestamp() | LocalZonedTimestamp():
-            yield type_.precision
-        case Row():
-            for f in type_.fields:
-                yield from _precisions(f.type)
-        case Array() | Multiset():
-            yield from _precisions(type_.element)
-        case Map():
-            yield from _precisions(type_.key)
-            yield from _precisions(type_.value)
-        case _:
-            return
+    stamps = (t for f in fields for t in types_inside(f.type) if isinstance(t, (Timestamp, LocalZonedTimestamp)))
+    return StampForms(any(t.precision <= _MILLIS for t in stamps))

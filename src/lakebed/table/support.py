@@ -12,18 +12,15 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import (
-    Array,
     Blob,
     DataType,
     Geography,
     Geometry,
     LocalZonedTimestamp,
-    Map,
-    Multiset,
-    Row,
     Timestamp,
     Unknown,
     Vector,
+    types_inside,
 )
 from lakebed.table.blob_columns import holds_blobs
 from lakebed.table.manifest import DataFileMeta
@@ -106,7 +103,7 @@ def refuse_unwritable(schema: TableSchema) -> None:
 
 
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
-    """Raise UnsupportedError naming data files that are not Parquet, are hidden, or hold a part of their columns."""
+    """Raise UnsupportedError naming data files of formats that are not read, and hidden ones."""
     problems: list[Diagnostic] = []
     for file in files:
         extension = file.file_name.rpartition(".")[2]
@@ -158,7 +155,7 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
         if action == "read" and holds_blobs(field.type):
             continue
         found = _unsupported_type(field.type)
-        if found is None and action == "written" and _has_nanoseconds(field.type):
+        if found is None and action == "written" and holds_nanoseconds(field.type):
             found = "TIMESTAMP(7..9)"
         if found is not None:
             yield Diagnostic(
@@ -170,32 +167,18 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
             )
 
 
-def _inner(type_: DataType) -> tuple[DataType, ...]:
-    match type_:
-        case Row():
-            return tuple(f.type for f in type_.fields)
-        case Array() | Multiset():
-            return (type_.element,)
-        case Map():
-            return (type_.key, type_.value)
-        case _:
-            return ()
-
-
 def _unsupported_type(type_: DataType) -> str | None:
     """The first part of a type that Spark has no form for."""
-    match type_:
-        case Unknown():
-            return type_.text
-        case Blob() | Vector() | Geometry() | Geography():
-            return type_.root
-        case _:
-            return next((found for t in _inner(type_) if (found := _unsupported_type(t)) is not None), None)
+    for inside in types_inside(type_):
+        match inside:
+            case Unknown():
+                return inside.text
+            case Blob() | Vector() | Geometry() | Geography():
+                return inside.root
+    return None
 
 
-def _has_nanoseconds(type_: DataType) -> bool:
-    match type_:
-        case Timestamp(precision=p) | LocalZonedTimestamp(precision=p):
-            return p > _MAX_MICROS_PRECISION
-        case _:
-            return any(_has_nanoseconds(t) for t in _inner(type_))
+def holds_nanoseconds(type_: DataType) -> bool:
+    """Whether a timestamp finer than microseconds is in a type."""
+    stamps = (t for t in types_inside(type_) if isinstance(t, (Timestamp, LocalZonedTimestamp)))
+    return any(t.precision > _MAX_MICROS_PRECISION for t in stamps)
