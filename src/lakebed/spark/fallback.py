@@ -7,7 +7,7 @@ is none, and for all other ways of travel, it means the other branch as it was a
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -21,7 +21,6 @@ from lakebed.physical.types import with_nullability
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.travel import TableState, Travel, resolve
 from lakebed.store.base import Store
-from lakebed.table.scan import plan_files
 from lakebed.table.snapshot import SnapshotManager
 
 _OPTION = "scan.fallback-branch"
@@ -49,14 +48,7 @@ def fallback_state(
     same = travel.snapshot if travel.snapshot in snapshots.ids() else None
     then = snapshots.at_or_before(main.snapshot.time_millis) if same is None else snapshots.load(same)
     schema = newest.schema if then is None else newest.schemas.load_schema(then.schema_id)
-    return TableState(newest.table_path, then, schema, newest.schemas, newest.snapshots)
-
-
-def partitions_of(store: Store, state: TableState) -> frozenset[tuple[Any, ...]]:
-    """The partitions that a state has data in."""
-    if state.snapshot is None:
-        return frozenset()
-    return frozenset(f.partition for f in plan_files(store, state.table_path, state.snapshot, state.schema))
+    return replace(newest, snapshot=then, schema=schema)
 
 
 def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame:

@@ -7,7 +7,6 @@ of row ranges with the columns of `System` beside the table's own.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -27,10 +26,12 @@ from lakebed.spark.addresses import quote_name
 from lakebed.spark.blob_places import described
 from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
 from lakebed.spark.leaves import Changes, with_changes
+from lakebed.spark.lookup import by_number
 from lakebed.spark.name_case import check_case
 from lakebed.spark.orc_clocks import (
     LEGACY_INSTANTS,
     holds_instants,
+    jvm_zone,
     legacy_zones,
     orc_changes,
     refuse_orc_names,
@@ -107,6 +108,11 @@ class FileRows:
         """The schema version of an id; each is read once."""
         return cache(self.schemas.load_schema)
 
+    @cached_property
+    def _jvm_zone(self) -> str:
+        """The zone of the JVMs that read files; it takes a job to know it."""
+        return jvm_zone(self.spark)
+
     def read(self, files: Sequence[DataFile], schema: TableSchema, *system: System) -> DataFrame:
         """The rows of `files` under `schema`, followed by the columns `system`, in that order.
 
@@ -176,7 +182,7 @@ class FileRows:
             return wanted, lambda _: None
         refuse_orc_names(form.stored)
         fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
-        return spark_types.StructType(fields), orc_changes(self.spark, form.stored, form.instants_by)
+        return spark_types.StructType(fields), orc_changes(form.stored, form.instants_by, lambda: self._jvm_zone)
 
     def _scan(
         self, format: FileFormat, wanted: spark_types.StructType, files: Sequence[ScanFile], *, positions: bool
@@ -275,15 +281,13 @@ class _Constants:
 
     def file_path(self, ordinal: Column) -> Column:
         """The path of the file, from the ordinal that its rows carry; where every file has one of its own."""
-        paths = json.dumps([file.path for file in self.scan_files])
-        return F.element_at(F.from_json(F.lit(paths), "array<string>"), ordinal + F.lit(1))
+        return by_number("string", [file.path for file in self.scan_files])(ordinal)
 
     def file_number(self, ordinal: Column) -> Column:
         """The number of the file, from the ordinal that its rows carry."""
         if len(self._numbers) == 1:
             return F.lit(self._numbers[0]).cast("int")
-        text = "[" + ",".join(map(str, self._numbers)) + "]"
-        return F.element_at(F.from_json(F.lit(text), "array<int>"), ordinal + F.lit(1))
+        return by_number("int", self._numbers)(ordinal)
 
 
 class _Layouts:
@@ -298,7 +302,7 @@ class _Layouts:
     def of_file(self, file: DataFile) -> tuple[DataField, ...]:
         key = file.meta.schema_id, file.meta.write_cols
         if key not in self._found:
-            check_case(self._reader.spark, self._reader.schemas.load_schema(file.meta.schema_id))
+            check_case(self._reader.spark, self._reader.version(file.meta.schema_id))
             self._found[key] = self._layout(stored_fields(self._reader.version, file))
         return self._found[key]
 

@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System
+from lakebed.spark.lookup import by_number
 from lakebed.spark.merging.arithmetic import refused
 from lakebed.spark.merging.fold import INSERTS, folded
 from lakebed.table.merge_plan import Section, split_base
@@ -47,8 +48,7 @@ def _numbered(reader: FileRows, sections: Sequence[Section], schema: TableSchema
     rows = reader.read([f for _, f in placed], schema, System.FILE, System.SEQUENCE_NUMBER, System.VALUE_KIND)
     if len({number for number, _ in placed}) == 1:
         return rows.withColumn(_SECTION, F.lit(placed[0][0]))
-    numbers = F.from_json(F.lit(str([number for number, _ in placed])), "array<int>")
-    return rows.withColumn(_SECTION, F.element_at(numbers, F.col(System.FILE) + F.lit(1)))
+    return rows.withColumn(_SECTION, by_number("int", [number for number, _ in placed])(F.col(System.FILE)))
 
 
 def _key(schema: TableSchema) -> tuple[str, ...]:

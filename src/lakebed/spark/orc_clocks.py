@@ -15,7 +15,7 @@ Filters on these columns, and on CHAR, which ORC pads, do not reach the files.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import Column, SparkSession
@@ -92,13 +92,13 @@ def jvm_zone(spark: SparkSession) -> str:
     return zone
 
 
-def orc_changes(spark: SparkSession, stored: tuple[DataField, ...], instants_by: str | None) -> Changes:
+def orc_changes(stored: tuple[DataField, ...], instants_by: str | None, jvm_zone: Callable[[], str]) -> Changes:
     """What to do to the values of an ORC scan of `stored`, the columns as files hold them.
 
-    `instants_by` is the zone of the JVM that wrote the instants in the legacy form, None for instants as such. The zone
-    of Spark's JVMs is asked for where it matters. Raises UnsupportedError where it cannot be known.
+    `instants_by` is the zone of the JVM that wrote the instants in the legacy form, None for instants as such.
+    `jvm_zone` gives the zone of Spark's JVMs, and is asked where that matters.
     """
-    zone = jvm_zone(spark) if _holds(stored, Timestamp, LocalZonedTimestamp) else UTC
+    zone = jvm_zone() if _holds(stored, Timestamp, LocalZonedTimestamp) else UTC
 
     def change(type_: DataType) -> Change | None:
         match type_:

@@ -22,6 +22,7 @@ from lakebed.physical.types import (
     Timestamp,
     TinyInt,
 )
+from lakebed.spark.lookup import by_number
 
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 
@@ -39,8 +40,7 @@ def partition_columns(
     if len(partitions) == 1:
         row = F.from_json(F.lit(json.dumps(_encode(types, partitions[0]))), _row_type(types))
     else:
-        text = json.dumps([_encode(types, p) for p in partitions])
-        row = F.element_at(F.from_json(F.lit(text), f"array<{_row_type(types)}>"), ordinal + F.lit(1))
+        row = by_number(_row_type(types), [_encode(types, p) for p in partitions])(ordinal)
     return tuple(_decode(row.getField(f"p{i}"), t) for i, t in enumerate(types))
 
 

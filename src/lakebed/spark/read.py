@@ -17,7 +17,7 @@ from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.spark.annotated import annotated
-from lakebed.spark.fallback import fallback_branch, fallback_state, like, partitions_of
+from lakebed.spark.fallback import fallback_branch, fallback_state, like
 from lakebed.spark.file_rows import FileRows, System, stored_fields
 from lakebed.spark.merge import merged
 from lakebed.spark.projection import CastRules
@@ -47,7 +47,6 @@ def read_table(
     *,
     rules: CastRules,
     scratch: str | None = None,
-    partition_filter: PartitionFilter | None = None,
     metadata: Collection[str] = (),
     blobs: str = CONTENT,
 ) -> DataFrame:
@@ -57,17 +56,16 @@ def read_table(
     state = without_unknown(resolve(tables, store, name, travel, schema, rules.time_zone), name)
     beside = metadata_columns(metadata, state.schema)
     read = partial(_read_state, spark, store, rules, place, beside, descriptors)
-    files = _plan(store, state, partition_filter)
+    files = _plan(store, state)
     rows = read(state, files)
     # What the newest schema says of branches holds for older states too.
-    branch = fallback_branch(state.schemas.load_latest_schema()) if travel.branch is None else None
+    branch = fallback_branch(state.newest) if travel.branch is None else None
     if branch is not None:
         if beside:
             raise UsageError.of("LB5569", f"{name} has the fallback branch {branch}: rows of both have the same ids")
         other = without_unknown(fallback_state(tables, store, name, travel, state, branch, rules.time_zone), name)
-        own = partitions_of(store, state)
-        wanted = partition_filter or (lambda _: True)
-        missing = _plan(store, other, lambda p: p not in own and wanted(p))
+        own = frozenset(file.partition for file in files)
+        missing = _plan(store, other, lambda partition: partition not in own)
         rows = rows.union(like(read(other, missing), other.schema, state.schema))
     return annotated(spark, rows, state.schema, beside)
 
@@ -83,7 +81,7 @@ def _wants_descriptors(blobs: str) -> bool:
     return blobs == DESCRIPTOR
 
 
-def _plan(store: Store, state: TableState, partition_filter: PartitionFilter | None) -> Sequence[DataFile]:
+def _plan(store: Store, state: TableState, partition_filter: PartitionFilter | None = None) -> Sequence[DataFile]:
     refuse_unreadable(state.schema)
     if state.snapshot is None:
         return ()

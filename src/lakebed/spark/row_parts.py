@@ -12,7 +12,8 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import DataField
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System, doubtful_fields, stored_fields
-from lakebed.spark.row_tracking import by_file, stored_or_known
+from lakebed.spark.lookup import by_number
+from lakebed.spark.row_tracking import stored_or_known
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
 from lakebed.table.row_ranges import column_sequence, first_row_id, is_blob_file
@@ -35,8 +36,8 @@ def put_together(
     file = F.col(System.FILE)
     whole = [replace(part, deletions=None) for part in parts]
     rows = reader.read(whole, schema, System.FILE, System.POSITION, System.PLACEHOLDER, *metadata)
-    starts = by_file("array<bigint>", [first_row_id(f) for f in parts])
-    rows = rows.withColumn(_GROUP, by_file("array<int>", numbers)(file))
+    starts = by_number("bigint", [first_row_id(f) for f in parts])
+    rows = rows.withColumn(_GROUP, by_number("int", numbers)(file))
     rows = rows.withColumn(_ROW, starts(file) + F.col(System.POSITION))
     if any(part.deletions for part in parts):
         rows = rows.join(_deleted(reader.spark, reader.store, parts, numbers), [_GROUP, _ROW], "left_anti")
@@ -80,7 +81,7 @@ class _Order:
         ages = self._ages(field)
         if field.name in schema.partition_keys or all(age is None for age in ages):
             return F.any_value(column).alias(field.name)
-        age = by_file("array<int>", ages)(F.col(System.FILE))
+        age = by_number("int", ages)(F.col(System.FILE))
         return F.max_by(column, F.when(~F.col(System.PLACEHOLDER), age)).alias(field.name)
 
     def _ages(self, field: DataField) -> Sequence[int | None]:
@@ -104,4 +105,4 @@ class _Order:
     def of_data_files(self) -> Column:
         """Higher for newer data files, for what the newest of them says of the whole row."""
         ages = [_LAST if is_blob_file(f) else len(self._parts) - n for n, f in enumerate(self._parts)]
-        return by_file("array<int>", ages)(F.col(System.FILE))
+        return by_number("int", ages)(F.col(System.FILE))

@@ -6,8 +6,7 @@ file's first row plus the row's place, and its sequence number is that of the fi
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -16,6 +15,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System
+from lakebed.spark.lookup import by_number
 from lakebed.table.row_ranges import has_row_tracking
 from lakebed.table.scan import DataFile
 
@@ -55,15 +55,9 @@ def stored_or_known(files: Sequence[DataFile]) -> Mapping[System, Column]:
     NULL for the ids of rows in files without row ids.
     """
     file = F.col(System.FILE)
-    start = by_file("array<bigint>", [f.meta.first_row_id for f in files])(file)
-    written = by_file("array<bigint>", [f.meta.max_sequence_number for f in files])(file)
+    start = by_number("bigint", [f.meta.first_row_id for f in files])(file)
+    written = by_number("bigint", [f.meta.max_sequence_number for f in files])(file)
     return {
         System.ROW_ID: F.coalesce(F.col(System.ROW_ID), start + F.col(System.POSITION)),
         System.SEQUENCE_NUMBER: F.coalesce(F.col(System.SEQUENCE_NUMBER), written),
     }
-
-
-def by_file(type_: str, values: Sequence[int | None]) -> Callable[[Column], Column]:
-    """What is known of each file, by the file's number."""
-    table = F.from_json(F.lit(json.dumps(values)), type_)
-    return lambda number: F.element_at(table, number + F.lit(1))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -110,15 +109,15 @@ class TableRows(TableViews):
 
         system = SystemTableRef.parse(table)
         if system is not None:
-            chosen = replace(self._travel_of(system.ref, snapshot, tag, branch, as_of), watermark=watermark)
+            chosen = self._travel_of(system.ref, snapshot, tag, branch, as_of, watermark)
             return system_rows(spark, self._inspected(system, chosen))
-        ref, travel = self._travel(table, snapshot, tag, branch, as_of)
+        ref, travel = self._travel(table, snapshot, tag, branch, as_of, watermark)
         return read_table(
             spark,
             self._tables,
             self._store,
             ref.name,
-            replace(travel, watermark=watermark),
+            travel,
             schema if schema is not None else ref.schema_id,
             rules=CastRules(self._time_zone, on_cast_error),
             scratch=scratch,
@@ -175,9 +174,15 @@ class TableRows(TableViews):
         """What has to hold before rows go into a table; the project's rules, where it has some."""
 
     def _travel(
-        self, table: str, snapshot: int | None, tag: str | None, branch: str | None, as_of: datetime | str | int | None
+        self,
+        table: str,
+        snapshot: int | None,
+        tag: str | None,
+        branch: str | None,
+        as_of: datetime | str | int | None,
+        watermark: int | None = None,
     ) -> tuple[TableRef, Travel]:
         """The table that a text names, and the state that it or the arguments choose."""
         ref = TableRef.parse(table)
         self._tables.refuse_foreign_rows(ref.name)
-        return ref, self._travel_of(ref, snapshot, tag, branch, as_of)
+        return ref, self._travel_of(ref, snapshot, tag, branch, as_of, watermark)

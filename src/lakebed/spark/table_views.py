@@ -109,7 +109,9 @@ class TableViews:
         place = Place(self._tables, asked.ref.name, self._clock, travel.branch or "main")
         return inspect(asked.system, place, DataState(state.snapshot, state.schema, state.schemas), self._time_zone)
 
-    def _travel_of(self, ref: TableRef, snapshot: Any, tag: Any, branch: Any, as_of: Any) -> Travel:
+    def _travel_of(
+        self, ref: TableRef, snapshot: Any, tag: Any, branch: Any, as_of: Any, watermark: int | None = None
+    ) -> Travel:
         from lakebed.spark.travel import Travel
 
         return Travel(
@@ -117,6 +119,7 @@ class TableViews:
             tag=tag if tag is not None else ref.tag,
             as_of=as_of,
             branch=branch if branch is not None else ref.branch,
+            watermark=watermark,
         )
 
 

@@ -41,13 +41,17 @@ class Travel:
 
 @dataclass(frozen=True, slots=True)
 class TableState:
-    """What a read is made of: the snapshot (None where there is no data), the schema to read as, and both managers."""
+    """What a read is made of: the snapshot (None where there is no data), the schema to read as, and both managers.
+
+    `newest` is the newest schema of the branch, whatever is read.
+    """
 
     table_path: str
     snapshot: Snapshot | None
     schema: TableSchema
     schemas: SchemaManager
     snapshots: SnapshotManager
+    newest: TableSchema
 
 
 def resolve(
@@ -68,7 +72,7 @@ def resolve(
     snapshots = SnapshotManager(store, path, branch=branch)
     snapshot = _snapshot(snapshots, name, travel, time_zone)
     chosen = _schema(schemas, newest, snapshot, travel, schema)
-    return TableState(path, snapshot, chosen, schemas, snapshots)
+    return TableState(path, snapshot, chosen, schemas, snapshots, newest)
 
 
 def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_zone: str) -> Snapshot | None:
