@@ -99,6 +99,15 @@ def test_sections_are_as_small_as_can_be(files: list[DataFile]) -> None:
             end = max(end, high)
 
 
+@given(tables())
+def test_files_of_a_section_stand_in_the_order_of_their_commits(files: list[DataFile]) -> None:
+    """Between equal sequence numbers the newer file wins, so a section must not be sorted by its keys."""
+    places = {f.path: i for i, f in enumerate(files)}
+    for section in plan_merge(files, schema({})).sections:
+        order = [places[f.path] for f in section]
+        assert order == sorted(order)
+
+
 def _hull(part: Section) -> tuple[int, int]:
     spans = [span(f) for f in part]
     return min(low for low, _ in spans), max(high for _, high in spans)

@@ -21,6 +21,7 @@ from lakebed.table.deletion_vectors import has_deletion_vectors
 from lakebed.table.manifest import ordering
 from lakebed.table.merge_rules import MergeEngine, merge_engine
 from lakebed.table.options import is_set
+from lakebed.table.overlaps import overlapping
 from lakebed.table.partition import POSTPONED
 from lakebed.table.scan import DataFile
 
@@ -63,7 +64,7 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
         if all(map(_has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
             raw += bucket
             continue
-        for section in _sections(bucket, keys):
+        for section in overlapping(bucket, keys.bounds):
             if len(section) == 1 and _has_no_deletes(section[0]):
                 raw += section
             else:
@@ -130,18 +131,3 @@ def key_types(schema: TableSchema) -> Iterator[DataType]:
                 Diagnostic("LB5015", f"primary key {name!r} is not a column of schema {schema.id}", path=name)
             )
         yield field.type
-
-
-def _sections(files: Sequence[DataFile], keys: _Keys) -> Iterator[list[DataFile]]:
-    """Runs of files whose key ranges overlap, directly or through others."""
-    bounded = sorted(((*keys.bounds(f), f) for f in files), key=lambda b: b[:2])
-    section: list[DataFile] = []
-    end: tuple[Any, ...] = ()
-    for low, high, file in bounded:
-        if section and low > end:
-            yield section
-            section = []
-        end = max(end, high) if section else high
-        section.append(file)
-    if section:
-        yield section

@@ -7,7 +7,7 @@ number has the value. Values of blobs lie in files of their own, several of whic
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.table.options import is_set
+from lakebed.table.overlaps import overlapping
 from lakebed.table.scan import DataFile
 
 _ENABLED = "data-evolution.enabled"
@@ -69,27 +70,13 @@ def plan_ranges(
             buckets.setdefault((file.partition, file.bucket), []).append(file)
     groups = []
     for bucket in buckets.values():
-        for group in _overlapping(bucket):
+        for group in overlapping(bucket, _rows_of):
             if len(group) == 1:
                 whole += group
             else:
                 _check_ranges(group, column_of)
                 groups.append(tuple(sorted(group, key=lambda f: (is_blob_file(f), -f.meta.max_sequence_number))))
     return RangePlan(tuple(whole), tuple(groups))
-
-
-def _overlapping(files: Sequence[DataFile]) -> Iterator[list[DataFile]]:
-    """Runs of files whose ranges of row ids overlap, directly or through others."""
-    group: list[DataFile] = []
-    end = 0
-    for file in sorted(files, key=first_row_id):
-        start = first_row_id(file)
-        if group and start >= end:
-            yield group
-            group = []
-        end = max(end, start + file.meta.row_count)
-        group.append(file)
-    yield group
 
 
 def _check_ranges(group: Sequence[DataFile], column_of: Callable[[DataFile], Hashable]) -> None:
@@ -112,6 +99,12 @@ def _check_ranges(group: Sequence[DataFile], column_of: Callable[[DataFile], Has
 def _range(file: DataFile) -> Range:
     start = first_row_id(file)
     return start, start + file.meta.row_count
+
+
+def _rows_of(file: DataFile) -> Range:
+    """The ids of the first and the last row."""
+    start, end = _range(file)
+    return start, end - 1
 
 
 def _merged(ranges: Iterable[Range]) -> list[Range]:
