@@ -12,6 +12,9 @@ BARE := .venv-bare
 ARROW := .venv-arrow
 ARROW_18 := .venv-arrow18
 BIN := $(VENV)/bin
+# Each worker has a Spark of its own, and takes one file of tests after the other. Long files come early in the order.
+WORKERS := 2
+TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := -m pip install --quiet --disable-pip-version-check
 JAR := .cache/referees/paimon-python-java-bridge-0.9.0.jar
 
@@ -32,11 +35,11 @@ demo: $(DEMO_STAMP) ## Run the main job on real data: the flights of New York in
 ##@ Check
 .PHONY: test
 test: lint types environments ## Lint, types and all tests
-	$(JAVA) $(BIN)/python -m pytest $(PYTEST)
+	$(JAVA) $(TESTS) $(PYTEST)
 
 .PHONY: quick
 quick: $(DEV_STAMP) ## The tests that need no Spark, no Java and no referees
-	$(BIN)/python -m pytest -m 'not (spark or referee or java or slow)' $(PYTEST)
+	$(TESTS) -m 'not (spark or referee or java or slow)' $(PYTEST)
 
 .PHONY: lint
 lint: $(DEV_STAMP) ## Style, format and the contract of the rooms

@@ -43,6 +43,8 @@ _LOCAL = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.sources.parallelPartitionDiscovery.threshold": "100000",
     "spark.log.level": "ERROR",
+    # Every Column would note the line of Lakebed that made it, which takes most of the time of making it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
 
