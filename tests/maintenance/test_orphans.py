@@ -1,11 +1,16 @@
 from __future__ import annotations
 
+import io
+import json
 import os
 import time
 from datetime import timedelta
 from pathlib import Path
 
+import fastavro
+import pyarrow as pa
 import pytest
+from pyarrow import orc
 
 import lakebed
 from lakebed.errors import NotFoundError, RefusedError, UsageError
@@ -73,6 +78,34 @@ def test_exactly_what_nothing_refers_to_is_found_and_removed(kind):
     assert all(after[path] == before[path] for path in after)
     world.check_whole()
     assert world.lake.orphan_files(TABLE).files == ()
+
+
+def in_avro(record):
+    out = io.BytesIO()
+    kinds = {str: "string", int: "long", bytes: "bytes"}
+    fields = [{"name": name, "type": kinds[type(value)]} for name, value in record.items()]
+    fastavro.writer(out, {"type": "record", "name": "r", "fields": fields}, [record])
+    return out.getvalue()
+
+
+def in_orc(record):
+    out = io.BytesIO()
+    orc.write_table(pa.Table.from_pylist([record]), out)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("written", [in_avro, in_orc])
+def test_index_files_that_a_snapshot_names_are_used(written):
+    world = littered()
+    entry = {"_KIND": 0, "_PARTITION": bytes(12), "_BUCKET": 0, "_INDEX_TYPE": "DELETION_VECTORS"}
+    entry |= {"_FILE_NAME": "index-used-0", "_FILE_SIZE": 1, "_ROW_COUNT": 1}
+    world.store.replace(f"{ROOT}/manifest/index-manifest-used-0", written(entry))
+    world.store.replace(f"{ROOT}/index/index-used-0", b"x")
+    content = json.loads(world.store.read(f"{ROOT}/snapshot/snapshot-3"))
+    content["indexManifest"] = "index-manifest-used-0"
+    world.store.replace(f"{ROOT}/snapshot/snapshot-3", json.dumps(content).encode())
+    world.later()
+    assert {f.path for f in world.lake.orphan_files(TABLE).files} == JUNK
 
 
 def test_what_is_together_in_staging_goes_together():

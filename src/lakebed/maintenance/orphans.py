@@ -22,8 +22,8 @@ from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import DirectoryStore
 from lakebed.store.base import Entry, Store
-from lakebed.table.avro_schemas import read_container
-from lakebed.table.manifest import manifest_path
+from lakebed.table.deletion_vectors import read_index_manifest
+from lakebed.table.snapshot import Snapshot
 
 DEFAULT_MIN_AGE = timedelta(days=1)
 
@@ -189,17 +189,16 @@ def _files_of(store: Store, root: str, references: References, state: State) -> 
     for meta in references.manifests_of(state):
         used |= {meta.file_name, *(meta.extra_files or ()), *references.files_of(meta)}
     if snapshot.index_manifest is not None:
-        used |= {snapshot.index_manifest, *_index_files(store, root, snapshot.index_manifest)}
+        used |= {snapshot.index_manifest, *_index_files(store, root, snapshot)}
     return used
 
 
-def _index_files(store: Store, root: str, name: str) -> list[str]:
-    source = manifest_path(root, name)
+def _index_files(store: Store, root: str, snapshot: Snapshot) -> list[str]:
+    """The names of the index files of a snapshot; none where its index manifest has gone."""
     try:
-        data = store.read(source)
+        return [file.name for file in read_index_manifest(store, root, snapshot)]
     except NotFoundError:
         return []
-    return [str(record["_FILE_NAME"]) for record in read_container(data, source=source)]
 
 
 def _remove_empty_directories(place: Place, report: OrphanReport) -> None:
