@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMetadata, TableName, open_warehouse
-from lakebed.catalog.tags import tag_names
 from lakebed.errors import AlreadyExistsError, NotFoundError
+from lakebed.table.snapshot import SnapshotManager
 
 
 def _files(root: Path) -> dict[str, float]:
@@ -37,7 +37,7 @@ def test_tables_of_other_engines(shared, folder):
         record = tables.get_table_metadata(name.database, name.table)
         assert record.current_schema_id == versions[-1].id
         assert record == TableMetadata.load(paths, name.database, name.table)
-        tag_names(store, tables.table_path(name))
+        SnapshotManager(store, tables.table_path(name)).tags()
         with pytest.raises(AlreadyExistsError):
             tables.create_table(name.database, name.table, [("a", "INT")])
     assert _files(root) == before

@@ -17,9 +17,9 @@ from lakebed.cli.commands import convert as command
 from lakebed.cli.schema_source import SOURCE_FORMS
 from lakebed.cli.schema_target import TARGET_FORMS
 from lakebed.convert.arrow import from_arrow
-from lakebed.convert.odf_json import field_from_json
 from lakebed.events import decode_event
 from lakebed.model import Extra, Schema
+from lakebed.model.from_json import field_from_json
 
 SCHEMA = """\
 fields:

@@ -16,11 +16,11 @@ from lakebed.catalog.schema_file import dumps, loads
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.convert import carrier, carrier_is_exact, to_logical, to_paimon
 from lakebed.convert.fit import bare, fits
-from lakebed.convert.odf_json import field_from_json
 from lakebed.convert.paimon import table_comment
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
 from lakebed.model import types as m
+from lakebed.model.from_json import field_from_json
 from lakebed.physical import DataType, parse, with_nullability
 from lakebed.physical import types as p
 from lakebed.testing.physical import data_types, storable_schemas, storable_types

@@ -12,11 +12,11 @@ from hypothesis import given
 from pyspark.sql import types as t
 from ruamel.yaml import YAML
 
-from lakebed.convert.odf_json import field_from_json
 from lakebed.convert.spark import column_metadata, from_struct_type, scan_schema, scan_type, to_struct_type
 from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
 from lakebed.model import types as m
+from lakebed.model.from_json import field_from_json
 from lakebed.physical import DataType, parse
 from lakebed.physical import types as p
 from lakebed.testing.physical import storable_schemas

@@ -20,13 +20,13 @@ from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.fit import bare, bare_logical, fits, without_nullability, without_options
-from lakebed.convert.odf_json import type_from_json
 from lakebed.convert.paimon import carrier, default_text, hint, logical_type, nearest, stated
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json, required, type_json
 from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, FIELD_ID, PAIMON_TYPE
+from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, DataType, parse, path_text
 from lakebed.physical import types as physical
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lakebed.catalog.merge_rules import merge_engine
+from lakebed.catalog.merge_rules import is_blob_place, merge_engine
 from lakebed.catalog.rules import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.types import (
-    Array,
     Blob,
     DataType,
     Geography,
     Geometry,
     LocalZonedTimestamp,
-    Map,
     Time,
     Timestamp,
     Variant,
@@ -95,7 +93,7 @@ def _blobs(subject: Subject) -> Iterator[Diagnostic]:
     for field in blobs:
         if field.name in (*schema.partition_keys, *schema.primary_keys):
             yield bad(field.name, f"the BLOB column {field.name} cannot be part of a key", "Use another column.")
-        if not _is_blob_place(field.type):
+        if not is_blob_place(field.type):
             yield bad(
                 field.name,
                 f"the column {field.name} holds a BLOB in a place where none may be",
@@ -108,18 +106,6 @@ def _blobs(subject: Subject) -> Iterator[Diagnostic]:
 
 def _holds_blob(type_: DataType) -> bool:
     return any(isinstance(inside, Blob) for inside in types_inside(type_))
-
-
-def _is_blob_place(type_: DataType) -> bool:
-    match type_:
-        case Blob():
-            return True
-        case Array():
-            return isinstance(type_.element, Blob)
-        case Map():
-            return isinstance(type_.value, Blob) and not _holds_blob(type_.key)
-        case _:
-            return False
 
 
 def _blob_needs(subject: Subject) -> str | None:

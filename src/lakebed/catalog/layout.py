@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 from lakebed.catalog.branches import has_schema
 from lakebed.catalog.mini import looks_mini
@@ -19,8 +19,6 @@ NO_SUCH_PLACE = "LB3112"
 IS_A_FILE = "LB3113"
 TWO_LAYOUTS = "LB3114"
 INSIDE_A_WAREHOUSE = "LB3115"
-
-LayoutChoice: TypeAlias = Literal["auto", "paimon", "mini"]
 
 
 def open_warehouse(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from lakebed.catalog.rules import Rule, Subject, option_path, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.physical.types import Array, Blob, Map, Row
+from lakebed.physical.types import Array, Blob, DataType, Map, Row, types_inside
 
 BAD_FIELDS_OPTION = "LB3316"
 BAD_SEQUENCE_FIELD = "LB3317"
@@ -174,7 +174,7 @@ def _partial_update(subject: Subject) -> Iterator[Diagnostic]:
                 yield _bad(BAD_SEQUENCE_GROUP, key, f"{name} is in several sequence groups", "Keep it in one.", name)
         for name in ordering:
             field = subject.field(name)
-            if field is not None and _holds_blob(field.type):
+            if field is not None and is_blob_place(field.type):
                 yield _bad(
                     BAD_SEQUENCE_GROUP, key, f"the BLOB column {name} cannot order a group", "Use another.", name
                 )
@@ -191,14 +191,15 @@ def _partial_update(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
-def _holds_blob(type_: object) -> bool:
+def is_blob_place(type_: DataType) -> bool:
+    """Whether a column of the type can lie in blob files: BLOB, or an ARRAY or MAP of BLOBs that has no other ones."""
     match type_:
         case Blob():
             return True
         case Array():
             return isinstance(type_.element, Blob)
         case Map():
-            return isinstance(type_.value, Blob)
+            return isinstance(type_.value, Blob) and not any(isinstance(t, Blob) for t in types_inside(type_.key))
         case _:
             return False
 

@@ -7,6 +7,7 @@ no dot means the database `default`. What may be a name is what is safe as one d
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -231,17 +232,35 @@ def table_problems(name: str) -> tuple[Diagnostic, ...]:
     return (*problems, system)
 
 
-def _problems(kind: str, name: str, limit: int) -> tuple[Diagnostic, ...]:
-    found = list(_complaints(name, limit))
+def bad_names(code: str, kind: str, name: str, complaints: Iterable[str], remedy: str) -> tuple[Diagnostic, ...]:
+    """One problem for each complaint about a name for a new thing of that kind."""
     return tuple(
         Diagnostic(
-            BAD_NAME,
+            code,
             f"{name[:80]!r} cannot be the name of a {kind}: {complaint}",
             found=name[:80].encode("unicode_escape").decode(),
-            remedy="A name becomes one directory: letters, digits, spaces, dots and quotes are fine, paths are not.",
+            remedy=remedy,
         )
-        for complaint in found
+        for complaint in complaints
     )
+
+
+def file_name_complaints(name: str, limit: int) -> Iterator[str]:
+    """Why no file can be called so on every store, in at most `limit` bytes; paths apart."""
+    if _CONTROL.search(name):
+        yield "it holds a control character"
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        yield "it is not valid Unicode text"
+        return
+    if size > limit:
+        yield f"it has {size} bytes, more than {limit}"
+
+
+def _problems(kind: str, name: str, limit: int) -> tuple[Diagnostic, ...]:
+    remedy = "A name becomes one directory: letters, digits, spaces, dots and quotes are fine, paths are not."
+    return bad_names(BAD_NAME, kind, name, _complaints(name, limit), remedy)
 
 
 def _complaints(name: str, limit: int) -> list[str]:
@@ -252,16 +271,7 @@ def _complaints(name: str, limit: int) -> list[str]:
         found.append("it starts with a dot, as relative paths and hidden files do")
     if "/" in name or "\\" in name:
         found.append("it holds a path separator")
-    if _CONTROL.search(name):
-        found.append("it holds a control character")
-    try:
-        size = len(name.encode())
-    except UnicodeEncodeError:
-        found.append("it is not valid Unicode text")
-        return found
-    if size > limit:
-        found.append(f"it has {size} bytes, more than {limit}")
-    return found
+    return [*found, *file_name_complaints(name, limit)]
 
 
 def _split(text: str) -> tuple[str, str, str | None]:

@@ -20,13 +20,13 @@ from typing import Any
 from pyspark.sql import types as spark_types
 
 from lakebed.convert.fit import bare, bare_logical, without_nullability
-from lakebed.convert.odf_json import type_from_json
 from lakebed.convert.paimon import carrier, to_paimon
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, type_json
 from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
+from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, DataType, parse, path_text
 from lakebed.physical import types as physical
 

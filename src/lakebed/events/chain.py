@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
 
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.events.block import Block, block_hash, encode_block
 from lakebed.events.event import Event
 from lakebed.events.multihash import DatasetId, Multihash
-from lakebed.model import Schema, schema_json
-from lakebed.model.encoding import strip_encoding
+from lakebed.model import Schema
+from lakebed.model.attributes import without_attributes
+from lakebed.model.encoding import ENCODING_KEYS
 from lakebed.model.extra import PAIMON_TYPE, READ
 from lakebed.model.migration_rule import NO_OP, migration_problems
 
@@ -104,31 +104,7 @@ def export_chain(
 
 def without_encodings(schema: Schema) -> Schema:
     """The schema without hints about how values are stored: Arrow's, and the types of Paimon that ODF lacks."""
-    return strip_encoding(_without_paimon_types(schema))
-
-
-def _without_paimon_types(schema: Schema) -> Schema:
-    from lakebed.convert.odf_json import field_from_json
-
-    fields = schema_json(schema)["fields"]
-    return replace(schema, fields=tuple(field_from_json(_pruned(field)) for field in fields))
-
-
-def _pruned(field: dict[str, Any]) -> dict[str, Any]:
-    """The object of a field without the hint, at every depth. Attributes themselves are not looked into."""
-    extra = {key: value for key, value in field.get("extra", {}).items() if key != PAIMON_TYPE}
-    pruned = {"name": field["name"], "type": _pruned_type(field["type"])}
-    return {**pruned, "extra": extra} if extra else pruned
-
-
-def _pruned_type(type_: dict[str, Any]) -> dict[str, Any]:
-    out = dict(type_)
-    for name in ("inner", "itemType", "keyType", "valueType"):
-        if name in out:
-            out[name] = _pruned_type(out[name])
-    if "fields" in out:
-        out["fields"] = [_pruned(field) for field in out["fields"]]
-    return out
+    return without_attributes(schema, ENCODING_KEYS | {PAIMON_TYPE})
 
 
 def _stored(block: Block, version: int | None) -> StoredBlock:

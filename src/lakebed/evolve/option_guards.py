@@ -42,8 +42,6 @@ IMMUTABLE = frozenset(
         "pk-clustering-override",
     }
 )
-#: Options that belong to the keys; another value is another table.
-KEY_OPTIONS = frozenset({PRIMARY_KEY, PARTITION, PRIMARY_KEY_NULLABLE, "bucket-key"})
 _ONE_WAY = ("ignore-delete", "ignore-update-before")
 #: What directories of partitions are called, and how it is written where it is not set.
 _DIRECTORY_NAMES = {"partition.default-name": "__DEFAULT_PARTITION__", "partition.legacy-name": "true"}

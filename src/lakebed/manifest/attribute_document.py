@@ -16,16 +16,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from lakebed.diagnostics import Position, Severity, near_names
-from lakebed.errors import ManifestError
-from lakebed.manifest.attribute_registry import TARGETS, AttributeRegistry, AttributeRule, Target
+from lakebed.manifest.attribute_registry import TARGETS, AttributeRegistry, AttributeRule, Target, validator_of
 from lakebed.manifest.attributes import DOMAIN
-from lakebed.manifest.compose import MAX_BYTES, compose, decode_utf8
+from lakebed.manifest.compose import compose, decode_utf8
 from lakebed.manifest.json_values import json_value
-from lakebed.manifest.load import unreadable
+from lakebed.manifest.load import read_file
 from lakebed.manifest.nodes import Node, ScalarNode, clipped, describe
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
@@ -45,12 +43,7 @@ def load_attributes(path: str | os.PathLike[str]) -> AttributeRegistry:
         ManifestError: the file cannot be read, or what it declares is faulty; with all problems.
     """
     source = os.fspath(path)
-    try:
-        with Path(source).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise ManifestError(unreadable(source, error)) from error
-    return parse_attributes(data, source=source)
+    return parse_attributes(read_file(source), source=source)
 
 
 def parse_attributes(text: str | bytes, *, source: str | None = None) -> AttributeRegistry:
@@ -187,7 +180,7 @@ class _Decoder:
         if outside:
             self._schema_problem(node, f"it refers to {outside[0]}, outside of itself")
             return True
-        validator = type(_validator(value))
+        validator: Any = type(validator_of(value))
         try:
             validator.check_schema(value, format_checker=FormatChecker(["regex"]))
         except SchemaError as error:
@@ -205,12 +198,6 @@ class _Decoder:
     def _wrong(self, node: Node, what: str, expected: str) -> None:
         found = node.text if isinstance(node, ScalarNode) else describe(node)
         self._problems.error("LB1610", f"{what} is {describe(node)}", node, expected=expected, found=found)
-
-
-def _validator(schema: Any) -> Any:
-    from lakebed.manifest.attribute_registry import validator_of
-
-    return validator_of(schema)
 
 
 def _references(value: Any) -> Iterator[str]:

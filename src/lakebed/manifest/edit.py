@@ -8,7 +8,7 @@ for; else nothing comes out but an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
@@ -19,8 +19,9 @@ from lakebed.manifest.load import parse_manifest
 from lakebed.manifest.table_manifest import SourceKind, TableManifest
 from lakebed.manifest.text_patches import YamlText, entry, flow_text, value_text
 from lakebed.manifest.yaml_text import text_scalar
-from lakebed.model import Field, LogicalType, Schema
+from lakebed.model import Field, LogicalType
 from lakebed.model import types as logical
+from lakebed.model.attributes import without_attributes
 from lakebed.model.extra import DESCRIPTION, FIELD_ID, RENAMED_FROM, Extra
 from lakebed.model.schema import type_json
 
@@ -79,26 +80,8 @@ def _check(text: str, number: int, wanted: TableManifest, source: str | None) ->
 
 
 def _comparable(table: TableManifest) -> tuple[Any, ...]:
-    schema = Schema(tuple(map(_plain, table.schema.fields)), table.schema.extra)
+    schema = without_attributes(table.schema, _DIRECTIVES)
     return schema, table.primary_keys, table.partition_keys, dict(table.options), table.description, table.name
-
-
-def _plain(f: Field) -> Field:
-    return Field(f.name, _plain_type(f.type), f.extra.without(*_DIRECTIVES))
-
-
-def _plain_type(type_: LogicalType) -> LogicalType:
-    match type_:
-        case logical.Struct():
-            return logical.Struct(tuple(map(_plain, type_.fields)))
-        case logical.Option():
-            return logical.Option(_plain_type(type_.inner))
-        case logical.List():
-            return replace(type_, item_type=_plain_type(type_.item_type))
-        case logical.Map():
-            return replace(type_, key_type=_plain_type(type_.key_type), value_type=_plain_type(type_.value_type))
-        case _:
-            return type_
 
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:

@@ -27,12 +27,16 @@ def load_manifest(path: str | os.PathLike[str], *, name: str | None = None) -> M
         ManifestError: the file cannot be read, or what it declares is faulty; with all problems.
     """
     source = os.fspath(path)
+    return parse_manifest(read_file(source), source=source, name=name)
+
+
+def read_file(source: str) -> bytes:
+    """The bytes of a manifest's file, cut after one more than is allowed. Raises `ManifestError` (LB1001)."""
     try:
         with Path(source).open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ManifestError(unreadable(source, error)) from error
-    return parse_manifest(data, source=source, name=name)
+        raise ManifestError(_unreadable(source, error)) from error
 
 
 def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | None = None) -> Manifest:
@@ -88,7 +92,7 @@ def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:
     return found
 
 
-def unreadable(source: str, error: OSError) -> Diagnostic:
+def _unreadable(source: str, error: OSError) -> Diagnostic:
     """Why a file could not be read, with files beside it that are named alike."""
     path = Path(source)
     try:

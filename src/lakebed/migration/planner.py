@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from lakebed.catalog.future_types import unknown_columns
 from lakebed.catalog.layout import detect_layout
 from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.names import TableName, as_table_name
 from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.catalog.table_manager import TableManager
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedError, NotFoundError, UsageError
@@ -20,7 +21,6 @@ from lakebed.migration.plan import MigrationPlan, State, TableMigration
 from lakebed.migration.publish import interrupted_runs, state_of
 from lakebed.migration.renames import BAD_RENAME, Rename, as_rename
 from lakebed.migration.source import SourceTable, read_source
-from lakebed.physical.types import Array, DataType, Map, Multiset, Unknown
 
 NOTHING = "LB3750"
 BAD_TARGET = "LB3751"
@@ -204,9 +204,8 @@ def _broken_rules(name: TableName, versions: Iterable[TableSchema]) -> Iterator[
     told = set()
     for version in versions:
         problems = [(d.message, d.path) for d in validate(version) if d.severity is Severity.ERROR]
-        problems += [
-            (f"the type {f.type} is not known", f.name) for f in walk_fields(version.fields) if _is_unknown(f.type)
-        ]
+        unknown = unknown_columns(version.fields)
+        problems += [(f"the type {text} is not known", name) for name, text in unknown.items()]
         for message, path in problems:
             if (message, path) not in told:
                 told.add((message, path))
@@ -216,16 +215,6 @@ def _broken_rules(name: TableName, versions: Iterable[TableSchema]) -> Iterator[
                     path=path,
                     remedy=f"Leave {name} out (--table), or change the property in the source's `metadata` file.",
                 )
-
-
-def _is_unknown(type_: DataType) -> bool:
-    match type_:
-        case Array() | Multiset():
-            return _is_unknown(type_.element)
-        case Map():
-            return _is_unknown(type_.key) or _is_unknown(type_.value)
-        case _:
-            return isinstance(type_, Unknown)
 
 
 def _leftovers(target: PathFactory) -> Iterator[Diagnostic]:

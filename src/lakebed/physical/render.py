@@ -12,6 +12,7 @@ from typing import Any, assert_never
 from lakebed.physical.types import (
     MAX_LENGTH,
     Array,
+    AtomicType,
     BigInt,
     Binary,
     Blob,
@@ -67,29 +68,7 @@ def type_json(type_: DataType) -> str | dict[str, Any]:
             return _atomic_text(type_) + suffix
 
 
-def _atomic_text(
-    type_: Boolean
-    | TinyInt
-    | SmallInt
-    | Int
-    | BigInt
-    | Float
-    | Double
-    | Decimal
-    | Char
-    | VarChar
-    | Binary
-    | VarBinary
-    | Date
-    | Time
-    | Timestamp
-    | LocalZonedTimestamp
-    | Variant
-    | Blob
-    | Geometry
-    | Geography
-    | Unknown,
-) -> str:
+def _atomic_text(type_: AtomicType) -> str:
     match type_:
         case Boolean() | TinyInt() | SmallInt() | Int() | BigInt() | Float() | Double() | Date() | Variant() | Blob():
             return type_.root

@@ -242,7 +242,8 @@ class Unknown(_Rendered):
     nullable: bool = True
 
 
-DataType: TypeAlias = (
+#: The types that hold no other one.
+AtomicType: TypeAlias = (
     Boolean
     | TinyInt
     | SmallInt
@@ -263,13 +264,9 @@ DataType: TypeAlias = (
     | Blob
     | Geometry
     | Geography
-    | Array
-    | Map
-    | Multiset
-    | Row
-    | Vector
     | Unknown
 )
+DataType: TypeAlias = AtomicType | Array | Map | Multiset | Row | Vector
 
 
 @dataclass(frozen=True, slots=True)

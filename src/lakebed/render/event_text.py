@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from lakebed.chain_store import ExportedChain
 from lakebed.events import ChainReport, Event
 from lakebed.events.inspection import Inspection
 from lakebed.events.instant import text as instant_text
 from lakebed.manifest.yaml_text import yaml_text
-from lakebed.model import Field, List, LogicalType, Map, Option, Schema, Struct, canonical_json
+from lakebed.model import Schema
 from lakebed.model.extra import DESCRIPTION
-from lakebed.render.schema_text import type_name
+from lakebed.render.schema_text import attribute_text, field_rows
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 
@@ -47,38 +45,10 @@ def _event_title(event: Event) -> str:
 def schema_table(schema: Schema, *, width: int | None = None) -> str:
     """A logical schema: attributes of the whole, then one line a field; members of a struct are indented."""
     head = [one_line(schema.extra.description)] if schema.extra.description else []
-    head += [one_line(f"{k}: {_attribute(v)}") for k, v in schema.extra.items() if k != DESCRIPTION]
-    rows = [row for field in schema.fields for row in _rows(field, 0)]
+    head += [one_line(f"{k}: {attribute_text(v)}") for k, v in schema.extra.items() if k != DESCRIPTION]
+    rows = [row[1:] for field in schema.fields for row in field_rows(field)]
     table = table_text(("column", "type", "null", "description"), rows, width=width)
     return "\n".join([*head, *([""] if head else []), table])
-
-
-def _rows(field: Field, depth: int) -> Iterator[tuple[str, ...]]:
-    own = field.type.inner if isinstance(field.type, Option) else field.type
-    attributes = "; ".join(f"{k}={_attribute(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
-    notes = " ".join(part for part in (field.description or "", f"[{attributes}]" if attributes else "") if part)
-    cells = ("  " * depth + field.name, type_name(own), "yes" if field.nullable else "", notes)
-    yield tuple(map(one_line, cells))
-    for member in _members(own):
-        yield from _rows(member, depth + 1)
-
-
-def _members(type_: LogicalType) -> tuple[Field, ...]:
-    match type_:
-        case Struct():
-            return type_.fields
-        case Option():
-            return _members(type_.inner)
-        case List():
-            return _members(type_.item_type)
-        case Map():
-            return _members(type_.value_type)
-        case _:
-            return ()
-
-
-def _attribute(value: object) -> str:
-    return value if isinstance(value, str) else canonical_json(value)  # type: ignore[arg-type]
 
 
 def export_text(done: ExportedChain, directory: str, *, width: int | None = None) -> str:

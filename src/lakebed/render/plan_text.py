@@ -9,14 +9,12 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from lakebed.evolve.described import describe_changes
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
-    from lakebed.catalog.table_schema import TableSchema
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
     from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 
@@ -40,11 +38,6 @@ def render_plan(plan: Plan, *, colour: bool = False, width: int | None = None) -
 def render_applied(applied: AppliedPlan) -> str:
     """One line a table."""
     return "\n".join(_applied(table) for table in applied.tables) or "No tables."
-
-
-def render_diff(old: TableSchema, new: TableSchema, *, by_name: bool = False) -> str:
-    """One line per difference, in the words of a plan; columns are the same by id, or `by_name`."""
-    return "\n".join(describe_changes(old, new, by_name=by_name)) or "No differences."
 
 
 def _applied(table: AppliedTable) -> str:

@@ -47,13 +47,14 @@ def schema_text(name: str, schema: TableSchema, logical: Schema | None = None, *
         if keys:
             lines.append(f"{label}: {', '.join(keys)}")
     lines += [f"option {k}: {v}" for k, v in sorted(schema.options.items()) if k != OPTION]
-    lines += [f"{k}: {_text(v)}" for k, v in logical.extra.items() if k != DESCRIPTION]
-    rows = [row for field in logical.fields for row in _rows(field, _named(field, schema.fields), 0)]
+    lines += [f"{k}: {attribute_text(v)}" for k, v in logical.extra.items() if k != DESCRIPTION]
+    rows = [row for field in logical.fields for row in field_rows(field, _named(field, schema.fields))]
     return "\n".join([*map(one_line, lines), "", table_text(_HEADING, rows, right={0}, width=width)])
 
 
-def _rows(field: Field, column: DataField | None, depth: int) -> list[_Row]:
-    attributes = "; ".join(f"{k}={_text(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
+def field_rows(field: Field, column: DataField | None = None, depth: int = 0) -> list[_Row]:
+    """A line for a field and each member: id (empty without a `column`), name, type, null, description."""
+    attributes = "; ".join(f"{k}={attribute_text(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
     notes = " ".join(part for part in (field.description or "", f"[{attributes}]" if attributes else "") if part)
     own = field.type.inner if isinstance(field.type, Option) else field.type
     number = "" if column is None else str(column.id)
@@ -62,7 +63,7 @@ def _rows(field: Field, column: DataField | None, depth: int) -> list[_Row]:
     rows = [(number, name, type_, null, description)]
     columns = () if column is None else _columns(column.type)
     for inner in _members(own):
-        rows += _rows(inner, _named(inner, columns), depth + 1)
+        rows += field_rows(inner, _named(inner, columns), depth + 1)
     return rows
 
 
@@ -119,5 +120,6 @@ def type_name(type_: LogicalType) -> str:
             return type_.kind
 
 
-def _text(value: object) -> str:
+def attribute_text(value: object) -> str:
+    """The value of an attribute: text as it is, anything else as JSON."""
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

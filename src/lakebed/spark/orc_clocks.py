@@ -16,7 +16,6 @@ Filters on these columns, and on CHAR, which ORC pads, do not reach the files.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
@@ -34,13 +33,13 @@ from lakebed.physical.types import (
     types_inside,
 )
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
+from lakebed.spark.footers import of_each_file
 from lakebed.spark.leaves import Change, Changes
 from lakebed.store.base import Store
 from lakebed.table.orc_footer import java_writer_zone
 
 #: Names of the zone whose clocks are never put forward.
 _FIXED = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "Etc/GMT", "UCT", "Etc/UCT", "Universal", "Zulu"})
-_FOOTER_READERS = 8
 _HOUR = 3_600_000_000
 _DAY = 24 * _HOUR
 #: The first day of the Gregorian calendar, in days and microseconds since 1970.
@@ -157,8 +156,7 @@ def _holds(fields: Iterable[DataField], *kinds: type[DataType]) -> bool:
 
 def legacy_zones(store: Store, paths: Sequence[str]) -> Iterator[str | None]:
     """Of each ORC file under the legacy option, the zone that its instants are stored by; None for instants as such."""
-    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
-        yield from pool.map(lambda path: java_writer_zone(store, path), paths)
+    return of_each_file(lambda path: java_writer_zone(store, path), paths)
 
 
 def _wall(instant: Column, zone: str, path: str) -> Column:

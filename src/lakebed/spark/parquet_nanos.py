@@ -7,7 +7,6 @@ nanoseconds, which it reads as a number only. Which of them a file has stands in
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -15,13 +14,13 @@ from pyspark.sql import functions as F
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
+from lakebed.spark.footers import of_each_file
 from lakebed.spark.leaves import Change
 from lakebed.store.base import Store
 from lakebed.table.parquet_footer import read_footer
 from lakebed.table.support import holds_nanoseconds
 
 _MAX_MICROS = 6
-_FOOTER_READERS = 8
 
 
 def has_nanoseconds(fields: Iterable[DataField]) -> bool:
@@ -49,8 +48,7 @@ def stored_as_long(store: Store, paths: Sequence[str], names: Sequence[frozenset
 
     Raises UnsupportedError for a file that has both forms.
     """
-    with ThreadPoolExecutor(_FOOTER_READERS) as pool:
-        yield from pool.map(lambda path, wanted: _stored_as_long(store, path, wanted), paths, names)
+    return of_each_file(lambda path, wanted: _stored_as_long(store, path, wanted), paths, names)
 
 
 def _stored_as_long(store: Store, path: str, names: frozenset[str]) -> bool:

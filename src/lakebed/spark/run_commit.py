@@ -139,7 +139,6 @@ class PlainRows:
     def write(self, values: DataFrame) -> None:
         """Write them; see `Staging.write`."""
         self.staging.write(values)
-        self.staging.collect()
 
     def commit(self, committer: Committer, properties: Mapping[str, str], guard: Guard, after: int) -> Snapshot:
         """Make them visible."""
@@ -233,7 +232,6 @@ class BadRows:
     def write(self, values: DataFrame) -> None:
         """Write them; see `Staging.write`."""
         self.staging.write(values)
-        self.staging.collect()
 
     def count(self, session: SparkSession, files: Sequence[str]) -> None:
         """Count those of each file, which a later run has to know if this one is cut off."""

@@ -9,7 +9,6 @@ their places only when everything about the run is known to be right, and they a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -31,6 +30,7 @@ from lakebed.physical.types import (
 )
 from lakebed.spark.addresses import spark_url
 from lakebed.spark.clocks import UTC, wall_to_instant
+from lakebed.spark.footers import of_each_file
 from lakebed.spark.required_parts import with_required_parts
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
 from lakebed.spark.write_types import FIELD_ID, write_type
@@ -48,7 +48,6 @@ _DIGEST = "lakebed_partition"
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "none")
 _REBASE = "spark.sql.parquet.datetimeRebaseModeInWrite"
 _REBASED_MARK = b"org.apache.spark.legacyDateTime"
-_FOOTER_READERS = 4
 _UNIT_NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 
 
@@ -85,7 +84,10 @@ class Staging:
         return sum(f.rows for f in self.files)
 
     def write(self, values: DataFrame) -> None:
-        """Run the job: `values` has a column `v<i>` for each column of the schema, of its write type."""
+        """Run the job and look at its files.
+
+        `values` has a column `v<i>` for each column of the schema, of its write type.
+        """
         stamps = stamp_forms(self.schema.fields)
         columns = [_final(i, f, stamps) for i, f in enumerate(self.schema.fields)]
         keys = self.schema.partition_keys
@@ -99,20 +101,17 @@ class Staging:
             frame = values.select(*columns, partition_digest(parts, stamps).alias(digest)).hint("rebalance", digest)
             writer = frame.write.partitionBy(digest)
         writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(spark_url(self.directory))
+        self.files = tuple(self._written())
 
-    def collect(self) -> None:
-        """Look at what the job wrote: rows, statistics and partition of every file that has rows."""
+    def _written(self) -> Iterator[StagedFile]:
+        """Rows, statistics and partition of every file of the job that has rows."""
         found = list(_walk(self.store, self.directory))
-        with ThreadPoolExecutor(_FOOTER_READERS) as pool:
-            described = list(pool.map(self._describe, [path for paths in found for path in paths]))
-        by_path = dict(described)
-        files: list[StagedFile] = []
+        by_path = dict(of_each_file(self._describe, [path for paths in found for path in paths]))
         for paths in found:
             full = [(path, known) for path in paths if (known := by_path[path]) is not None]
             if full:
                 partition = self._partition(full[0][0])
-                files += [StagedFile(path, partition, *known) for path, known in full]
-        self.files = tuple(files)
+                yield from (StagedFile(path, partition, *known) for path, known in full)
 
     def _describe(self, path: str) -> tuple[str, tuple[int, int, SimpleStats] | None]:
         footer = read_footer(self.store, path)

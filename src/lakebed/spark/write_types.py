@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from pyspark.sql import types as spark
 
 from lakebed.convert.spark import scan_type
@@ -28,11 +26,6 @@ def write_type(type_: DataType, stamps: StampForms) -> spark.DataType:
             return stamps.spark_type(type_)
         case _:
             return scan_type(type_)
-
-
-def write_schema(fields: Iterable[DataField], stamps: StampForms) -> spark.StructType:
-    """The columns of a data file, by name, in order."""
-    return spark.StructType([_field(f, stamps) for f in fields])
 
 
 def _field(field: DataField, stamps: StampForms) -> spark.StructField:

@@ -19,13 +19,13 @@ import pyarrow as pa
 from lakebed.convert.arrow.settings import ToArrow
 from lakebed.convert.arrow_hints import ARROW_METADATA, Encoding, attributes_of, encoding_of, pruned
 from lakebed.convert.loss import Loss
-from lakebed.convert.odf_json import field_from_json
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, schema_json, type_json
 from lakebed.model import types as logical
 from lakebed.model.encoding import ARROW_ENCODING, ENCODING_KEYS
 from lakebed.model.extra import PAIMON_TYPE
+from lakebed.model.from_json import field_from_json
 from lakebed.physical import path_text
 
 CARRIER_KEY = b"lakebed.schema"

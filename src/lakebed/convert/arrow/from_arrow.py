@@ -8,6 +8,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from lakebed.convert.arrow.carrier import CARRIER_KEY, resolve
+from lakebed.convert.arrow.plain_types import PLAIN, UNITS
 from lakebed.convert.arrow_hints import (
     ARROW_METADATA,
     Buffer,
@@ -26,7 +27,7 @@ from lakebed.convert.loss import Loss, LossReport
 from lakebed.convert.paimon import carrier as paimon_carrier
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
-from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
+from lakebed.model import Extra, Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.physical import DataType, path_text, with_nullability
@@ -34,27 +35,8 @@ from lakebed.physical import types as physical
 
 Naive = Literal["keep", "utc", "error"]
 
-_UNITS = {
-    "s": TimeUnit.SECOND,
-    "ms": TimeUnit.MILLISECOND,
-    "us": TimeUnit.MICROSECOND,
-    "ns": TimeUnit.NANOSECOND,
-}
-_PLAIN: dict[pa.DataType, LogicalType] = {
-    pa.null(): logical.Null(),
-    pa.bool_(): logical.Bool(),
-    pa.int8(): logical.Int8(),
-    pa.int16(): logical.Int16(),
-    pa.int32(): logical.Int32(),
-    pa.int64(): logical.Int64(),
-    pa.uint8(): logical.UInt8(),
-    pa.uint16(): logical.UInt16(),
-    pa.uint32(): logical.UInt32(),
-    pa.uint64(): logical.UInt64(),
-    pa.float16(): logical.Float16(),
-    pa.float32(): logical.Float32(),
-    pa.float64(): logical.Float64(),
-}
+_UNITS = {text: unit for unit, text in UNITS.items()}
+_PLAIN: dict[pa.DataType, LogicalType] = {arrow: type_ for type_, arrow in PLAIN.items()}
 _HINTED: dict[pa.DataType, tuple[LogicalType, Encoding]] = {
     pa.string(): (logical.String(), Encoding(Buffer("Contiguous", 32))),
     pa.large_string(): (logical.String(), Encoding(Buffer("Contiguous", 64))),

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from lakebed.convert.arrow.carrier import CARRIER_KEY, carried_text
+from lakebed.convert.arrow.plain_types import PLAIN, UNITS
 from lakebed.convert.arrow.settings import ToArrow
 from lakebed.convert.arrow_hints import (
     ARROW_METADATA,
@@ -26,29 +27,14 @@ from lakebed.convert.arrow_hints import (
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, TypeTextError
-from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
+from lakebed.model import Extra, Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.encoding import is_encoding
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.physical import DataType, parse, path_text
 from lakebed.physical import types as physical
 
-_PLAIN: dict[type[LogicalType], pa.DataType] = {
-    logical.Null: pa.null(),
-    logical.Bool: pa.bool_(),
-    logical.Int8: pa.int8(),
-    logical.Int16: pa.int16(),
-    logical.Int32: pa.int32(),
-    logical.Int64: pa.int64(),
-    logical.UInt8: pa.uint8(),
-    logical.UInt16: pa.uint16(),
-    logical.UInt32: pa.uint32(),
-    logical.UInt64: pa.uint64(),
-    logical.Float16: pa.float16(),
-    logical.Float32: pa.float32(),
-    logical.Float64: pa.float64(),
-}
-_INDEX = {cls.kind: type_ for cls, type_ in _PLAIN.items()}
+_INDEX = {type_.kind: arrow for type_, arrow in PLAIN.items()}
 _STRINGS = {("Contiguous", 32): pa.string, ("Contiguous", 64): pa.large_string, ("View", 32): pa.string_view}
 _BINARIES = {("Contiguous", 32): pa.binary, ("Contiguous", 64): pa.large_binary, ("View", 32): pa.binary_view}
 _LISTS = {
@@ -59,12 +45,6 @@ _LISTS = {
 }
 _CONTIGUOUS = Buffer("Contiguous", 32)
 _RUN_ENDS = {16: pa.int16, 32: pa.int32, 64: pa.int64}
-_UNITS = {
-    TimeUnit.SECOND: "s",
-    TimeUnit.MILLISECOND: "ms",
-    TimeUnit.MICROSECOND: "us",
-    TimeUnit.NANOSECOND: "ns",
-}
 _MAX_LENGTH = 2**31 - 1
 _Path = tuple[str, ...]
 
@@ -178,13 +158,13 @@ class _Writer:
             case logical.Decimal():
                 return self._decimal(type_, encoding, path)
             case logical.Time():
-                unit = _UNITS[type_.effective_unit]
+                unit = UNITS[type_.effective_unit]
                 return pa.time32(unit) if unit in ("s", "ms") else pa.time64(unit)
             case logical.Timestamp():
                 zone = None if encoding.naive else type_.effective_timezone
-                return pa.timestamp(_UNITS[type_.effective_unit], zone)
+                return pa.timestamp(UNITS[type_.effective_unit], zone)
             case logical.Duration():
-                return pa.duration(_UNITS[type_.effective_unit])
+                return pa.duration(UNITS[type_.effective_unit])
             case logical.List():
                 item = self._inner(type_.item_type, encoding.item, "item", (*path, "element"))
                 if type_.fixed_length is not None:
@@ -195,7 +175,7 @@ class _Writer:
             case logical.Struct():
                 return pa.struct([self.field(member, path) for member in type_.fields])
             case _:
-                return _PLAIN[type(type_)]
+                return PLAIN[type_]
 
     def _buffered(self, kinds: dict[tuple[str, int], Any], buffer: Buffer | None, path: _Path) -> Any:
         wanted = buffer or _CONTIGUOUS

@@ -7,10 +7,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 
-from lakebed.convert.odf_json import field_from_json, type_from_json
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, TimeUnit, field_json, type_json
 from lakebed.model import types as m
+from lakebed.model.from_json import field_from_json, type_from_json
 from lakebed.testing.physical import storable_types
 
 
