@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pyspark.sql import SparkSession
 
 import lakebed
 from lakebed.errors import LakebedWarning, UnsupportedError
+from read.foreign_files import FORMATS, put_rows
 
 
 def member(name: str, kind: object) -> dict[str, object]:
@@ -90,6 +92,24 @@ def test_nulls_are_counted(lake: lakebed.Lake, spark: SparkSession) -> None:
     }
     assert lake.cast_errors(spark, "db.t@0").count() == 0
     assert lake.cast_errors(spark, "db.t", schema=0).columns == found.columns
+
+
+def test_beside_timestamps_that_a_format_holds_in_its_own_way(tmp_path: Path, spark: SparkSession) -> None:
+    lake = lakebed.open(tmp_path)
+    row = {"type": "ROW", "fields": [member("x", "STRING"), member("at", "TIMESTAMP(9)"), member("c", "CHAR(3)")]}
+    lake.tables.create_table("db", "t", [member("m", {"type": "MAP", "key": "TIMESTAMP(9)", "value": row})])
+    micros, at = 1_700_000_000_123_456, datetime(2023, 11, 14, 22, 13, 20, 123_456)
+    for format in FORMATS:
+        bad = {"x": f"bad {format}", "at": micros, "c": "1"}
+        put_rows(lake, "db.t", format, [{"m": [(micros, bad), (0, {"x": "7"})]}, {"m": [(0, {"x": "7"})]}])
+    path = ["m", "value", "x"]
+    change = {"action": "updateColumnType", "fieldNames": path, "newDataType": "INT", "keepNullability": False}
+    lake.tables.alter_table("db", "t", [change])
+    found = lake.cast_errors(spark, "db.t").collect()
+    assert sorted(tuple(r)[1:] for r in found) == [("m.value.x", "STRING", "INT", f"bad {f}") for f in sorted(FORMATS)]
+    assert all(Path(r.file).suffix == "." + r.value.removeprefix("bad ") for r in found)
+    read = lake.read(spark, "db.t", on_cast_error="null").where("size(m) = 2").selectExpr("map_entries(m)[0] as e")
+    assert [(r.e.key, r.e.value.x, r.e.value.at) for r in read.collect()] == [(at, None, at)] * len(FORMATS)
 
 
 def test_a_column_of_the_future_is_named_and_left_out(lake: lakebed.Lake, spark: SparkSession) -> None:

@@ -5,7 +5,8 @@ Only files that hold a column under another type are looked at, and in them only
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -14,17 +15,17 @@ from pyspark.sql import types as spark_types
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
-from lakebed.convert.spark import scan_schema
 from lakebed.physical.types import Array, DataField, DataType, Map, Row
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.casts import cast_fails
 from lakebed.spark.casts.conversion import shown
-from lakebed.spark.file_rows import FileRows, stored_fields
-from lakebed.spark.projection import CastRules, layout
-from lakebed.spark.scan import FileFormat, ScanFile, choose_scratch, format_of, scan
+from lakebed.spark.file_rows import FileRows, StoredRows
+from lakebed.spark.projection import CastRules
+from lakebed.spark.scan import choose_scratch
 from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
 from lakebed.spark.unknown_types import without_unknown
 from lakebed.store.base import Store
+from lakebed.table.file_columns import stored_fields
 from lakebed.table.scan import DataFile, plan_files
 
 SCHEMA = spark_types.StructType(
@@ -62,38 +63,40 @@ def cast_errors(
 
 def _in_files(reader: FileRows, state: TableState, files: Sequence[DataFile]) -> DataFrame:
     wanted = [f for f in state.schema.fields if f.name not in state.schema.partition_keys]
-    groups: dict[tuple[FileFormat, tuple[DataField, ...]], list[DataFile]] = {}
+    doubtful: dict[tuple[int, tuple[str, ...] | None], tuple[DataField, ...]] = {}
+    groups: dict[tuple[DataField, ...], list[DataFile]] = {}
     for file in files:
-        stored = layout(stored_fields(reader.version, file), wanted)
-        checked = tuple(f for f in stored if _failing(f, wanted, reader.rules))
-        if checked:
-            groups.setdefault((format_of(file.path), checked), []).append(file)
-    frames = [_of_group(reader, wanted, format, stored, group) for (format, stored), group in groups.items()]
+        key = file.meta.schema_id, file.meta.write_cols
+        if key not in doubtful:
+            doubtful[key] = _doubtful(stored_fields(reader.version, file), wanted, reader.rules)
+        groups.setdefault(doubtful[key], []).append(file)
+    frames = [
+        _found(stored, fields, reader.rules)
+        for fields, group in groups.items()
+        if fields
+        for stored in reader.stored(group, replace(state.schema, fields=fields, partition_keys=()))
+    ]
     return reduce(DataFrame.union, frames) if frames else reader.spark.createDataFrame([], SCHEMA)
 
 
-def _of_group(
-    reader: FileRows,
-    wanted: Sequence[DataField],
-    format: FileFormat,
-    stored: Sequence[DataField],
-    files: list[DataFile],
-) -> DataFrame:
-    numbered = [ScanFile(f.path, f.size, number) for number, f in enumerate(files)]
-    scanned = scan(reader.spark, format, scan_schema(stored), numbered, reader.scratch)
-    failing = [place for field in stored for place in _failing(field, wanted, reader.rules)]
-    found = F.array_compact(F.concat(*failing))
-    paths = F.array(*(F.lit(f.path) for f in files))
-    file = F.element_at(paths, scanned.ordinal + F.lit(1)).alias("file")
-    return scanned.frame.select(file, found.alias("found")).select("file", F.inline("found"))
+def _doubtful(stored: Sequence[DataField], wanted: Sequence[DataField], rules: CastRules) -> tuple[DataField, ...]:
+    """The wanted columns that values of the stored ones may fail to become."""
+    by_id = {f.id: f for f in stored}
+    return tuple(f for f in wanted if f.id in by_id and any(True for _ in _failing(by_id[f.id], f, rules)))
+
+
+def _found(stored: StoredRows, wanted: Sequence[DataField], rules: CastRules) -> DataFrame:
+    by_id = {f.id: f for f in wanted}
+    failing = [place for field in stored.fields for place in _failing(field, by_id[field.id], rules)]
+    found = F.array_compact(F.concat(*failing)).alias("found")
+    return stored.frame.select(F.col(StoredRows.FILE).alias("file"), found).select("file", F.inline("found"))
 
 
 # Each place whose values may fail gives an array of what fails in a row, with NULL for what does not.
 
 
-def _failing(stored: DataField, wanted: Iterable[DataField], rules: CastRules) -> list[Column]:
-    field = next(f for f in wanted if f.id == stored.id)
-    return list(_inside(F.col(quote_name(stored.name)), stored.type, field.type, field.name, rules))
+def _failing(stored: DataField, wanted: DataField, rules: CastRules) -> Iterator[Column]:
+    return _inside(F.col(quote_name(stored.name)), stored.type, wanted.type, wanted.name, rules)
 
 
 def _inside(col: Column, have: DataType, want: DataType, path: str, rules: CastRules) -> Iterator[Column]:

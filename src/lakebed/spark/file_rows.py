@@ -7,11 +7,11 @@ of row ranges with the columns of `System` beside the table's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property, reduce
-from typing import Any
+from typing import Any, ClassVar
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -54,10 +54,9 @@ from lakebed.spark.scan import (
     without_deleted,
 )
 from lakebed.store.base import Store
-from lakebed.table.blob_columns import in_blob_files
 from lakebed.table.deletion_vectors import read_positions
+from lakebed.table.file_columns import stored_fields
 from lakebed.table.options import is_set
-from lakebed.table.row_ranges import is_blob_file
 from lakebed.table.scan import DataFile
 
 
@@ -90,6 +89,19 @@ _COMPUTED = {
     System.POSITION: spark_types.LongType(),
     System.PLACEHOLDER: spark_types.BooleanType(),
 }
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRows:
+    """Rows as files hold them: `frame` has the path of each row's file (`FILE`) and the columns `fields`.
+
+    Names and types are those of the schema version that the files were written under.
+    """
+
+    FILE: ClassVar[str] = "_LAKEBED_PATH"
+
+    frame: DataFrame
+    fields: tuple[DataField, ...]
 
 
 @dataclass(frozen=True)
@@ -125,6 +137,22 @@ class FileRows:
             groups.setdefault((form, file.deletions is not None), []).append(_Numbered(number, file))
         frames = [self._group(form, group, schema, system) for (form, _), group in groups.items()]
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
+
+    def stored(self, files: Sequence[DataFile], schema: TableSchema) -> Iterator[StoredRows]:
+        """What the files themselves say of the columns of `schema`, before any cast; a scan for each form of files.
+
+        Rows that deletion vectors delete are among them.
+        """
+        groups: dict[_Form, list[DataFile]] = {}
+        for file, form in zip(files, self._forms(files, schema), strict=True):
+            groups.setdefault(form, []).append(file)
+        for form, group in groups.items():
+            wanted, changes = self._read_as(form)
+            scan_files = [ScanFile(file.path, file.size, number) for number, file in enumerate(group)]
+            scanned = self._scan(form.format, wanted, scan_files, positions=False)
+            path = by_number("string", [file.path for file in group])(scanned.ordinal)
+            columns = [_scanned(f, changes).alias(f.name) for f in form.stored]
+            yield StoredRows(scanned.frame.select(path.alias(StoredRows.FILE), *columns), form.stored)
 
     def _forms(self, files: Sequence[DataFile], schema: TableSchema) -> list[_Form]:
         """How each file holds what is wanted. Footers are read of those alone whose schema does not tell it."""
@@ -314,23 +342,6 @@ class _Layouts:
         others = [f for f in written if f.id not in self._partition_ids] or list(written)
         flat = [f for f in others if not isinstance(f.type, (Row, Array, Map, Multiset, Unknown))]
         return layout(flat[:1] or others[:1], flat[:1] or others[:1])
-
-
-def stored_fields(version: Callable[[int], TableSchema], file: DataFile) -> tuple[DataField, ...]:
-    """The columns that a file holds: those of its schema version, or of them the ones that its meta data names.
-
-    Where it names none, columns of blobs are among them, which the file need not hold (`doubtful_fields`).
-    """
-    fields = version(file.meta.schema_id).fields
-    names = file.meta.write_cols
-    return fields if names is None else tuple(f for f in fields if f.name in names)
-
-
-def doubtful_fields(version: Callable[[int], TableSchema], file: DataFile) -> frozenset[int]:
-    """The ids of those of `stored_fields` that hold blobs and most likely lie in blob files instead."""
-    if file.meta.write_cols is not None or is_blob_file(file):
-        return frozenset()
-    return in_blob_files(version(file.meta.schema_id))
 
 
 def _key_field(schema: TableSchema, key: str) -> DataField:

@@ -11,11 +11,12 @@ from pyspark.sql import functions as F
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import DataField
 from lakebed.spark.addresses import quote_name
-from lakebed.spark.file_rows import FileRows, System, doubtful_fields, stored_fields
+from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.lookup import by_number
 from lakebed.spark.row_tracking import stored_or_known
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
+from lakebed.table.file_columns import doubtful_fields, stored_fields
 from lakebed.table.row_ranges import column_sequence, first_row_id, is_blob_file
 from lakebed.table.scan import DataFile
 
