@@ -13,7 +13,7 @@ from importlib import import_module
 _ROOMS = (
     *("general", "manifest", "types", "arrow", "conversion", "catalog", "databases", "maintenance", "evolve"),
     *("merge", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
-    *("row_parts", "merging", "formats", "travel"),
+    *("row_parts", "merging", "formats", "travel", "pruning", "spark_source"),
 )
 
 

@@ -1,0 +1,26 @@
+"""Codes of filters that choose files: LB5630 to LB5659."""
+
+from __future__ import annotations
+
+from lakebed.codes import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "LB5630",
+        "A filter is empty",
+        "A filter says which rows are wanted. A text without an expression says nothing; whether all rows or none were "
+        "meant is not guessed.",
+        '    lakebed read shop.orders --where ""',
+        "Give a boolean expression of Spark SQL, such as `amount > 10`, or leave the filter out.",
+    ),
+    Code(
+        "LB5640",
+        "A file index is damaged or cannot be read",
+        "An index says which data files a filter does not need. One that is cut, that does not hold together, or that "
+        "cannot be fetched says nothing: the data file is read as if it had no index, so that no row is lost and only "
+        "the time is.",
+        "    data-1.parquet.index, which the manifest names and which is not there",
+        "Nothing has to be done for right results. Compacting the table, or rewriting its indexes with the engine that "
+        "made them, brings the speed back.",
+    ),
+)

@@ -1,0 +1,88 @@
+"""Codes of the Spark data source: LB5600 to LB5614 reads, LB5615 to LB5629 streams."""
+
+from __future__ import annotations
+
+from lakebed.codes import Code
+
+CODES: tuple[Code, ...] = (
+    Code(
+        "LB5615",
+        "An option of a stream makes no sense",
+        "A misspelt or contradictory option must not mean something else than what was wanted.",
+        '    spark.readStream.format("lakebed").option("start", "newest")',
+        "See what the message expects; docs/how-to/stream-a-table.md lists the options.",
+    ),
+    Code(
+        "LB5616",
+        "The checkpoint holds an offset that is not understood",
+        "Where a stream goes on is in the checkpoint of its query. Another source, or a newer version, wrote this one; "
+        "guessing would lose rows or give them twice.",
+        "    a checkpoint of a Delta stream, used for a Lakebed stream",
+        "Use the checkpoint with the source and the version that wrote it, or begin with a new one.",
+    ),
+    Code(
+        "LB5617",
+        "The snapshot at which the stream goes on is gone",
+        "The stream read slower than snapshots expired, or was stopped for longer than they are kept. What the commits "
+        "in between changed cannot be told any more.",
+        "    the checkpoint stands at snapshot 8, and the table has snapshots 12 to 20",
+        "Begin with a new checkpoint, which reads the whole table again, and keep snapshots for longer than the stream "
+        "ever stops: table options `snapshot.time-retained` and `snapshot.num-retained.min`.",
+    ),
+    Code(
+        "LB5618",
+        "The table has another history than the stream has read",
+        "The table was rolled back, or dropped and made anew: the snapshots that the checkpoint says were read are not "
+        "those that the table has now.",
+        "    the checkpoint stands after snapshot 8, and the table was rolled back to snapshot 5",
+        "Begin with a new checkpoint.",
+    ),
+    Code(
+        "LB5619",
+        "A commit replaced or deleted rows",
+        "A stream gives rows that are added. This commit also took some away (an overwrite, a delete, an update), which "
+        "the stream cannot tell; going on silently would leave its target different from the table.",
+        '    INSERT OVERWRITE t PARTITION (dt = "2024-05-14") ..., while the table is streamed',
+        "Set `on-overwrite` to `ignore` (the change is left out) or `added` (the rows of the files that the commit "
+        "added come, also those that were there before), or begin with a new checkpoint.",
+    ),
+    Code(
+        "LB5620",
+        "What a commit changed is not understood",
+        "The commit is of a kind that is not known, or adds rows and takes away files at once.",
+        "    a commit of the kind APPEND with a DELETE entry",
+        "Begin with a new checkpoint after this snapshot, or read the table with a newer Lakebed.",
+    ),
+    Code(
+        "LB5621",
+        "The table's schema changed under the running stream",
+        "Spark fixes the columns of a query when it starts. These rows have columns that were added since, or values "
+        "of other types, which the running query would leave out.",
+        "    a column is added to the table while its stream runs",
+        "Start the query again with the same checkpoint: it goes on from the same place, with the new columns. Or set "
+        "`on-schema-change` to `project`.",
+    ),
+    Code(
+        "LB5622",
+        "The changes of this table cannot be streamed",
+        "Some tables' commits hold what is no row of the table, or not yet: those of first-row, partial-update and "
+        "aggregation tables without a changelog, of postponed buckets, of tables with data evolution.",
+        "    readStream of a table with merge-engine=aggregation, without changelog-producer",
+        "Set `changelog-producer` on the table, read it with `spark.read`, or in steps with `lake.read_changes`.",
+    ),
+    Code(
+        "LB5623",
+        "A stream of a table with a primary key needs row kinds",
+        "Rows of such a table are updated and deleted. Without a column that says what each row of the stream means, an "
+        "update would look like a second row, and a delete like an insert.",
+        '    spark.readStream.format("lakebed").load("shop.customers"), where customers has a primary key',
+        'Set `.option("row-kinds", "true")`: the first column, `rowkind`, is `+I`, `-U`, `+U` or `-D`.',
+    ),
+    Code(
+        "LB5624",
+        "The stream cannot begin there",
+        "The snapshot from which changes are wanted is not there, or some of the changes since that moment are gone.",
+        '    .option("from-snapshot", "3"), where the first snapshot is 7',
+        "Begin at a snapshot that is there (`lakebed history TABLE`), or with the whole state: leave the option out.",
+    ),
+)
