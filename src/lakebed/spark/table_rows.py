@@ -77,6 +77,8 @@ class TableRows(TableViews):
         spark: SparkSession,
         table: str,
         *,
+        where: str | None = None,
+        limit: int | None = None,
         snapshot: int | None = None,
         tag: str | None = None,
         branch: str | None = None,
@@ -90,6 +92,9 @@ class TableRows(TableViews):
     ) -> DataFrame:
         """The table's rows as a DataFrame, every file read as one schema, by field id.
 
+        `where` is a boolean expression of Spark SQL: the rows are those of `.where(where)` upon the whole read, and
+        only the files are opened that may hold some, by partitions, buckets, keys, statistics and file indexes. `limit`
+        is a number of rows that are enough, any of them.
         `snapshot`, `tag` or `as_of` (aware datetime, ISO text in the lake's zone, or milliseconds since 1970) choose a
         state, `branch` a branch; `table` may say the same as `db.table@snap:5`, `@tag:NAME`, `@branch:NAME` or `@3`.
         `schema` chooses what to read as: the travelled snapshot's own schema by default, else the newest; a version's
@@ -110,7 +115,9 @@ class TableRows(TableViews):
         system = SystemTableRef.parse(table)
         if system is not None:
             chosen = self._travel_of(system.ref, snapshot, tag, branch, as_of, watermark)
-            return system_rows(spark, self._inspected(system, chosen))
+            rows = system_rows(spark, self._inspected(system, chosen))
+            rows = rows if where is None else rows.where(where)
+            return rows if limit is None else rows.limit(limit)
         ref, travel = self._travel(table, snapshot, tag, branch, as_of, watermark)
         return read_table(
             spark,
@@ -120,6 +127,8 @@ class TableRows(TableViews):
             travel,
             schema if schema is not None else ref.schema_id,
             rules=CastRules(self._time_zone, on_cast_error),
+            where=where,
+            limit=limit,
             scratch=scratch,
             metadata=metadata_columns,
             blobs=blobs,
