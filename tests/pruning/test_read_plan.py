@@ -10,7 +10,6 @@ from unittest import mock
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pruning.leaf_truth import truth
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical import parse
@@ -37,6 +36,7 @@ from lakebed.table.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.table.merge_rules import MergeEngine
 from lakebed.table.scan import DataFile, PartitionBounds, partition_types
 from lakebed.table.snapshot import Snapshot
+from pruning.leaf_truth import truth
 
 Row = dict[int, Any]
 COLUMNS = (
