@@ -6,6 +6,59 @@ from lakebed.codes import Code
 
 CODES: tuple[Code, ...] = (
     Code(
+        "LB5600",
+        "An option of the data source makes no sense",
+        "A misspelt option, or one with a strange value, must not mean another table or another state of it.",
+        '    spark.read.format("lakebed").option("snapshto", "3").load("shop.orders")',
+        "See what the message expects; docs/how-to/read-with-spark-format.md lists the options.",
+    ),
+    Code(
+        "LB5601",
+        "The schema that is given names a column that the table does not have",
+        "With `.schema(...)` a read chooses among the table's columns. Another name cannot be filled.",
+        '    spark.read.format("lakebed").schema("orderid BIGINT").load("shop.orders"), where it is order_id',
+        "Give names of the table's columns, as `lakebed schema TABLE` lists them.",
+    ),
+    Code(
+        "LB5602",
+        "The schema that is given says another type than the table",
+        "With `.schema(...)` a read chooses columns; it does not convert them.",
+        '    spark.read.format("lakebed").schema("order_id STRING").load("shop.orders"), where it is BIGINT',
+        "Say the table's own type, and cast the column after the read.",
+    ),
+    Code(
+        "LB5603",
+        "The data source does not convert this changed type",
+        "Files hold a column under the type that it had when they were written. The data source converts where that is "
+        "exact (wider integers, FLOAT to DOUBLE, wider DECIMAL, longer text); the other conversions of the table format "
+        "are done in Spark alone.",
+        "    a column that was INT and is STRING now, read with spark.read.format",
+        "Use `lake.read(...)`, or leave the column out with `.schema(...)`.",
+    ),
+    Code(
+        "LB5604",
+        "The data source does not read values of this kind",
+        "Some values are stored in ways that only Spark's own readers decode as they were meant: timestamps in ORC, days "
+        "by the calendar of Spark before 3.0, INT96 timestamps from the year 2262 on, VARIANT, BLOB.",
+        "    a TIMESTAMP column in ORC files, read with spark.read.format",
+        "Use `lake.read(...)`, or leave the column out with `.schema(...)`.",
+    ),
+    Code(
+        "LB5605",
+        "The data source does not merge these files",
+        "Several files hold what becomes one row: by merge engines other than deduplicate, or by data evolution. That "
+        "is done in Spark alone.",
+        "    a table with merge-engine=aggregation that is not compacted, read with spark.read.format",
+        "Use `lake.read(...)`, or compact the table.",
+    ),
+    Code(
+        "LB5606",
+        "A data file does not hold what its schema says",
+        "The file's own type of a column is not one in which the type of its schema version is stored.",
+        "    a Parquet file with a DOUBLE where the schema has BIGINT",
+        "Use `lake.read(...)`, which leaves it to Spark's readers, or rewrite the file.",
+    ),
+    Code(
         "LB5615",
         "An option of a stream makes no sense",
         "A misspelt or contradictory option must not mean something else than what was wanted.",

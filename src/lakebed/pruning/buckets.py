@@ -23,11 +23,12 @@ from lakebed.physical.types import (
     Timestamp,
     TinyInt,
     VarChar,
-    equal_ignoring_nullability,
+    with_nullability,
 )
 from lakebed.pruning.predicate import Compare, IsIn, Operator, Predicate, conjuncts
 from lakebed.table import binary_row, murmur
 from lakebed.table.merge_plan import trimmed_key
+from lakebed.table.scan import DataFile
 
 #: Up to so many combinations of key values are looked up.
 _MOST = 1_000
@@ -47,13 +48,10 @@ def wanted_buckets(predicate: Predicate, schema: TableSchema, versions: Iterable
     """The buckets that a predicate needs; None where it needs all or it is not certain.
 
     Every column of the bucket key has to be given values by `=` or IN. `versions` are those that files were written
-    under: a key that had another type then was hashed as that type, so that nothing is certain.
+    under: where one had another key, or a key of another type, rows lie where that put them, and nothing is certain.
     """
-    if schema.options.get("bucket-function.type", "default").strip().lower() != "default":
-        return None
-    fields = [schema.field(name) for name in bucket_key(schema)]
-    keys = [f for f in fields if f is not None]
-    if not keys or len(keys) != len(fields) or not all(_same_type(key, versions) for key in keys):
+    keys = _hashed(schema)
+    if not keys or any(_places(version) != _places(schema) for version in versions):
         return None
     values = [_values(predicate, key) for key in keys]
     known = [v for v in values if v is not None]
@@ -68,9 +66,18 @@ def wanted_buckets(predicate: Predicate, schema: TableSchema, versions: Iterable
     return cache(lambda total: frozenset(murmur.bucket(row, total) for row in rows))
 
 
-def _same_type(key: DataField, versions: Iterable[TableSchema]) -> bool:
-    found = (f.type for version in versions for f in version.fields if f.id == key.id)
-    return all(equal_ignoring_nullability(type_, key.type) for type_ in found)
+def _hashed(schema: TableSchema) -> tuple[DataField, ...] | None:
+    """The columns whose hash is a row's bucket; None where another function chooses it."""
+    if schema.options.get("bucket-function.type", "default").strip().lower() != "default":
+        return None
+    fields = [schema.field(name) for name in bucket_key(schema)]
+    return None if None in fields else tuple(f for f in fields if f is not None)
+
+
+def _places(schema: TableSchema) -> tuple[tuple[int, DataType], ...] | None:
+    """What a row's bucket depends on."""
+    keys = _hashed(schema)
+    return None if keys is None else tuple((f.id, with_nullability(f.type, True)) for f in keys)
 
 
 def _values(predicate: Predicate, key: DataField) -> tuple[Any, ...] | None:
@@ -96,13 +103,24 @@ def _given(predicate: Predicate, key: DataField) -> Iterator[tuple[Any, ...]]:
 def _as_stored(type_: DataType, value: Any) -> Any:
     """A value that compares equal, as the type holds it; None where it has none or several, as floats' zeros."""
     match type_, value:
-        case (TinyInt() | SmallInt() | Int() | BigInt() | Date()), (int() | Number()) if not isinstance(value, bool):
+        case ((TinyInt() | SmallInt() | Int() | BigInt() | Date()), (int() | Number())) if not isinstance(value, bool):
             return int(value) if value == int(value) else None
         case Decimal(), (int() | Number()) if not isinstance(value, bool):
             return Number(value)
-        case (Timestamp(precision=p) | LocalZonedTimestamp(precision=p)), int() if p <= _MICROS:
+        case ((Timestamp(precision=p) | LocalZonedTimestamp(precision=p)), int()) if p <= _MICROS:
             return value
         case VarChar(), str():
             return value
         case _:
             return None
+
+
+def against_bucket(file: DataFile, buckets: Buckets) -> str | None:
+    """Why no row of a file is in one of the wanted buckets; None where one may be."""
+    if file.bucket < 0 or file.total_buckets <= 0:
+        return None
+    wanted = buckets(file.total_buckets)
+    if file.bucket in wanted:
+        return None
+    named = ", ".join(map(str, sorted(wanted)))
+    return f"the key is in bucket {named} of {file.total_buckets}"

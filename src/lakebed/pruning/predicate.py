@@ -7,7 +7,7 @@ small; a file is needed as long as TRUE is in it, and all of its rows fit where 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from enum import IntFlag, StrEnum
 from functools import reduce
@@ -174,3 +174,25 @@ def leaves(predicate: Predicate) -> Iterator[Leaf | Opaque]:
             pass
         case _:
             assert_never(predicate)
+
+
+def together(*evidences: Evidence) -> Evidence:
+    """What all of them leave open for a leaf."""
+
+    def evidence(leaf: Leaf) -> Truths:
+        found = Truths.ANY
+        for one in evidences:
+            found &= one(leaf)
+        return found
+
+    return evidence
+
+
+def conjuncts_over(predicate: Predicate, ids: Collection[int]) -> tuple[Predicate, ...]:
+    """The conjuncts that speak of the columns of these field ids alone."""
+    return tuple(part for part in conjuncts(predicate) if _speaks_of(part, ids))
+
+
+def _speaks_of(part: Predicate, ids: Collection[int]) -> bool:
+    columns = [getattr(leaf, "column", None) for leaf in leaves(part)]
+    return bool(columns) and all(column is not None and column.id in ids for column in columns)

@@ -9,25 +9,40 @@ of the same rows stand or fall together, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from functools import cache, reduce
-from operator import or_
+from functools import cache
 from typing import Any, TypeAlias, assert_never
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.physical.types import Double, Float
-from lakebed.pruning.buckets import wanted_buckets
+from lakebed.pruning.buckets import against_bucket, bucket_key, wanted_buckets
 from lakebed.pruning.file_index import FileIndex, file_index
-from lakebed.pruning.predicate import And, Constant, Evidence, Leaf, Predicate, Truths, conjuncts, leaves, possible
+from lakebed.pruning.predicate import (
+    And,
+    Constant,
+    Evidence,
+    Predicate,
+    Truths,
+    conjuncts,
+    conjuncts_over,
+    possible,
+    together,
+)
 from lakebed.pruning.sql_text import text
-from lakebed.pruning.statistics import ALL_NULL, Known, as_read, bounds_evidence, file_evidence, partition_evidence
+from lakebed.pruning.statistics import (
+    bounds_evidence,
+    changed_by_orc,
+    file_evidence,
+    is_orc,
+    key_evidence,
+    partition_evidence,
+    parts_evidence,
+)
 from lakebed.store.base import Store
-from lakebed.table import binary_row
 from lakebed.table.deletion_vectors import read_positions
 from lakebed.table.file_columns import Versions, stored_fields
-from lakebed.table.merge_plan import MergePlan, Section, key_types, plan_merge, trimmed_key
+from lakebed.table.merge_plan import MergePlan, Section, plan_merge
 from lakebed.table.merge_rules import MergeEngine, merge_engine
 from lakebed.table.row_ranges import RangePlan, has_data_evolution, plan_ranges
 from lakebed.table.scan import DataFile, PartitionBounds, PartitionFilter, plan_files
@@ -198,8 +213,8 @@ class _Planning:
         self._version = cache(version)
         self._predicate = predicate
         self._partition_ids = tuple(f.id for k in schema.partition_keys if (f := schema.field(k)) is not None)
-        self._on_partitions = _over(predicate, self._partition_ids)
-        self._filters = any(True for _ in leaves(predicate)) or possible(predicate, _anything) != Truths.TRUE
+        self._on_partitions = conjuncts_over(predicate, self._partition_ids)
+        self._filters = possible(predicate, lambda _: Truths.ANY) != Truths.TRUE
         self.dropped: list[Dropped] = []
         self.certain: set[str] = set()
 
@@ -257,7 +272,13 @@ class _Planning:
         buckets = wanted_buckets(self._predicate, self._schema, [self._version(i) for i in ids])
         if buckets is None:
             return list(files)
-        return [file for file in files if self._keep(file, Stage.BUCKET, _against_bucket(file, buckets))]
+        keys = map(self._schema.field, bucket_key(self._schema))
+        changed = any(key is not None and changed_by_orc(key.type) for key in keys)
+        return [
+            file
+            for file in files
+            if (changed and is_orc(file)) or self._keep(file, Stage.BUCKET, against_bucket(file, buckets))
+        ]
 
     # --- files --------------------------------------------------------------------------------------------------------
 
@@ -271,7 +292,7 @@ class _Planning:
 
     def _merged(self, files: Sequence[DataFile]) -> MergePlan:
         keys = set(self._schema.primary_keys) | set(self._schema.partition_keys)
-        on_keys = _over(self._predicate, tuple(f.id for f in self._schema.fields if f.name in keys))
+        on_keys = conjuncts_over(self._predicate, {f.id for f in self._schema.fields if f.name in keys})
         if on_keys:
             files = [f for f in files if self._keep(f, Stage.KEY, self._against(on_keys, self._of_key(f)))]
         plan = plan_merge(files, self._schema)
@@ -302,7 +323,7 @@ class _Planning:
                 if index is not None:
                     if not self._keep(file, Stage.INDEX, self._against_index(file, index, evidence)):
                         continue
-                    evidence = _together(evidence, index.evidence)
+                    evidence = together(evidence, index.evidence)
                 if possible(self._predicate, evidence) == Truths.TRUE:
                     self.certain.add(file.path)
             kept.append(file)
@@ -349,22 +370,11 @@ class _Planning:
         return lambda leaf: partition(leaf) if leaf.column.id in ids else own(leaf)
 
     def _of_key(self, file: DataFile) -> Evidence:
-        return _together(self._of_file(file), self._of_key_range(file))
-
-    def _of_key_range(self, file: DataFile) -> Evidence:
-        """What the first and the last key of a file tell of the key's columns."""
-        known = _key_columns(file, self._schema)
-        return lambda leaf: known[leaf.column.id].truths(leaf) if leaf.column.id in known else Truths.ANY
+        return together(self._of_file(file), key_evidence(file, self._schema))
 
     def _of_parts(self, group: Sequence[DataFile]) -> Evidence:
-        """Any file that holds a column may give its value, and rows of which none does are NULL."""
-        holders = [({f.id for f in stored_fields(self._version, file)}, self._of_file(file)) for file in group]
-
-        def evidence(leaf: Leaf) -> Truths:
-            found = [own(leaf) for ids, own in holders if leaf.column.id in ids]
-            return reduce(or_, found, ALL_NULL.truths(leaf))
-
-        return self._with_partition(group[0], evidence)
+        held = [(frozenset(f.id for f in stored_fields(self._version, file)), self._of_file(file)) for file in group]
+        return self._with_partition(group[0], parts_evidence(held))
 
     def _index(self, file: DataFile) -> FileIndex | None:
         return file_index(self._store, file, self._version(file.meta.schema_id))
@@ -373,73 +383,17 @@ class _Planning:
         """The part of the predicate that an index shows not to be true for any row that is left in the file."""
         if index is None:
             return None
-        against = self._against(conjuncts(self._predicate), _together(evidence, index.evidence))
+        against = self._against(conjuncts(self._predicate), together(evidence, index.evidence))
         if against is not None:
             return against
-        own = _over(self._predicate, tuple(f.id for f in self._schema.fields if f.id not in self._partition_ids))
+        own = conjuncts_over(self._predicate, {f.id for f in self._schema.fields}.difference(self._partition_ids))
         if not own:
             return None
         deleted = () if file.deletions is None else read_positions(self._store, [file.deletions])[0]
-        together = own[0] if len(own) == 1 else And(own)
-        return text(together) if Truths.TRUE not in index.truths(together, deleted) else None
+        whole = own[0] if len(own) == 1 else And(own)
+        return text(whole) if Truths.TRUE not in index.truths(whole, deleted) else None
 
     @staticmethod
     def _against(parts: Iterable[Predicate], evidence: Evidence) -> str | None:
         """The first part that cannot be true, as text; None where all may be."""
         return next((text(part) for part in parts if Truths.TRUE not in possible(part, evidence)), None)
-
-
-def _anything(leaf: Leaf) -> Truths:
-    return Truths.ANY
-
-
-def _together(*evidences: Evidence) -> Evidence:
-    """What all of them leave open."""
-
-    def evidence(leaf: Leaf) -> Truths:
-        found = Truths.ANY
-        for one in evidences:
-            found &= one(leaf)
-        return found
-
-    return evidence
-
-
-def _over(predicate: Predicate, ids: tuple[int, ...]) -> tuple[Predicate, ...]:
-    """The conjuncts that speak of these columns alone."""
-    return tuple(part for part in conjuncts(predicate) if _speaks_of(part, frozenset(ids)))
-
-
-def _speaks_of(part: Predicate, ids: frozenset[int]) -> bool:
-    columns = [getattr(leaf, "column", None) for leaf in leaves(part)]
-    return bool(columns) and all(column is not None and column.id in ids for column in columns)
-
-
-def _against_bucket(file: DataFile, buckets: Callable[[int], frozenset[int]]) -> str | None:
-    if file.bucket < 0 or file.total_buckets <= 0:
-        return None
-    wanted = buckets(file.total_buckets)
-    if file.bucket in wanted:
-        return None
-    named = ", ".join(map(str, sorted(wanted)))
-    return f"the key is in bucket {named} of {file.total_buckets}"
-
-
-def _key_columns(file: DataFile, schema: TableSchema) -> dict[int, Known]:
-    """What is known of the key's columns: the first, and each further one as long as those before have one value."""
-    types = tuple(key_types(schema))
-    arity = len(types).to_bytes(binary_row.PREFIX, "big")
-    if file.meta.min_key[: binary_row.PREFIX] != arity or file.meta.max_key[: binary_row.PREFIX] != arity:
-        return {}
-    codec = binary_row.codec(types)
-    known: dict[int, Known] = {}
-    for name, low, high in zip(
-        trimmed_key(schema), codec.decode(file.meta.min_key), codec.decode(file.meta.max_key), strict=True
-    ):
-        column = schema.field(name)
-        if column is None or low is None or high is None or isinstance(column.type, Float | Double):
-            break
-        known[column.id] = Known(as_read(column.type, low), as_read(column.type, high), nulls=False)
-        if low != high:
-            break
-    return known

@@ -6,9 +6,10 @@ or differ so little that bounds remain bounds; else nothing is known.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
+from operator import or_
 from typing import Any, assert_never
 
 from lakebed.catalog.table_schema import TableSchema
@@ -25,12 +26,15 @@ from lakebed.physical.types import (
 )
 from lakebed.pruning.file_index.keys import keeps_values
 from lakebed.pruning.predicate import Compare, Evidence, IsIn, IsNull, Leaf, Operator, StartsWith, Truths
+from lakebed.table import binary_row
 from lakebed.table.blob_columns import holds_blobs
 from lakebed.table.manifest import ColumnStatistics
+from lakebed.table.merge_plan import key_types, trimmed_key
 from lakebed.table.scan import DataFile, PartitionBounds
 from lakebed.table.statistics import file_statistics
 
 _NANOS_PER_MICRO = 1_000
+_MICROS, _NANOS = 6, 9
 #: The first day of the calendar that all writers agree on, in days since 1970.
 _GREGORIAN = -141427
 _UNBOUNDED = (1 << 31) - 1
@@ -165,7 +169,7 @@ def file_evidence(file: DataFile, written: TableSchema, stored: tuple[DataField,
         found = statistics().get(column.id)
         if found is None or not keeps_values(own.type, column.type):
             return UNKNOWN
-        if file.path.lower().endswith(".orc") and _changed_by_orc(own.type, found):
+        if is_orc(file) and changed_by_orc(own.type, found.minimum):
             found = ColumnStatistics(None, None, found.null_count)
             return _known(column.type, found, -1)
         return _known(column.type, found, file.meta.row_count)
@@ -175,7 +179,7 @@ def file_evidence(file: DataFile, written: TableSchema, stored: tuple[DataField,
 
 def _known(type_: DataType, found: ColumnStatistics, rows: int) -> Known:
     """`rows` is how many rows there are, -1 where a count of NULLs that equals it would prove nothing."""
-    low, high = as_read(type_, found.minimum), as_read(type_, found.maximum)
+    low, high = range_as_read(type_, found.minimum, found.maximum)
     if low is None and high is None and found.null_count == rows:
         return ALL_NULL
     if isinstance(type_, Float | Double):
@@ -191,14 +195,72 @@ def as_read(type_: DataType, value: Any) -> Any:
     return value
 
 
-def _changed_by_orc(type_: DataType, found: ColumnStatistics) -> bool:
-    """Whether ORC may give back other values than the ones that the writer made statistics of."""
+def range_as_read(type_: DataType, low: Any, high: Any) -> tuple[Any, Any]:
+    """Bounds of stored values as bounds of the values that are read.
+
+    A file may hold finer parts of a timestamp than its type has; what a writer said of them has the type's precision,
+    rounded in whichever direction.
+    """
+    if isinstance(type_, Timestamp | LocalZonedTimestamp) and type_.precision < _MICROS:
+        unit = 10 ** (_NANOS - type_.precision)
+        return None if low is None else low - unit, None if high is None else high + unit
+    return as_read(type_, low), as_read(type_, high)
+
+
+def is_orc(file: DataFile) -> bool:
+    """Whether a data file is an ORC file."""
+    return file.path.lower().endswith(".orc")
+
+
+def changed_by_orc(type_: DataType, least: Any = None) -> bool:
+    """Whether ORC may give back other values than the writer put in, of which `least` is the smallest, if known."""
     match type_:
         case Char() | Timestamp() | LocalZonedTimestamp():
             return True
         case VarChar(length=length):
             return length < _UNBOUNDED
         case Date():
-            return found.minimum is None or found.minimum < _GREGORIAN
+            return least is None or bool(least < _GREGORIAN)
         case _:
             return False
+
+
+def parts_evidence(parts: Sequence[tuple[frozenset[int], Evidence]]) -> Evidence:
+    """Evidence for rows whose columns lie in several files: which field ids each file holds, and its evidence.
+
+    Any file that holds a column may give a row's value; where none does, it is NULL.
+    """
+
+    def evidence(leaf: Leaf) -> Truths:
+        found = (own(leaf) for held, own in parts if leaf.column.id in held)
+        return reduce(or_, found, ALL_NULL.truths(leaf))
+
+    return evidence
+
+
+def key_evidence(file: DataFile, schema: TableSchema) -> Evidence:
+    """Evidence from the first and the last key of a file, for the columns of the primary key."""
+    known = _key_columns(file, schema)
+    return lambda leaf: known[leaf.column.id].truths(leaf) if leaf.column.id in known else Truths.ANY
+
+
+def _key_columns(file: DataFile, schema: TableSchema) -> dict[int, Known]:
+    """The first column of the key, and each further one as long as those before have one value."""
+    types = tuple(key_types(schema))
+    arity = len(types).to_bytes(binary_row.PREFIX, "big")
+    if file.meta.min_key[: binary_row.PREFIX] != arity or file.meta.max_key[: binary_row.PREFIX] != arity:
+        return {}
+    codec = binary_row.codec(types)
+    known: dict[int, Known] = {}
+    for name, low, high in zip(
+        trimmed_key(schema), codec.decode(file.meta.min_key), codec.decode(file.meta.max_key), strict=True
+    ):
+        column = schema.field(name)
+        if column is None or low is None or high is None or isinstance(column.type, Float | Double):
+            break
+        if is_orc(file) and changed_by_orc(column.type, low):
+            break
+        known[column.id] = Known(*range_as_read(column.type, low, high), nulls=False)
+        if low != high:
+            break
+    return known

@@ -90,10 +90,16 @@ def _check_ranges(group: Sequence[DataFile], column_of: Callable[[DataFile], Has
     for file in group:
         if is_blob_file(file):
             blobs.setdefault(column_of(file), []).append(file)
-    wanted = _merged(map(_range, data or group))
+    wanted = row_ids(group)
     for files in blobs.values():
         if _merged(map(_range, files)) != wanted:
             raise _misfit([*data[:1], *files], "do not hold the same rows")
+
+
+def row_ids(group: Sequence[DataFile]) -> list[Range]:
+    """The ids of a group's rows, each once: ascending ranges, without their ends."""
+    data = [f for f in group if not is_blob_file(f)]
+    return _merged(map(_range, data or group))
 
 
 def _range(file: DataFile) -> Range:

@@ -16,6 +16,8 @@ from lakebed.store.base import Store
 from lakebed.table import binary_row
 from lakebed.table.deletion_vectors import INDEX_TYPE, DeletionVector, index_path, read_index_manifest
 from lakebed.table.manifest import (
+    EMPTY_STATS,
+    ColumnStatistics,
     DataFileMeta,
     Kind,
     ManifestEntry,
@@ -167,10 +169,10 @@ def _may_match(
     partition_filter: PartitionFilter | None,
     manifest_filter: Callable[[PartitionBounds], bool] | None,
 ) -> bool:
-    if not types or (partition_filter is None and manifest_filter is None):
+    if partition_filter is None and manifest_filter is None:
         return True
     entries = meta.num_added_files + meta.num_deleted_files
-    columns = meta.partition_stats.decode(types)
+    columns = _partition_statistics(meta, types)
     bounds = PartitionBounds(
         tuple(c.minimum for c in columns),
         tuple(c.maximum for c in columns),
@@ -181,6 +183,13 @@ def _may_match(
         return False
     only = bounds.only
     return partition_filter is None or only is None or partition_filter(only)
+
+
+def _partition_statistics(meta: ManifestFileMeta, types: Sequence[DataType]) -> tuple[ColumnStatistics, ...]:
+    """Nothing is known of partitions where a writer left their statistics out."""
+    if not types or meta.partition_stats == EMPTY_STATS:
+        return (ColumnStatistics(),) * len(types)
+    return meta.partition_stats.decode(types)
 
 
 def entries_of(store: Store, table_path: str, metas: Iterable[ManifestFileMeta]) -> Iterator[ManifestEntry]:
