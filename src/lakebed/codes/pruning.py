@@ -23,4 +23,19 @@ CODES: tuple[Code, ...] = (
         "Nothing has to be done for right results. Compacting the table, or rewriting its indexes with the engine that "
         "made them, brings the speed back.",
     ),
+    Code(
+        "LB5650",
+        "The rows cannot be counted from metadata",
+        "A file's row count is exact, but which rows of a file match a filter, or how many are left of files that have "
+        "to be merged, is only known once they are read.",
+        '    lake.count("nyc.flights", where="dep_delay > 120")',
+        "Give a Spark session, which reads the files that are in doubt: lake.count(table, where=..., spark=spark).",
+    ),
+    Code(
+        "LB5651",
+        "A system table has no read plan",
+        "`db.t$files` and the like are made from metadata; no data files are opened for them.",
+        "    lakebed read 'nyc.flights$files' --explain",
+        "Leave the option out.",
+    ),
 )

@@ -171,14 +171,14 @@ def file_evidence(file: DataFile, written: TableSchema, stored: tuple[DataField,
             return UNKNOWN
         if is_orc(file) and changed_by_orc(own.type, found.minimum):
             found = ColumnStatistics(None, None, found.null_count)
-            return _known(column.type, found, -1)
-        return _known(column.type, found, file.meta.row_count)
+            return _known(own.type, found, -1)
+        return _known(own.type, found, file.meta.row_count)
 
     return lambda leaf: known(leaf.column).truths(leaf)
 
 
 def _known(type_: DataType, found: ColumnStatistics, rows: int) -> Known:
-    """`rows` is how many rows there are, -1 where a count of NULLs that equals it would prove nothing."""
+    """`type_` is the stored one. `rows` is how many there are, -1 where as many NULLs would prove nothing."""
     low, high = range_as_read(type_, found.minimum, found.maximum)
     if low is None and high is None and found.null_count == rows:
         return ALL_NULL

@@ -1,7 +1,7 @@
 """Reading a table as a DataFrame under one schema, whatever schema each file was written under.
 
 Metadata is read in Python: `lakebed.pruning.read_plan` says which files of a snapshot are needed and what they are to
-the table. Rows are Spark's: `file_rows` reads files, and what a kind of table does beyond that is built upon it. Filters
+the table. Rows are Spark's: `file_rows` reads files; what a kind of table does beyond that is built upon it. Filters
 and column pruning reach the scans, since a projection is plain expressions over columns.
 """
 
@@ -17,25 +17,21 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
-from lakebed.pruning.predicate import Predicate
-from lakebed.pruning.read_plan import EVERY_ROW, Plain, ReadPlan, plan_read, with_limit
-from lakebed.pruning.sql import parse_where
+from lakebed.pruning.read_plan import Plain, ReadPlan
 from lakebed.spark.annotated import annotated
-from lakebed.spark.fallback import fallback_branch, fallback_state, like
+from lakebed.spark.fallback_rows import like
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.merge import merged
+from lakebed.spark.planned import Condition, PlannedState, condition, planned_read
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_parts import put_together
 from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
-from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
-from lakebed.spark.unknown_types import without_unknown
+from lakebed.spark.travel import SchemaChoice, TableState, Travel
 from lakebed.store.base import Store
 from lakebed.table.blob_columns import refuse_blobs
 from lakebed.table.merge_plan import MergePlan
 from lakebed.table.row_ranges import RangePlan
-from lakebed.table.scan import PartitionFilter
-from lakebed.table.support import refuse_unreadable
 
 #: What rows hold of a blob.
 CONTENT, DESCRIPTOR = "content", "descriptor"
@@ -59,27 +55,45 @@ def read_table(
     """Resolve, plan and build the DataFrame; see `lakebed.Lake.read` for the parameters."""
     place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
     descriptors = _wants_descriptors(blobs)
-    state = without_unknown(resolve(tables, store, name, travel, schema, rules.time_zone), name)
+    wanted = session_condition(spark, where)
+    planned = planned_read(tables, store, name, travel, schema, wanted, time_zone=rules.time_zone, limit=limit)
+    state = planned.main.state
     beside = metadata_columns(metadata, state.schema)
     read = partial(_read_state, spark, store, rules, place, beside, descriptors)
-    plan = _plan(store, state, _predicate(spark, where, state.schema))
-    # What the newest schema says of branches holds for older states too.
-    branch = fallback_branch(state.newest) if travel.branch is None else None
-    if limit is not None and branch is None:
-        plan = with_limit(plan, limit)
-    rows = read(state, plan)
-    if branch is not None:
+    rows = read(planned.main)
+    if planned.fallback is not None:
+        other = planned.fallback
         if beside:
-            raise UsageError.of("LB5569", f"{name} has the fallback branch {branch}: rows of both have the same ids")
-        other = without_unknown(fallback_state(tables, store, name, travel, state, branch, rules.time_zone), name)
-        # A partition that the predicate leaves out is no partition of this plan: it leaves it out of the other, too.
-        own = plan.partitions
-        missing = _plan(store, other, _predicate(spark, where, other.schema), lambda partition: partition not in own)
-        rows = rows.union(like(read(other, missing), other.schema, state.schema))
+            raise UsageError.of(
+                "LB5569", f"{name} has the fallback branch {other.branch}: rows of both have the same ids"
+            )
+        rows = rows.union(like(read(other), other.state.schema, state.schema))
     rows = annotated(spark, rows, state.schema, beside)
     if where is not None:
         rows = rows.where(where)
     return rows if limit is None else rows.limit(limit)
+
+
+def session_condition(spark: SparkSession, where: str | None) -> Condition:
+    """What can be told of a filter without Spark, by the settings of the session that will apply it."""
+    if where is None:
+        return condition(None, time_zone="UTC")
+    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
+    return condition(where, time_zone=zone, case_sensitive=spark.conf.get("spark.sql.caseSensitive") == "true")
+
+
+def count_rows(
+    spark: SparkSession,
+    store: Store,
+    state: TableState,
+    plan: ReadPlan,
+    where: str | None,
+    rules: CastRules,
+    scratch: Scratch,
+) -> int:
+    """How many rows of a plan a filter is true for, by reading them; blobs are not fetched."""
+    rows = rows_of_plan(FileRows(spark, store, state.schemas, rules, scratch, True), plan, state.schema)
+    return (rows if where is None else rows.where(where)).count()
 
 
 def _wants_descriptors(blobs: str) -> bool:
@@ -93,30 +107,6 @@ def _wants_descriptors(blobs: str) -> bool:
     return blobs == DESCRIPTOR
 
 
-def _predicate(spark: SparkSession, where: str | None, schema: TableSchema) -> Predicate:
-    """What can be told of the filter without Spark, which applies it to the rows in any case."""
-    if where is None:
-        return EVERY_ROW
-    zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    case_sensitive = spark.conf.get("spark.sql.caseSensitive") == "true"
-    return parse_where(where, schema, time_zone=zone, case_sensitive=case_sensitive)
-
-
-def _plan(
-    store: Store, state: TableState, predicate: Predicate, partition_filter: PartitionFilter | None = None
-) -> ReadPlan:
-    refuse_unreadable(state.schema)
-    return plan_read(
-        store,
-        state.table_path,
-        state.snapshot,
-        state.schema,
-        state.schemas.load_schema,
-        predicate,
-        partition_filter=partition_filter,
-    )
-
-
 def _read_state(
     spark: SparkSession,
     store: Store,
@@ -124,15 +114,15 @@ def _read_state(
     scratch: Scratch,
     metadata: Sequence[System],
     descriptors: bool,
-    state: TableState,
-    plan: ReadPlan,
+    planned: PlannedState,
 ) -> DataFrame:
+    state = planned.state
     refuse_blobs(state.schema, descriptors=descriptors)
     reader = FileRows(spark, store, state.schemas, rules, scratch, descriptors)
-    return _rows(reader, plan, state.schema, metadata)
+    return rows_of_plan(reader, planned.plan, state.schema, metadata)
 
 
-def _rows(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata: Sequence[System]) -> DataFrame:
+def rows_of_plan(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata: Sequence[System] = ()) -> DataFrame:
     """The table's rows, by what its files are to it."""
     match plan.parts:
         case Plain(files=files):

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed.catalog import TableManager, TableName, TableRef
+from lakebed.spark.table_plans import TablePlans
 from lakebed.spark.table_views import TableViews
 from lakebed.store.base import Store
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from lakebed.spark.travel import Travel
 
 
-class TableRows(TableViews):
+class TableRows(TableViews, TablePlans):
     """Ingest, reads, blobs, and what a read cannot convert."""
 
     _tables: TableManager

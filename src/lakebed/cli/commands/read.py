@@ -15,7 +15,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.progress import stages
 from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.errors import LakebedError, LakebedWarning
+from lakebed.errors import LakebedError, LakebedWarning, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -44,6 +44,10 @@ def _schema_choice(context: click.Context, parameter: click.Parameter, value: st
     "--schema", metavar="ID", callback=_schema_choice, help="Read as this schema id, as `latest` or as `snapshot`."
 )
 @click.option("--null-on-cast-error", is_flag=True, help="NULL for stored values that the wanted type cannot hold.")
+@click.option(
+    "--explain", is_flag=True, help="Show which files would be read, which not, and why. No Spark is started."
+)
+@click.option("--count", is_flag=True, help="Print the number of rows; with Spark only if metadata cannot tell.")
 @spark_options
 @common_options
 @click.pass_obj
@@ -57,17 +61,26 @@ def command(
     remote: str | None,
     cores: str,
     null_on_cast_error: bool,
+    explain: bool,
+    count: bool,
     **travel: Any,
 ) -> ExitCode:
     """Print rows of TABLE, every file read as one schema. With --json, one JSON object a line.
 
     TABLE may say a version: db.table@3, @snap:5, @tag:NAME, @branch:NAME. It may be a system table, which is read
     without Spark: 'db.table$files', $snapshots, $schemas, $options, $tags, $branches, $manifests, $partitions,
-    $buckets.
+    $buckets. (`lakebed explain CODE` is about error codes; --explain here about this read.)
     """
     from lakebed.render.rows import row_encoder, rows_text
 
     lake = session.lake()
+    if explain or count:
+        _check_plan_options(table, columns, null_on_cast_error, explain=explain, count=count)
+        if explain:
+            explained = lake.explain_read(table, where=where, limit=limit, **travel)
+            return session.finish(explained.to_json(), lambda look: str(explained))
+        number = _count(session, table, where, remote, cores, travel)
+        return session.finish({"table": table, "rows": number}, lambda look: str(number))
     if _is_system_table(table) and not (where or columns):
         return _print_system_table(session, table, limit, travel)
     if not _is_system_table(table):
@@ -104,6 +117,34 @@ def command(
     return session.finish(
         None, lambda look: rows_text(names, values[:limit] if more else values, width=look.width, more=more)
     )
+
+
+def _check_plan_options(
+    table: str, columns: str | None, null_on_cast_error: bool, *, explain: bool, count: bool
+) -> None:
+    if explain and count:
+        raise click.UsageError("give --explain or --count, not both")
+    if columns or null_on_cast_error:
+        raise click.UsageError("--select and --null-on-cast-error do not go with --explain and --count")
+    if _is_system_table(table):
+        raise UsageError.of("LB5651", f"{table} is a system table", expected="a table with data files", found=table)
+
+
+def _count(
+    session: Session, table: str, where: str | None, remote: str | None, cores: str, travel: dict[str, Any]
+) -> int:
+    """By metadata, and with Spark where these are not enough."""
+    lake = session.lake()
+    try:
+        return lake.count(table, where=where, **travel)
+    except UsageError as e:
+        if e.code != "LB5650":
+            raise
+    with spark_failures(), stages(f"count {table}") as progress:
+        progress("starting Spark")
+        spark = spark_session(remote, cores)
+        progress("counting")
+        return lake.count(table, where=where, spark=spark, **travel)
 
 
 def _is_system_table(table: str) -> bool:

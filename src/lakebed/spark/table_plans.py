@@ -1,0 +1,143 @@
+"""`TablePlans`: the methods of a lake that say what a read would do, and count rows, from metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal
+
+from lakebed.catalog import TableManager, TableRef
+from lakebed.store.base import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lakebed.pruning.count import KnownRows
+    from lakebed.pruning.explanation import ReadExplanation
+    from lakebed.spark.planned import Condition, PlannedRead
+
+
+class TablePlans:
+    """The plan of a read, without Spark."""
+
+    _tables: TableManager
+    _store: Store
+    _time_zone: str
+    _travel: Callable[..., Any]
+
+    def explain_read(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        limit: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+    ) -> ReadExplanation:
+        """What `read` with these arguments would do: which files it opens and how, which it leaves out and why.
+
+        No Spark is needed. `str()` of it is for people, `.to_json()` for programs. `where` is understood with the
+        lake's time zone, as a session has it that the command line starts.
+        """
+        from lakebed.pruning.explanation import ReadExplanation, StateExplanation
+        from lakebed.spark.planned import condition
+
+        wanted = condition(where, time_zone=self._time_zone)
+        planned = self._planned(
+            table, wanted, schema, (snapshot, tag, branch, as_of, watermark), limit=limit, list_partitions=True
+        )
+        states = tuple(
+            StateExplanation(
+                one.state.table_path,
+                one.branch,
+                None if one.state.snapshot is None else one.state.snapshot.id,
+                one.state.schema.id,
+                one.plan,
+            )
+            for one in planned.states
+        )
+        return ReadExplanation(str(TableRef.parse(table).name), states)
+
+    def count(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        spark: SparkSession | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        scratch: str | None = None,
+    ) -> int:
+        """How many rows `read` with these arguments gives.
+
+        Metadata answer where they can: files of which every row, or none, is known to match. The other files are read
+        by `spark`; without it, `UsageError` (LB5650) says what stands in the way. Stored values that cannot be read are
+        found only in files that are read.
+        """
+        from lakebed.errors import UsageError
+        from lakebed.pruning.count import known_rows
+        from lakebed.spark.planned import condition
+
+        if spark is None:
+            wanted: Condition = condition(where, time_zone=self._time_zone)
+        else:
+            from lakebed.spark.read import session_condition
+
+            wanted = session_condition(spark, where)
+        planned = self._planned(table, wanted, schema, (snapshot, tag, branch, as_of, watermark))
+        known = [known_rows(self._store, one.plan) for one in planned.states]
+        rows = sum(one.rows for one in known)
+        open_ = [one for one in known if not one.exact]
+        if not open_:
+            return rows
+        if spark is None:
+            raise UsageError.of(
+                "LB5650",
+                f"the rows of {table} cannot be counted from metadata: {' and '.join(k.obstacle for k in open_)}",
+                remedy="give a Spark session: lake.count(table, spark=spark)",
+            )
+        return rows + self._count_rest(spark, planned, known, where, scratch)
+
+    def _count_rest(
+        self,
+        spark: SparkSession,
+        planned: PlannedRead,
+        known: list[KnownRows],
+        where: str | None,
+        scratch: str | None,
+    ) -> int:
+        from lakebed.spark.projection import CastRules
+        from lakebed.spark.read import count_rows
+        from lakebed.spark.scan import choose_scratch
+
+        place = choose_scratch(spark, self._store, self._tables.path_factory.warehouse, scratch)
+        rules = CastRules(self._time_zone)
+        return sum(
+            count_rows(spark, self._store, one.state, some.rest, where, rules, place)
+            for one, some in zip(planned.states, known, strict=True)
+            if not some.exact
+        )
+
+    def _planned(
+        self,
+        table: str,
+        wanted: Condition,
+        schema: int | Literal["latest", "snapshot"] | None,
+        state: tuple[Any, ...],
+        **asked: Any,
+    ) -> PlannedRead:
+        from lakebed.spark.planned import planned_read
+
+        ref, travel = self._travel(table, *state)
+        choice = schema if schema is not None else ref.schema_id
+        return planned_read(
+            self._tables, self._store, ref.name, travel, choice, wanted, time_zone=self._time_zone, **asked
+        )

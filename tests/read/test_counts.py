@@ -1,0 +1,44 @@
+"""Counts and explanations of real tables: a count from metadata is the number of rows that come out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import lakebed
+from lakebed.errors import UsageError
+from referees.corpus import SHARED, ExpectedTable
+from referees.encoding import Row
+
+EXPECTED = SHARED / "tables" / "expected"
+KEYS = sorted(path.stem for path in EXPECTED.glob("*.json")) or ["none"]
+_FILES = "files that are read"
+
+
+class Seen(Exception):
+    """The table has been looked at; its rows are not compared."""
+
+
+@pytest.mark.parametrize("key", KEYS)
+def test_a_count_is_the_number_of_rows(key: str, expected_tables: Callable[..., None]) -> None:
+    rows = len(json.loads((EXPECTED / f"{key}.json").read_text())["rows"]) if (EXPECTED / f"{key}.json").exists() else 0
+
+    def look(table: ExpectedTable) -> list[Row]:
+        lake = lakebed.open(table.warehouse)
+        state: dict[str, Any] = {"snapshot": table.snapshot, "branch": table.branch}
+        explained = lake.explain_read(table.table, **state)
+        groups = sum(len(one.plan.groups) for one in explained.states)
+        try:
+            assert lake.count(table.table, **state) == rows
+        except UsageError as e:
+            assert e.code == "LB5650"
+            assert groups, "only files that are merged stand in the way of a count without a filter"
+        assert str(explained).count(_FILES) == sum(bool(one.plan.files) for one in explained.states)
+        assert sum(len(s["files"]) for s in explained.to_json()["states"]) == explained.to_json()["kept"]["files"]
+        raise Seen
+
+    with pytest.raises(Seen):
+        expected_tables(key, look, micros=True)
