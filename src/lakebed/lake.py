@@ -42,12 +42,14 @@ class Lake(TableCare, TableRows):
         time_zone: str,
         clock: Callable[[], int] = wall_clock,
         attributes: AttributeRegistry | None = None,
+        storage_options: Mapping[str, Any] | None = None,
     ) -> None:
         self._tables = tables
         self._store = store
         self._time_zone = time_zone
         self._clock = clock
         self._attributes = attributes
+        self._storage_options = storage_options
 
     @property
     def tables(self) -> TableManager:
@@ -215,6 +217,21 @@ class Lake(TableCare, TableRows):
 
         return migrate(plan)
 
+    def register(self, spark: SparkSession) -> tuple[str, ...]:
+        """Make this warehouse known to a session: `spark.read.format("lakebed")`, and a view of every table, for SQL.
+
+        The format then finds tables of this warehouse by their names, and filters choose the files that it reads: for
+        that the session's setting `spark.sql.python.filterPushdown.enabled` becomes true. A session has one warehouse
+        registered, the last one; `option("warehouse", ...)` names another. Spark's workers must reach the warehouse by
+        the same path or URL, and are sent its storage options. Gives the names of the views; see `views`.
+        """
+        from lakebed.spark_source.data_source import register_source
+        from lakebed.spark_source.options import Warehouse
+
+        layout = self._tables.path_factory.layout.value
+        register_source(spark, Warehouse(self.warehouse, layout, dict(self._storage_options or {}), self._time_zone))
+        return self.views(spark)
+
     def infer(self, table: str) -> TableManifest:
         """A manifest that declares the table as it is; planning it gives no change."""
         from lakebed.manifest import table_manifest_of
@@ -291,15 +308,15 @@ def open_lake(
     from lakebed.evolve import altered, evolved
 
     tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
-    return Lake(tables, store, time_zone=time_zone, attributes=_attributes(attributes))
+    return Lake(tables, store, time_zone=time_zone, attributes=_attributes(attributes), storage_options=storage_options)
 
 
 def register(spark: SparkSession, warehouse: str | Path, **options: Any) -> tuple[str, ...]:
-    """Make every table of a warehouse a temporary view; the names. `options` are those of `lakebed.open`.
+    """Make a warehouse known to a session: `spark.read.format("lakebed")`, and a temporary view of every table.
 
-    See `Lake.views` for what the views are called and which state they show.
+    `options` are those of `lakebed.open`. Gives the names of the views; see `Lake.register` and `Lake.views`.
     """
-    return open_lake(warehouse, **options).views(spark)
+    return open_lake(warehouse, **options).register(spark)
 
 
 def _attributes(declared: str | Path | AttributeRegistry | None) -> AttributeRegistry | None:

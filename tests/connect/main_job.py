@@ -9,6 +9,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import lakebed
+from lakebed.spark_source.data_source import register_source
+from lakebed.spark_source.options import Warehouse
 
 FIRST = """
 kind: Table
@@ -65,9 +67,12 @@ def main(directory: Path) -> None:
     shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
     seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")
     bad = lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw")
+    register_source(spark, Warehouse(lake.warehouse))
+    by_format = spark.read.format("lakebed").schema("key BIGINT, s STRUCT<y: INT>").load("db.t")
     print(
         json.dumps(
             {
+                "format": [[row.key, row.s.y] for row in by_format.where("key = 1").collect()],
                 "type": type(spark).__module__,
                 "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],
                 "rows": [list(row) for row in seen.collect()],

@@ -34,6 +34,7 @@ def test_ingest_and_read_over_spark_connect(tmp_path: Path) -> None:
         [None, 5_000_000_000, "2024-07-01 08:00:00.123456", 2],
     ]
     assert (seen["filtered"], seen["again"]) == (1, 2)
+    assert seen["format"] == [[1, 1]]
     assert seen["numbered"] == [[0, 0, "a"], [1, 0, "c"], [2, 0, "d"]]
     [[path, raw]] = seen["bad"]
     assert path == "k"

@@ -1,4 +1,4 @@
-"""What statistics, keys and buckets leave open: never less than what the rows that are read give, whatever was written."""
+"""What statistics, keys and buckets leave open: never less than what the rows that are read give."""
 
 from __future__ import annotations
 
@@ -31,7 +31,16 @@ from lakebed.pruning.read_plan import Manifests, Stage, plan_read
 from lakebed.pruning.statistics import file_evidence, key_evidence
 from lakebed.store.memory import MemoryStore
 from lakebed.table import binary_row, murmur
-from lakebed.table.manifest import ColumnStatistics, DataFileMeta, SimpleStats, read_list, read_manifest, write_list
+from lakebed.table.manifest import (
+    ColumnStatistics,
+    DataFileMeta,
+    Kind,
+    ManifestEntry,
+    SimpleStats,
+    read_list,
+    read_manifest,
+    write_list,
+)
 from lakebed.table.scan import DataFile
 from lakebed.table.statistics import truncate_maximum
 from pruning.leaf_truth import truths
@@ -219,6 +228,83 @@ def test_a_key_range_rules_out_unless_orc_reads_other_values():
     leaf = _compared("TIMESTAMP(6)", "=", 500_000_000)
     found = {n: key_evidence(_file(schema, SimpleStats(), 1, n, **ends), schema)(leaf) for n in ("f.parquet", "f.orc")}
     assert found == {"f.parquet": Truths.FALSE, "f.orc": Truths.ANY}
+
+
+def test_a_key_may_be_nan_above_all():
+    schema = TableSchema(0, (_of("DOUBLE"),), 2, (), ("c",), {"bucket": "3"})
+    low, high = (binary_row.encode([schema.fields[0].type], [value]) for value in (0.0, float("nan")))
+    file = _file(schema, SimpleStats(), 2, min_key=low, max_key=high)
+    assert key_evidence(file, schema)(_compared("DOUBLE", ">", 5.0)) == Truths.ANY
+
+
+# --- files that belong together ---------------------------------------------------------------------------------------
+
+TWO = (_of("INT", id=0, name="k"), _of("INT", id=1, name="a"), _of("INT", id=2, name="b"))
+
+
+def _planned(schema: TableSchema, metas: Sequence[DataFileMeta], predicate: Predicate) -> list[str]:
+    """The names of the files that a plan keeps."""
+    store = MemoryStore()
+    table = LaidOut(store, "/t", schema)
+    for meta in metas:
+        table.entries.append(ManifestEntry(Kind.ADD, binary_row.EMPTY_ROW, 0, 1, meta))
+    plan = plan_read(store, "/t", table.commit(), schema, lambda _: schema, predicate)
+    return sorted(file.meta.file_name.removesuffix(".parquet") for file in plan.files)
+
+
+def _part(name: str, bounds: dict[str, tuple[int, int]], **more: Any) -> DataFileMeta:
+    types = [parse("INT") for _ in bounds]
+    stats = SimpleStats.of(types, [ColumnStatistics(low, high, 0) for low, high in bounds.values()])
+    return DataFileMeta(
+        file_name=f"{name}.parquet",
+        file_size=1,
+        row_count=4,
+        schema_id=0,
+        value_stats=stats,
+        value_stats_cols=tuple(bounds),
+        **more,
+    )
+
+
+@pytest.mark.parametrize(
+    ("engine", "kept"),
+    [
+        ("deduplicate", {"a < 5": "old new", "a > 99": "", "k > 7": "", "k > 3": "new"}),
+        ("partial-update", {"a < 5": "old new", "a > 99": "old new", "k > 7": "", "k > 3": "new"}),
+        ("aggregation", {"a < 5": "old new", "a > 99": "old new", "k > 7": "", "k > 3": "new"}),
+    ],
+)
+def test_files_to_be_merged_are_left_out_together_but_by_the_key(engine: str, kept: dict[str, str]):
+    schema = TableSchema(0, TWO, 9, (), ("k",), {"bucket": "1", "merge-engine": engine})
+    ends = [(0, 3, 1, 2), (0, 7, 10, 20)]
+    metas = [
+        _part(
+            name,
+            {"a": (low, high)},
+            min_key=binary_row.encode([parse("INT")], [first]),
+            max_key=binary_row.encode([parse("INT")], [last]),
+            delete_row_count=0,
+        )
+        for name, (first, last, low, high) in zip(("old", "new"), ends, strict=True)
+    ]
+    for text, names in kept.items():
+        column, operator, value = text.split()
+        asked = Compare(TWO["kab".index(column)], Operator(operator), int(value))
+        assert _planned(schema, metas, asked) == sorted(names.split()), text
+
+
+def test_parts_of_rows_answer_together():
+    options = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
+    schema = TableSchema(0, TWO, 9, options=options)
+    metas = [
+        _part("1", {"a": (1, 2)}, write_cols=("a",), first_row_id=0, max_sequence_number=1),
+        _part("2", {"b": (5, 6)}, write_cols=("b",), first_row_id=0, max_sequence_number=2),
+    ]
+    one, five = Compare(TWO[1], Operator.EQUAL, 1), Compare(TWO[2], Operator.EQUAL, 5)
+    assert _planned(schema, metas, And((one, five))) == ["1", "2"]
+    assert _planned(schema, metas, And((one, Compare(TWO[2], Operator.EQUAL, 7)))) == []
+    assert _planned(schema, metas, IsNull(TWO[0])) == ["1", "2"]
+    assert _planned(schema, metas, Compare(TWO[0], Operator.EQUAL, 1)) == []
 
 
 # --- buckets ----------------------------------------------------------------------------------------------------------

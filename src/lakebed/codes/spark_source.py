@@ -30,16 +30,16 @@ CODES: tuple[Code, ...] = (
         "LB5603",
         "The data source does not convert this changed type",
         "Files hold a column under the type that it had when they were written. The data source converts where that is "
-        "exact (wider integers, FLOAT to DOUBLE, wider DECIMAL, longer text); the other conversions of the table format "
-        "are done in Spark alone.",
+        "exact (wider integers, FLOAT to DOUBLE, wider DECIMAL, longer text); all other conversions are done in Spark "
+        "alone.",
         "    a column that was INT and is STRING now, read with spark.read.format",
         "Use `lake.read(...)`, or leave the column out with `.schema(...)`.",
     ),
     Code(
         "LB5604",
         "The data source does not read values of this kind",
-        "Some values are stored in ways that only Spark's own readers decode as they were meant: timestamps in ORC, days "
-        "by the calendar of Spark before 3.0, INT96 timestamps from the year 2262 on, VARIANT, BLOB.",
+        "Some values are stored in ways that only Spark's own readers decode as they were meant: timestamps in ORC, "
+        "days by the calendar of Spark before 3.0, INT96 timestamps from the year 2262 on, VARIANT, BLOB.",
         "    a TIMESTAMP column in ORC files, read with spark.read.format",
         "Use `lake.read(...)`, or leave the column out with `.schema(...)`.",
     ),
@@ -93,8 +93,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5619",
         "A commit replaced or deleted rows",
-        "A stream gives rows that are added. This commit also took some away (an overwrite, a delete, an update), which "
-        "the stream cannot tell; going on silently would leave its target different from the table.",
+        "A stream gives rows that are added. This commit also took some away (an overwrite, a delete, an update), "
+        "which the stream cannot tell; going on silently would leave its target different from the table.",
         '    INSERT OVERWRITE t PARTITION (dt = "2024-05-14") ..., while the table is streamed',
         "Set `on-overwrite` to `ignore` (the change is left out) or `added` (the rows of the files that the commit "
         "added come, also those that were there before), or begin with a new checkpoint.",
@@ -126,8 +126,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5623",
         "A stream of a table with a primary key needs row kinds",
-        "Rows of such a table are updated and deleted. Without a column that says what each row of the stream means, an "
-        "update would look like a second row, and a delete like an insert.",
+        "Rows of such a table are updated and deleted. Without a column that says what each row of the stream means, "
+        "an update would look like a second row, and a delete like an insert.",
         '    spark.readStream.format("lakebed").load("shop.customers"), where customers has a primary key',
         'Set `.option("row-kinds", "true")`: the first column, `rowkind`, is `+I`, `-U`, `+U` or `-D`.',
     ),

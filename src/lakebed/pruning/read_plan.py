@@ -85,7 +85,7 @@ Parts: TypeAlias = Plain | MergePlan | RangePlan
 
 @dataclass(frozen=True, slots=True)
 class Manifests:
-    """How many manifests a snapshot names, and how many of them were not read."""
+    """How many manifests a snapshot names, and how many of them a read leaves unread."""
 
     total: int = 0
     skipped: int = 0
@@ -229,10 +229,10 @@ class _Planning:
         counts = [0, 0]
 
         def manifest(bounds: PartitionBounds) -> bool:
-            fits = list_partitions or self._manifest_fits(bounds)
+            fits = self._manifest_fits(bounds)
             counts[0] += 1
             counts[1] += not fits
-            return fits
+            return fits or list_partitions
 
         def partition(values: tuple[Any, ...]) -> bool:
             return (wanted is None or wanted(values)) and (list_partitions or self._partition_fits(values))

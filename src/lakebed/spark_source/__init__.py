@@ -1,0 +1,1 @@
+"""The Spark data source `lakebed`: tables of a warehouse by `spark.read` and `spark.readStream`."""
