@@ -21,11 +21,15 @@ from pyspark.sql.types import IntegerType, LongType, StringType, StructField, St
 
 import lakebed
 from lakebed.errors import LakebedError, UnsupportedError
+from lakebed.physical import parse
+from lakebed.physical.types import DataField
 from lakebed.spark_source import file_part
 from lakebed.spark_source.data_source import PUSHDOWN, LakebedDataSource
+from lakebed.spark_source.file_part import Column, FilePart, rows_of
 from lakebed.store import LocalStore
+from lakebed.store.memory import MemoryStore
 from lakebed.table.deletion_vectors import DeletionVector
-from read.foreign_files import FORMATS, put_rows
+from read.foreign_files import FORMATS, file_bytes, put_rows
 from read.keyed_tables import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, KeyedTable, Record
 from read.lakes import declare, manifest
 from read.merge_oracle import merge
@@ -243,6 +247,17 @@ def test_a_file_is_split_between_row_groups(lake: lakebed.Lake) -> None:
     assert left == [i for i in range(1000) if i not in gone]
 
 
+@pytest.mark.parametrize("format", FORMATS)
+def test_a_store_gives_the_bytes_that_are_asked_for(format: str) -> None:
+    fields = (DataField(0, "id", parse("INT")), DataField(1, "s", parse("STRING")))
+    content = file_bytes(format, fields, [{"id": i, "s": f"row {i}" * 9} for i in range(5000)])
+    store = MemoryStore()
+    store.create_if_absent(f"mem/data.{format}", content)
+    part = FilePart(f"mem/data.{format}", len(content), 5000, fields[:1])
+    rows = [row for b in rows_of(store, part, [Column("n", fields[0], fields[0])]) for row in b.to_pylist()]
+    assert rows == [{"n": i} for i in range(5000)]
+
+
 def test_pushed_filters_leave_out_files(lake: lakebed.Lake) -> None:
     # The file of the other partition is not there.
     options = {"path": "db.days", "warehouse": lake.warehouse, "push-filters": "true"}
@@ -355,6 +370,7 @@ def test_rows_of_one_key_become_the_newest(tmp_path: Path) -> None:
         ({"time-zone": "Mars/Base"}, ["Mars/Base"]),
         ({"split-size": "0"}, ["LB5600", "split-size"]),
         ({"storage-options": '{"secret": '}, ["LB5600", "storage-options"]),
+        ({"owner": "me", "provider": "lakebed", "location": "/x"}, ["LB5607", "CREATE TEMPORARY VIEW"]),
         ({"path": "db.nix"}, ["LB3122", "db.nix"]),
         ({"path": ""}, ["LB5600", "no table is named"]),
         ({"warehouse": "/nowhere/at/all"}, ["/nowhere/at/all"]),
@@ -378,6 +394,11 @@ def test_system_tables_are_read_by_their_names(lake: lakebed.Lake) -> None:
     reader = source.reader(StructType([schema["commit_kind"], schema["snapshot_id"]]))
     rows = [row for part in reader.partitions() for row in reader.read(part)]
     assert rows == [("APPEND", 1), ("APPEND", 2), ("APPEND", 3)]
+
+
+def test_who_writes_is_sent_to_ingest() -> None:
+    with pytest.raises(LakebedError, match=r"LB5607.*(?s:.*)lake\.ingest"):
+        LakebedDataSource({"path": "db.t"}).writer(StructType(), False)
 
 
 def test_without_a_warehouse_it_is_said_how_to_name_one() -> None:

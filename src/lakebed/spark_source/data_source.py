@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import pyarrow as pa
 import pyspark
-from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+from pyspark.sql.datasource import (
+    DataSource,
+    DataSourceReader,
+    DataSourceStreamReader,
+    DataSourceWriter,
+    InputPartition,
+)
 from pyspark.sql.types import StructType
 
 from lakebed.convert.spark import scan_schema
@@ -90,6 +96,13 @@ class LakebedDataSource(DataSource):
             from lakebed.spark_source.stream import TableStream
 
             return TableStream(asked, self.stream, schema)
+
+    def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
+        """There is none. Raises UsageError (LB5607)."""
+        with plainly():
+            raise UsageError.of(
+                "LB5607", "the data source lakebed only reads", remedy="write with lake.ingest(spark, table, rows)"
+            )
 
     def _refuse_stream_options(self) -> None:
         given = [name for name in self.options if name.lower() in STREAM_OPTIONS]

@@ -80,6 +80,13 @@ def read_options(
 
 def _check_names(texts: Mapping[str, str]) -> None:
     known = (*READ_OPTIONS, *STREAM_OPTIONS)
+    if texts.keys() >= {"owner", "provider"}:
+        raise UsageError.of(
+            "LB5607",
+            "CREATE TABLE ... USING lakebed is not possible: Spark makes a table of its own of it",
+            remedy="use CREATE TEMPORARY VIEW ... USING lakebed OPTIONS (path 'database.table'), "
+            "or lake.register(spark), which makes a view of every table",
+        )
     problems = [
         Diagnostic(
             "LB5600",
