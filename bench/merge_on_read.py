@@ -24,7 +24,7 @@ BASE_FILES = 4
 RUNS = 5
 
 COLUMNS = (("k", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("text", "STRING"))
-#: By table: the options that say how it merges. `sequenced` cannot take the way of a large base.
+#: By table: the options that say how it merges.
 TABLES: dict[str, dict[str, str]] = {
     "deduplicate": {},
     "sequenced": {"sequence.field": "a"},

@@ -30,8 +30,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5503",
         "An aggregate function that Lakebed does not compute",
-        "Sketches and bitmaps (`hll_sketch`, `theta_sketch`, `rbm32`, `rbm64`) are merged by libraries that Spark's "
-        "expressions do not have, and another result than theirs would be wrong.",
+        "Sketches and bitmaps (`hll_sketch`, `theta_sketch`, `rbm32`, `rbm64`) are merged by libraries. Spark's "
+        "expressions have none for Roaring bitmaps and serialize merged sketches otherwise than the format does.",
         "    fields.visitors.aggregate-function = hll_sketch",
         "Compact the table with another engine, so that its files need no merge, or use that engine to read it.",
     ),

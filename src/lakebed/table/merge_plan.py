@@ -61,11 +61,11 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
     keys = _Keys(schema)
     for bucket in buckets.values():
         # Compaction left one row a key in such a table, or a vector that deletes the others.
-        if all(map(_has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
+        if all(map(has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
             raw += bucket
             continue
         for section in overlapping(bucket, keys.bounds):
-            if len(section) == 1 and _has_no_deletes(section[0]):
+            if len(section) == 1 and has_no_deletes(section[0]):
                 raw += section
             else:
                 sections.append(tuple(section))
@@ -73,19 +73,23 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
 
 
 def split_base(section: Section) -> tuple[Section, Section] | None:
-    """A section's base and delta, where what the delta holds of a key replaces the base's row: (base, delta).
+    """A section's base and delta, where most rows of the base have a key that the delta does not hold: (base, delta).
 
-    The base is the top level, compacted, without deletes and older than all else, and much larger. None where the
-    section has no such base.
+    The base is the top level, compacted, which holds a key once, and much larger than all else. None where the section
+    has no such base.
     """
     top = max(f.meta.level for f in section)
     base = tuple(f for f in section if f.meta.level == top)
     delta = tuple(f for f in section if f.meta.level != top)
-    if top == 0 or not delta or not all(map(_has_no_deletes, base)):
+    if top == 0 or not delta:
         return None
-    older = max(f.meta.max_sequence_number for f in base) < min(f.meta.min_sequence_number for f in delta)
     larger = sum(f.meta.row_count for f in base) >= WORTHWHILE * sum(f.meta.row_count for f in delta)
-    return (base, delta) if older and larger else None
+    return (base, delta) if larger else None
+
+
+def is_older(base: Section, delta: Section) -> bool:
+    """Whether every row of the base was written before every row of the delta."""
+    return max(f.meta.max_sequence_number for f in base) < min(f.meta.min_sequence_number for f in delta)
 
 
 def _shows_compacted(schema: TableSchema) -> bool:
@@ -95,7 +99,7 @@ def _shows_compacted(schema: TableSchema) -> bool:
     return merge_engine(schema) is MergeEngine.FIRST_ROW
 
 
-def _has_no_deletes(file: DataFile) -> bool:
+def has_no_deletes(file: DataFile) -> bool:
     """Whether a file is known to hold no deletes: the count is missing in files of old writers."""
     return file.meta.delete_row_count == 0
 

@@ -23,7 +23,7 @@ from lakebed.table.merge_rules import ColumnRule, MergeEngine, MergeRules
 INSERTS = (0, 2)
 DELETE = 3
 
-_RECORDS, _MERGED = "_LAKEBED_RECORDS", "_LAKEBED_MERGED"
+_RECORDS, _BENEATH, _MERGED = "_LAKEBED_RECORDS", "_LAKEBED_BENEATH", "_LAKEBED_MERGED"
 _KIND, _NUMBER, _FILE, _KEEP = "kind", "number", "file", "keep"
 _DELETED, _INSERTED, _FILLED = "deleted", "inserted", "filled"
 
@@ -33,17 +33,47 @@ def folded(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
 
     `key` names the columns that rows of one key share, what tells sections apart among them.
     """
-    fold = _Fold(rules, tuple(rows.schema[c.name].dataType for c in rules.columns))
-    record = F.struct(
+    return _fold(_collected(rows, rules, key), rows.schema, rules, key)
+
+
+def folded_onto(
+    base: DataFrame, delta: DataFrame, rules: MergeRules, key: Sequence[str], hits: DataFrame, *, single: bool
+) -> DataFrame:
+    """As `folded` of both, less the rows of the base whose key the delta does not hold; the base is not shuffled.
+
+    The base holds a key once, as does the delta if it is `single`. `hits`: the keys of the base that the delta holds.
+    The rows of the delta and `hits` are sent to every task.
+    """
+    records = _alone(delta, rules, key) if single else _collected(delta, rules, key)
+    columns = [F.col(quote_name(k)) for k in key]
+    new = records.join(F.broadcast(hits), list(key), "left_anti")
+    beneath = _alone(base, rules, key).withColumnRenamed(_RECORDS, _BENEATH)
+    both = beneath.join(F.broadcast(records), list(key)).select(*columns, F.concat(_BENEATH, _RECORDS).alias(_RECORDS))
+    return _fold(both.union(new.select(*columns, F.col(_RECORDS))), delta.schema, rules, key)
+
+
+def _collected(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+    return rows.groupBy(*(F.col(quote_name(k)) for k in key)).agg(F.collect_list(_record(rules)).alias(_RECORDS))
+
+
+def _alone(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+    return rows.select(*(F.col(quote_name(k)) for k in key), F.array(_record(rules)).alias(_RECORDS))
+
+
+def _record(rules: MergeRules) -> Column:
+    return F.struct(
         *(F.col(quote_name(c.name)).alias(_value(i)) for i, c in enumerate(rules.columns)),
         F.col(System.VALUE_KIND).alias(_KIND),
         F.col(System.SEQUENCE_NUMBER).alias(_NUMBER),
         F.col(System.FILE).alias(_FILE),
     )
-    grouped = rows.groupBy(*(F.col(quote_name(k)) for k in key)).agg(F.collect_list(record).alias(_RECORDS))
+
+
+def _fold(records: DataFrame, schema: T.StructType, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+    fold = _Fold(rules, tuple(schema[c.name].dataType for c in rules.columns))
     # An array of one, exploded: the fold is made once, and filters on the key pass it on their way to the files.
     kept = F.filter(F.array(fold.merged(F.col(_RECORDS))), lambda merged: merged[_KEEP])
-    merged = grouped.select(*(F.col(quote_name(k)) for k in key), F.explode(kept).alias(_MERGED))
+    merged = records.select(*(F.col(quote_name(k)) for k in key), F.explode(kept).alias(_MERGED))
     return merged.select(
         *(
             F.col(quote_name(c.name)) if c.name in key else F.col(_MERGED)[_value(i)].alias(c.name)
