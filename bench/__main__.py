@@ -10,10 +10,15 @@ from pathlib import Path
 
 import pyspark
 
-from bench import evolved_scan, many_files, merge_on_read
+from bench import evolved_scan, many_files, merge_on_read, pruning
 from lakebed.spark.session import local_session
 
-MEASUREMENTS = {"evolved_scan": evolved_scan.run, "many_files": many_files.run, "merge_on_read": merge_on_read.run}
+MEASUREMENTS = {
+    "evolved_scan": evolved_scan.run,
+    "many_files": many_files.run,
+    "merge_on_read": merge_on_read.run,
+    "pruning": pruning.run,
+}
 
 
 def main(names: list[str]) -> None:

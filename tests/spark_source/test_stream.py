@@ -153,6 +153,23 @@ def test_a_limit_of_files_is_kept(tmp_path: Path):
     assert sum(len(found) for _, found in batches(reader, start)) == 3
 
 
+@pytest.mark.parametrize("start", ["full", "latest"])
+def test_a_first_batch_that_is_done_again_begins_where_it_began(tmp_path: Path, start: str):
+    """Spark asks for the beginning anew until a batch is done, and by then the table has newer snapshots."""
+    lake = new_lake(tmp_path)
+    commit(lake, [[(1, "x")]])
+    reader = stream(lake, start=start)
+    began = reader.initialOffset()
+    commit(lake, [[(2, "y")]])
+    end = reader.latestOffset(began, ReadAllAvailable())
+    commit(lake, [[(3, "z")]])
+    restarted = stream(lake, start=start)
+    anew = restarted.initialOffset()
+    assert anew != began
+    assert rows(restarted, anew, end) == rows(reader, began, end) == [(1, "x"), (2, "y")][start == "latest" :]
+    assert [found for _, found in batches(restarted, end)] == [[(3, "z")]]
+
+
 def test_where_a_stream_begins(tmp_path: Path):
     lake = new_lake(tmp_path)
     for number in range(1, 4):

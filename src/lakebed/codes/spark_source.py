@@ -59,6 +59,14 @@ CODES: tuple[Code, ...] = (
         "Use `lake.read(...)`, which leaves it to Spark's readers, or rewrite the file.",
     ),
     Code(
+        "LB5607",
+        "The data source only reads",
+        "Rows are checked, numbered and committed by `lake.ingest`. What Spark hands to a source in Python goes past "
+        "that, and of CREATE TABLE Spark makes a table of its own.",
+        '    rows.write.format("lakebed").mode("append").save("shop.orders")',
+        "Write with `lake.ingest(spark, TABLE, rows)`; in SQL use CREATE TEMPORARY VIEW ... USING lakebed.",
+    ),
+    Code(
         "LB5615",
         "An option of a stream makes no sense",
         "A misspelt or contradictory option must not mean something else than what was wanted.",

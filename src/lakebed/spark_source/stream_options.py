@@ -71,7 +71,7 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
             "LB5615", "from-snapshot and from-timestamp cannot be given together", remedy="give one of them"
         )
     from_somewhere = "from-snapshot" in texts or "from-timestamp" in texts
-    start = _choice(texts, "start", Start) or (Start.CHANGES if from_somewhere else Start.FULL)
+    start = _choice(texts, "start", Start, Start.CHANGES if from_somewhere else Start.FULL)
     if (start is Start.LATEST and from_somewhere) or (start is Start.CHANGES and not from_somewhere):
         raise UsageError.of(
             "LB5615",
@@ -89,8 +89,8 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
             _bytes(texts, "max-bytes-per-trigger"),
             _number(texts, "max-rows-per-trigger"),
         ),
-        _choice(texts, "on-overwrite", OnOverwrite) or OnOverwrite.FAIL,
-        _choice(texts, "on-schema-change", OnSchemaChange),
+        _choice(texts, "on-overwrite", OnOverwrite, OnOverwrite.FAIL),
+        _choice(texts, "on-schema-change", OnSchemaChange, None),
         _flag(texts, "row-kinds"),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lakebed.physical.types import Array, DataField, DataType, Map, Row, equal_ignoring_nullability
+from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, equal_ignoring_nullability
 
 
 def not_shown(shown: Sequence[DataField], newer: Sequence[DataField], *, additions: bool = True) -> tuple[str, ...]:
@@ -28,8 +28,8 @@ def _fields(shown: Sequence[DataField], newer: Sequence[DataField], path: str, *
 
 def _types(shown: DataType, newer: DataType, path: str) -> Iterator[str]:
     match shown, newer:
-        case Row(fields=own), Row(fields=others):
-            yield from _fields(own, others, f"{path}.", additions=True)
+        case Row(), Row():
+            yield from _fields(shown.fields, newer.fields, f"{path}.", additions=True)
         case (Array(element=own), Array(element=other)) | (Multiset(element=own), Multiset(element=other)):
             yield from _types(own, other, f"{path}.element")
         case Map(), Map():
