@@ -295,3 +295,15 @@ def test_parts_of_rows_stay_together(found: list[File], predicate: Predicate):
         for file in group:
             if file.file.path in plan.certain:
                 assert all(of_row(predicate, row) == Truths.TRUE for row in file.rows)
+
+
+def test_an_index_has_no_say_about_partition_keys():
+    """Rows have the manifest's value, whatever the file holds under the name."""
+    index = mock.Mock(evidence=lambda leaf: Truths.FALSE, truths=lambda predicate, deleted: Truths.ANY)
+    meta = DataFileMeta(file_name="f.parquet", file_size=10, row_count=3, schema_id=0)
+    found = [File(DataFile("/t/f.parquet", 10, (1,), 0, -1, meta), ())]
+    of = replace(schema(), partition_keys=("p",))
+    other = Or((Compare(COLUMNS[2], Operator.EQUAL, 5), Compare(COLUMNS[0], Operator.EQUAL, 1)))
+    with mock.patch.object(read_plan, "file_index", return_value=index):
+        assert planned(found, of, other).certain == {"/t/f.parquet"}
+        assert not planned(found, of, Compare(COLUMNS[2], Operator.EQUAL, 5)).files

@@ -323,7 +323,7 @@ class _Planning:
                 if index is not None:
                     if not self._keep(file, Stage.INDEX, self._against_index(file, index, evidence)):
                         continue
-                    evidence = together(evidence, index.evidence)
+                    evidence = self._with_partition(file, together(evidence, index.evidence))
                 if possible(self._predicate, evidence) == Truths.TRUE:
                     self.certain.add(file.path)
             kept.append(file)
@@ -383,8 +383,8 @@ class _Planning:
         """The part of the predicate that an index shows not to be true for any row that is left in the file."""
         if index is None:
             return None
-        against = self._against(conjuncts(self._predicate), together(evidence, index.evidence))
-        if against is not None:
+        found = self._with_partition(file, together(evidence, index.evidence))
+        if (against := self._against(conjuncts(self._predicate), found)) is not None:
             return against
         own = conjuncts_over(self._predicate, {f.id for f in self._schema.fields}.difference(self._partition_ids))
         if not own:
