@@ -13,7 +13,7 @@ from lakebed.errors import LakebedError
 from lakebed.physical import parse
 from lakebed.table import binary_row
 from lakebed.table.manifest import DataFileMeta
-from lakebed.table.merge_plan import Section, plan_merge, split_base
+from lakebed.table.merge_plan import Section, has_no_deletes, is_older, plan_merge, split_base
 from lakebed.table.merge_rules import MergeEngine, merge_rules
 from lakebed.table.partition import POSTPONED
 from lakebed.table.scan import DataFile
@@ -128,16 +128,24 @@ def test_a_large_compacted_base_is_split_off() -> None:
     "section",
     [
         (BASE,),
-        (replace(BASE, meta=replace(BASE.meta, delete_row_count=None)), DELTA),
-        (replace(BASE, meta=replace(BASE.meta, delete_row_count=1)), DELTA),
         (replace(BASE, meta=replace(BASE.meta, level=0)), DELTA),
-        (replace(BASE, meta=replace(BASE.meta, max_sequence_number=100)), DELTA),
         (replace(BASE, meta=replace(BASE.meta, row_count=150)), DELTA),
     ],
-    ids=["alone", "unknown deletes", "deletes", "not compacted", "not older", "not larger"],
+    ids=["alone", "not compacted", "not larger"],
 )
 def test_any_other_section_is_not(section: Section) -> None:
     assert split_base(section) is None
+
+
+def test_what_is_known_of_a_base() -> None:
+    """One that is not older, or may hold deletes, is split off as well; its merge has to know."""
+    assert is_older((BASE,), (DELTA,))
+    late = replace(BASE, meta=replace(BASE.meta, max_sequence_number=100))
+    assert not is_older((late,), (DELTA,))
+    assert split_base((late, DELTA)) == ((late,), (DELTA,))
+    deletes = [replace(BASE, meta=replace(BASE.meta, delete_row_count=count)) for count in (0, 1, None)]
+    assert [has_no_deletes(base) for base in deletes] == [True, False, False]
+    assert all(split_base((base, DELTA)) == ((base,), (DELTA,)) for base in deletes)
 
 
 # --- rules ------------------------------------------------------------------------------------------------------------
