@@ -43,3 +43,30 @@ def test_a_count_is_the_number_of_rows(key: str, expected_tables: Callable[..., 
 
     with pytest.raises(SeenError):
         expected_tables(key, look, micros=True)
+
+
+#: By table: filters of which some files are certain, some are not, some are merged, and some depend on a blob.
+WHERES: dict[str, list[str]] = {
+    "parquet__append_table_with_rt_branch": ["dt > 20240725 OR length(dt) = 8"],
+    "parquet__pk_table_scan_and_read_mor": ["f1 = 20 OR f3 > 15"],
+    "parquet__blob_append_table_alter_table_with_cast_with_data_evolution": [
+        "{other} IS NOT NULL",
+        "length({blob}) < 40",
+    ],
+}
+
+
+@pytest.mark.parametrize("key", [key for key in WHERES if key in KEYS] or ["none"])
+def test_spark_counts_what_metadata_cannot(key: str, spark: Any, expected_tables: Callable[..., None]) -> None:
+    def look(table: ExpectedTable) -> list[Row]:
+        lake = lakebed.open(table.warehouse)
+        fields = lake.read(spark, table.table).schema.fields
+        blobs = [f.name for f in fields if f.dataType.typeName() == "binary"]
+        names = {"other": fields[0].name, "blob": (blobs or [""])[0]}
+        for where in (text.format(**names) for text in WHERES[key]):
+            wanted = lake.read(spark, table.table, where=where).count()
+            assert lake.count(table.table, where=where, spark=spark) == wanted, where
+        raise SeenError
+
+    with pytest.raises(SeenError):
+        expected_tables(key, look, micros=True)

@@ -32,6 +32,8 @@ from lakebed.table.scan import DataFile
 
 #: Up to so many combinations of key values are looked up.
 _MOST = 1_000
+#: So many buckets are named where it is said why a file is left out.
+_NAMED = 5
 _MICROS = 6
 
 #: The buckets, among a number of them, that can hold a wanted row.
@@ -122,5 +124,10 @@ def against_bucket(file: DataFile, buckets: Buckets) -> str | None:
     wanted = buckets(file.total_buckets)
     if file.bucket in wanted:
         return None
-    named = ", ".join(map(str, sorted(wanted)))
-    return f"the key is in bucket {named} of {file.total_buckets}"
+    return f"the key is in bucket {_named(sorted(wanted))} of {file.total_buckets:,}"
+
+
+def _named(buckets: list[int]) -> str:
+    shown = ", ".join(map(str, buckets[:_NAMED]))
+    more = len(buckets) - _NAMED
+    return shown if more <= 0 else f"{shown} or {more:,} more"

@@ -98,6 +98,10 @@ class StateExplanation:
         """A file's path below the table's directory, or all of it."""
         return file.path.removeprefix(f"{self.table_path}/")
 
+    def _all_of(self, kept: KeptFile) -> str:
+        filtered = self.plan.predicate != EVERY_ROW
+        return ", all rows match" if filtered and kept.file.path in self.plan.certain else ""
+
     def to_json(self) -> dict[str, Any]:
         """All of it."""
         plan = self.plan
@@ -144,13 +148,13 @@ class StateExplanation:
         for part in self.left_to_spark:
             yield f"             {part}: chooses no files, Spark applies it"
         if plan.manifests.total:
-            yield f"  manifests  {plan.manifests.total}, {plan.manifests.skipped} of them not read"
+            yield f"  manifests  {plan.manifests.total:,}, {_unneeded(plan.manifests.skipped)}"
         yield f"  read       {Tally.of(plan.files)}"
         for stage, tally in self.by_stage():
             yield f"  left out   {tally}, by {stage}"
         if plan.files:
             yield "  files that are read"
-            yield from _listed([f"    {self.short(kept.file)}  {kept.how}" for kept in self.kept])
+            yield from _listed([f"    {self.short(kept.file)}  {kept.how}{self._all_of(kept)}" for kept in self.kept])
         if plan.dropped:
             yield "  files that are left out"
             yield from _listed(
@@ -177,11 +181,21 @@ class ReadExplanation:
         }
 
     def __str__(self) -> str:
-        return "\n".join([self.table, *(line for state in self.states for line in state.lines())])
+        states = ("\n".join(map(_one_line, state.lines())) for state in self.states)
+        return f"{self.table}\n" + "\n\n".join(states)
 
 
 def _reason(stage: Stage, why: str) -> str:
     return why if stage in (Stage.BUCKET, Stage.LIMIT) else f"no row has {why}"
+
+
+def _one_line(text: str) -> str:
+    """Line breaks and other characters that command a terminal, which names and literals may hold, as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def _unneeded(manifests: int) -> str:
+    return f"{manifests:,} of them not needed" if manifests else "all needed"
 
 
 def _listed(lines: list[str]) -> list[str]:

@@ -17,6 +17,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
+from lakebed.physical.types import Blob
 from lakebed.pruning.read_plan import Plain, ReadPlan
 from lakebed.spark.annotated import annotated
 from lakebed.spark.fallback_rows import like
@@ -29,7 +30,7 @@ from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.travel import SchemaChoice, TableState, Travel
 from lakebed.store.base import Store
-from lakebed.table.blob_columns import refuse_blobs
+from lakebed.table.blob_columns import holds_blobs, refuse_blobs
 from lakebed.table.merge_plan import MergePlan
 from lakebed.table.row_ranges import RangePlan
 
@@ -90,10 +91,30 @@ def count_rows(
     where: str | None,
     rules: CastRules,
     scratch: Scratch,
+    shown: TableSchema,
 ) -> int:
-    """How many rows of a plan a filter is true for, by reading them; blobs are not fetched."""
-    rows = rows_of_plan(FileRows(spark, store, state.schemas, rules, scratch, True), plan, state.schema)
+    """How many rows of a plan a filter is true for, by reading them; blobs are fetched if the filter needs them.
+
+    `shown` is the schema that the filter is about: the main branch's, where the plan is a fallback branch's.
+    """
+    descriptors = not _needs_contents(where, state.schema)
+    if not descriptors:
+        refuse_blobs(state.schema, descriptors=False)
+    rows = rows_of_plan(FileRows(spark, store, state.schemas, rules, scratch, descriptors), plan, state.schema)
+    if shown is not state.schema:
+        rows = like(rows, state.schema, shown)
     return (rows if where is None else rows.where(where)).count()
+
+
+def _needs_contents(where: str | None, schema: TableSchema) -> bool:
+    """Whether blobs have to be fetched: there are nested ones, which have no descriptors, or the filter may name one.
+
+    It may where its text holds the column's name, or a star that stands for all columns.
+    """
+    text = (where or "").casefold().replace("``", "`")
+    blobs = [field for field in schema.fields if holds_blobs(field.type)]
+    nested = any(not isinstance(field.type, Blob) for field in blobs)
+    return nested or any("*" in text or field.name.casefold() in text for field in blobs)
 
 
 def _wants_descriptors(blobs: str) -> bool:

@@ -121,7 +121,7 @@ class TablePlans:
         place = choose_scratch(spark, self._store, self._tables.path_factory.warehouse, scratch)
         rules = CastRules(self._time_zone)
         return sum(
-            count_rows(spark, self._store, one.state, some.rest, where, rules, place)
+            count_rows(spark, self._store, one.state, some.rest, where, rules, place, planned.main.state.schema)
             for one, some in zip(planned.states, known, strict=True)
             if not some.exact
         )

@@ -65,7 +65,8 @@ def command(
     count: bool,
     **travel: Any,
 ) -> ExitCode:
-    """Print rows of TABLE, every file read as one schema. With --json, one JSON object a line.
+    """Print rows of TABLE, every file read as one schema. With --json, one JSON object a line;
+    with --explain or --count, one in all.
 
     TABLE may say a version: db.table@3, @snap:5, @tag:NAME, @branch:NAME. It may be a system table, which is read
     without Spark: 'db.table$files', $snapshots, $schemas, $options, $tags, $branches, $manifests, $partitions,
@@ -75,9 +76,10 @@ def command(
 
     lake = session.lake()
     if explain or count:
-        _check_plan_options(table, columns, null_on_cast_error, explain=explain, count=count)
+        _check_plan_options(table, columns, limit, null_on_cast_error, explain=explain, count=count)
         if explain:
-            explained = lake.explain_read(table, where=where, limit=limit, **travel)
+            # As for rows, 0 is no limit.
+            explained = lake.explain_read(table, where=where, limit=limit or None, **travel)
             return session.finish(explained.to_json(), lambda look: str(explained))
         number = _count(session, table, where, remote, cores, travel)
         return session.finish({"table": table, "rows": number}, lambda look: str(number))
@@ -94,12 +96,10 @@ def command(
             policy: Literal["error", "null"] = "null" if null_on_cast_error else "error"
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", LakebedWarning)
-                frame = lake.read(spark, table, on_cast_error=policy, **travel)
+                frame = lake.read(spark, table, where=where, on_cast_error=policy, **travel)
             notes = [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
             if null_on_cast_error and not _is_system_table(table):
                 notes += _made_null(lake.cast_errors(spark, table, **travel))
-            if where:
-                frame = frame.where(where)
             if columns:
                 frame = frame.selectExpr(*split_expressions(columns))
             names = frame.columns
@@ -120,14 +120,21 @@ def command(
 
 
 def _check_plan_options(
-    table: str, columns: str | None, null_on_cast_error: bool, *, explain: bool, count: bool
+    table: str, columns: str | None, limit: int | None, null_on_cast_error: bool, *, explain: bool, count: bool
 ) -> None:
     if explain and count:
         raise click.UsageError("give --explain or --count, not both")
     if columns or null_on_cast_error:
         raise click.UsageError("--select and --null-on-cast-error do not go with --explain and --count")
+    if count and limit is not None:
+        raise click.UsageError("--limit does not go with --count")
     if _is_system_table(table):
-        raise UsageError.of("LB5651", f"{table} is a system table", expected="a table with data files", found=table)
+        raise UsageError.of(
+            "LB5651",
+            f"{table} is a system table: --explain and --count are for data files",
+            expected="a table with data files",
+            found=table,
+        )
 
 
 def _count(
