@@ -198,6 +198,14 @@ def test_where_a_stream_begins(tmp_path: Path):
         assert caught.value.code == code, options
 
 
+def before_the_stop(reader: TableStream, start: Any) -> list[tuple[Any, list[tuple[Any, ...]]]]:
+    """The batches that come before the one that fails."""
+    found: list[tuple[Any, list[tuple[Any, ...]]]] = []
+    with pytest.raises(LakebedError):
+        found.extend(batches(reader, start))
+    return found
+
+
 def test_what_stops_a_stream(tmp_path: Path):
     lake = new_lake(tmp_path)
     commit(lake, [[(1, "x")]])
@@ -216,12 +224,29 @@ def test_what_stops_a_stream(tmp_path: Path):
     assert newest is not None
     assert snapshots.publish(replace(newest, id=2, commit_kind="OVERWRITE"))
     assert code(reader, end) == "LB5619"
+    assert [len(found) for _, found in before_the_stop(reader, start)] == [1]
     goes_on = stream(lake, on_overwrite="ignore")
     assert [found for _, found in batches(goes_on, end)] == [[]]
     Path(snapshots.path(1)).unlink()
     assert code(stream(lake), start) == "LB5617"
     shutil.rmtree(Path(snapshots.path(2)).parent)
     assert code(stream(lake), end) == "LB5618"
+
+
+def test_an_unfinished_batch_is_not_done_again_with_the_rows_of_another_history(tmp_path: Path):
+    lake = new_lake(tmp_path)
+    commit(lake, [[(1, "x")]])
+    reader = stream(lake)
+    [(begun, _)] = batches(reader, reader.initialOffset())
+    commit(lake, [[(2, "y")]])
+    end = reader.latestOffset(begun, ReadAllAvailable())
+    snapshots = SnapshotManager(lake.store, storage(lake).path)
+    shutil.rmtree(Path(snapshots.path(1)).parent)
+    for _ in range(2):
+        commit(lake, [[(3, "z")]])
+        with pytest.raises(LakebedError) as caught:
+            stream(lake).partitions(begun, end)
+        assert caught.value.code == "LB5618"
 
 
 def test_a_schema_that_changes_under_a_stream(tmp_path: Path):
@@ -237,6 +262,25 @@ def test_a_schema_that_changes_under_a_stream(tmp_path: Path):
     assert caught.value.code == "LB5621"
     assert [found for _, found in batches(projecting, end)] == [[(2, "y")]]
     assert [found for _, found in batches(stream(lake), end)] == [[(2, "y", 7)]]
+
+
+def test_deletes_that_a_table_ignores_are_no_changes(tmp_path: Path):
+    options = {"ignore-delete": "true"}
+    table = KeyedTable(tmp_path, "t", {"k": ("INT", pa.int32()), "v": ("STRING", pa.string())}, options=options)
+    table.add([Record(INSERT, 0, {"k": 1, "v": "a"}), Record(DELETE, 1, {"k": 2, "v": "b"})])
+    table.commit()
+    given = {"path": "db.t", "warehouse": str(tmp_path), "row-kinds": "true", "from-snapshot": "1"}
+    source = LakebedDataSource(given)
+    reader = source.streamReader(source.schema())
+    assert isinstance(reader, TableStream)
+    assert [found for _, found in batches(reader, reader.initialOffset())] == [[("+I", 1, "a")]]
+    with pytest.raises(LakebedError, match="LB5623"):
+        source.streamReader(_without_kind(source)).initialOffset()
+
+
+def _without_kind(source: LakebedDataSource) -> Any:
+    schema = source.schema()
+    return type(schema)([field for field in schema.fields if field.name != "rowkind"])
 
 
 def test_tables_with_a_primary_key(tmp_path: Path):

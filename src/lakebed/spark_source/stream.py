@@ -36,21 +36,27 @@ from lakebed.spark_source.stream_history import NO_CHANGELOG, TableHistory, chan
 from lakebed.spark_source.stream_offset import Offset, Place
 from lakebed.spark_source.stream_options import OnSchemaChange, Start, StreamOptions
 from lakebed.spark_source.user_schema import ROW_KIND, chosen_fields
-from lakebed.table.merge_rules import MergeEngine, merge_engine
+from lakebed.table.merge_rules import MergeEngine, merge_engine, merge_rules
 from lakebed.table.partition import POSTPONED
 from lakebed.table.row_ranges import has_data_evolution
 from lakebed.table.support import refuse_unreadable
 
 _KINDS = ("+I", "-U", "+U", "-D")
+#: The places of those that add a row.
+_ADDED = (0, 2)
 _TRAVEL = ("snapshot", "tag", "as_of", "watermark")
 
 
 @dataclass(frozen=True, slots=True)
 class StreamWork:
-    """What one task reads. `kinds`: the last column is the stored kind of each row; else all rows are added ones."""
+    """What one task reads. `kinds`: the last column is the stored kind of each row; else all rows are added ones.
+
+    `ignores_deletes`: the table takes no notice of rows that are deletes.
+    """
 
     work: Work
     kinds: bool
+    ignores_deletes: bool = False
 
 
 class _Source:
@@ -77,6 +83,8 @@ class _Source:
             narrow,
         )
         self.zone = asked.warehouse.time_zone
+        stored = changelog_producer(self.state.schema) == NO_CHANGELOG
+        self._ignores_deletes = stored and merge_rules(self.state.schema).ignore_delete
 
     @property
     def newest(self) -> int | None:
@@ -139,7 +147,7 @@ class _Source:
                 parts_ = tuple(
                     replace(p, stored=(*(f for f in p.stored if f.id != VALUE_KIND.id), VALUE_KIND)) for p in work.parts
                 )
-                yield StreamWork(replace(work, parts=parts_), True)
+                yield StreamWork(replace(work, parts=parts_), True, self._ignores_deletes)
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -195,8 +203,10 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
         """The tasks of the batch from `start` to `end`."""
         with plainly():
-            source = self._planning
-            parts = between(source.history, Offset.from_json(start), Offset.from_json(end))
+            source, last = self._planning, Offset.from_json(end)
+            # After a restart Spark does an unfinished batch again without asking for its end.
+            check_history(source.history, last, source.newest)
+            parts = between(source.history, Offset.from_json(start), last)
             return [InputPartition(work) for work in source.work(parts, self._asked.split_size)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
@@ -207,17 +217,19 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         with plainly():
             _, store = open_tables(self._asked.warehouse)
             for batch in open_rows(store, task.work):
-                yield as_asked(self._arranged(batch, task.kinds), self._wanted, self._asked.table)
+                yield as_asked(self._arranged(batch, task), self._wanted, self._asked.table)
 
     def commit(self, end: dict[str, Any]) -> None:
         """All before `end` is done: what was planned of it is not needed again."""
         with plainly():
             self._planning.history.forget(Offset.from_json(end).at)
 
-    def _arranged(self, batch: pa.RecordBatch, kinds: bool) -> pa.RecordBatch:
+    def _arranged(self, batch: pa.RecordBatch, task: StreamWork) -> pa.RecordBatch:
         """The columns in the order that is wanted, with the kind of each row where it is asked for."""
         if not self._options.row_kinds:
             return batch
+        if task.ignores_deletes:
+            batch = batch.filter(pc.is_in(pc.fill_null(batch.column(ROW_KIND), 0), pa.array(_ADDED, pa.int8())))
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         stored = columns.pop(ROW_KIND, None)
         own = iter(columns.values())
@@ -239,6 +251,13 @@ def _columns(
     asked: ReadOptions, options: StreamOptions, wanted: spark_types.StructType, state: TableState
 ) -> tuple[Column, ...]:
     fields = [f for f in wanted.fields if not (options.row_kinds and _is_kind(f))]
+    if options.row_kinds and len(fields) == len(wanted.fields):
+        raise UsageError.of(
+            "LB5623",
+            f"row-kinds=true, and the schema that is given has no column {ROW_KIND}",
+            path=ROW_KIND,
+            remedy=f"name it as well: {ROW_KIND} STRING",
+        )
     chosen = chosen_fields(spark_types.StructType(fields), state.schema, asked.table)
     refuse_unreadable(state.schema, columns=[f.name for f in chosen])
     return tuple(Column(f.name, f, f) for f in chosen)

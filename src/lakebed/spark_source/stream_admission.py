@@ -66,11 +66,17 @@ class History(Protocol):
 def advance(history: History, start: Offset, limits: Limits, newest: int) -> Offset:
     """The end of the batch that begins at `start`: `start` itself where snapshots up to `newest` hold no more.
 
-    Snapshots without parts are passed over, so that a checkpoint does not depend on them.
+    Snapshots without parts are passed over, so that a checkpoint does not depend on them. A snapshot that stops the
+    stream does so at the beginning of a batch: what lies before it is a batch of its own.
     """
     at, files, size, rows = start.at, 0, 0, 0
     while at.snapshot <= newest:
-        parts = history.parts(at)
+        try:
+            parts = history.parts(at)
+        except LakebedError:
+            if not files:
+                raise
+            break
         for part in parts[at.part :]:
             taken = files + len(part.files), size + part.size, rows + part.rows
             if files and not limits.holds(*taken):
