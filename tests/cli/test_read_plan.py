@@ -11,6 +11,8 @@ import pyarrow as pa
 import pytest
 
 from cli.command_line import SOURCE, CommandLine
+from lakebed import open as open_lake
+from lakebed.errors import UsageError
 from lakebed.store import LocalStore
 from referees.corpus import load_expected
 from table.building import parquet_bytes, table_schema
@@ -93,6 +95,16 @@ def test_counts(lakebed: CommandLine, days: str, where: str | None, rows: int) -
     words = ["read", days, "--count", *(["--where", where] if where else [])]
     assert lakebed.ok(*words) == f"{rows}\n"
     assert lakebed.json(*words) == {"table": days, "rows": rows}
+
+
+def test_a_name_that_is_no_column_is_told(lakebed: CommandLine, days: str, warehouse: Path) -> None:
+    """Metadata alone would answer: no file is left to look at, and Spark would refuse the filter."""
+    where = "day = 'nobody' AND ids > 3"
+    assert "ids is no column of this schema: Spark refuses the filter" in lakebed.ok(
+        "read", days, "--explain", "--where", where
+    )
+    with pytest.raises(UsageError, match="ids in the filter is no column"):
+        open_lake(warehouse).count(days, where=where)
 
 
 def test_a_table_without_rows(lakebed: CommandLine, orders: Path) -> None:

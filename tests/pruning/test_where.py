@@ -33,7 +33,7 @@ from lakebed.pruning.predicate import (
     leaves,
     possible,
 )
-from lakebed.pruning.sql import parse_where
+from lakebed.pruning.sql import parse_where, unknown_names
 from lakebed.pruning.sql_text import text
 from pruning.leaf_truth import truth
 from pruning.where_cases import FIELDS, SCHEMA, SPARK_SCHEMA, Filters, internal, rows
@@ -285,3 +285,20 @@ def test_pushed_filters() -> None:
         Compare(FIELDS["d2"], Operator.LESS, Decimal("1.5")),
     )
     assert from_filters([], SCHEMA, time_zone="UTC").predicate == Constant(True)
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("a = 1 AND amont > 3", ("amont",)),
+        ("`A` = 1 OR nope IS NULL OR nope = 2", ("nope",)),
+        ("exists(xs, x -> x > 1) AND current_date > DATE '2020-01-01'", ("xs",)),
+        ("a > upper('b')", ()),
+        ("s.member = 1", ()),
+        ("a = ", ()),
+        ('a = "text"', ()),
+    ],
+)
+def test_names_that_are_no_columns(sql: str, expected: tuple[str, ...]) -> None:
+    schema = TableSchema(0, (t.DataField(0, "a", t.Int()),), 0, (), ())
+    assert unknown_names(sql, schema) == expected

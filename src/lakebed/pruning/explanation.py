@@ -66,13 +66,17 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class StateExplanation:
-    """The plan for one state of a table: branch (None is main), snapshot (None without data), and schema to read as."""
+    """The plan for one state of a table: branch (None is main), snapshot (None without data), and schema to read as.
+
+    `unknown` are names in the filter that are no columns.
+    """
 
     table_path: str
     branch: str | None
     snapshot: int | None
     schema: int
     plan: ReadPlan
+    unknown: tuple[str, ...] = ()
 
     @property
     def kept(self) -> tuple[KeptFile, ...]:
@@ -111,6 +115,7 @@ class StateExplanation:
             "schema": self.schema,
             "filter": None if plan.predicate == EVERY_ROW else text(plan.predicate),
             "left_to_spark": list(self.left_to_spark),
+            "unknown_names": list(self.unknown),
             "manifests": {"total": plan.manifests.total, "skipped": plan.manifests.skipped},
             "kept": Tally.of(plan.files).to_json(),
             "dropped": {str(stage): tally.to_json() for stage, tally in self.by_stage()},
@@ -147,6 +152,8 @@ class StateExplanation:
             yield f"  filter     {text(plan.predicate)}"
         for part in self.left_to_spark:
             yield f"             {part}: chooses no files, Spark applies it"
+        for name in self.unknown:
+            yield f"             {name} is no column of this schema: Spark refuses the filter"
         if plan.manifests.total:
             yield f"  manifests  {plan.manifests.total:,}, {_unneeded(plan.manifests.skipped)}"
         yield f"  read       {Tally.of(plan.files)}"

@@ -81,6 +81,34 @@ def parse_where(sql: str, schema: TableSchema, *, time_zone: str, case_sensitive
         return Opaque(sql)
 
 
+def unknown_names(sql: str, schema: TableSchema) -> tuple[str, ...]:
+    """The names in a filter that are no columns of `schema`, in their order; none where that cannot be told.
+
+    Spark refuses a filter with such a name, unless it is a variable of its session. What looks like a name and is a
+    function, or stands for the items of a list, is not among them.
+    """
+    from sqlglot import exp
+    from sqlglot import parse_one as parsed
+    from sqlglot.errors import SqlglotError
+
+    if _UNSURE.search(sql):
+        return ()
+    try:
+        doubtful = _doubtful_texts(sql)
+        if doubtful is None:
+            return ()
+        tree: Any = parsed(sql, into=exp.Condition, dialect="spark")
+    except (SqlglotError, RecursionError):
+        return ()
+    known = {field.name.casefold() for field in schema.fields} | _FUNCTIONS
+    names = (
+        node.name
+        for node in tree.find_all(exp.Column)
+        if _has_only(node, "this") and node.find_ancestor(exp.Lambda, exp.Select) is None
+    )
+    return tuple(dict.fromkeys(n for n in names if n.casefold() not in known and n not in doubtful))
+
+
 def _doubtful_texts(sql: str) -> frozenset[str] | None:
     """What stands in double quotes, which may be a text or a name; None where a text holds its own quote."""
     from sqlglot import tokenize
@@ -93,6 +121,17 @@ def _doubtful_texts(sql: str) -> frozenset[str] | None:
         elif "'" in raw[:2] and "'" in raw[raw.index("'") + 1 : -1]:
             return None
     return frozenset(found)
+
+
+#: Functions that may be called without parentheses.
+_FUNCTIONS = frozenset(
+    f"{prefix}{name}"
+    for prefix, name in (
+        *(("current_", name) for name in ("catalog", "database", "date", "path", "schema", "time", "timestamp")),
+        *(("current_", name) for name in ("timezone", "user")),
+        *(("", name) for name in ("user", "session_user", "localtime", "localtimestamp", "now")),
+    )
+)
 
 
 class _Reader:

@@ -16,6 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.spark import scan_schema
 from lakebed.errors import UsageError
 from lakebed.physical.types import Blob
 from lakebed.pruning.read_plan import Plain, ReadPlan
@@ -81,6 +82,11 @@ def session_condition(spark: SparkSession, where: str | None) -> Condition:
         return condition(None, time_zone="UTC")
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
     return condition(where, time_zone=zone, case_sensitive=spark.conf.get("spark.sql.caseSensitive") == "true")
+
+
+def check_filter(spark: SparkSession, schema: TableSchema, where: str) -> None:
+    """Let Spark refuse a filter over the columns of a schema; no rows are read."""
+    _ = spark.createDataFrame([], scan_schema(schema.fields)).where(where).schema
 
 
 def count_rows(

@@ -44,6 +44,7 @@ class TablePlans:
         lake's time zone, as a session has it that the command line starts.
         """
         from lakebed.pruning.explanation import ReadExplanation, StateExplanation
+        from lakebed.pruning.sql import unknown_names
         from lakebed.spark.planned import condition
 
         wanted = condition(where, time_zone=self._time_zone)
@@ -57,6 +58,7 @@ class TablePlans:
                 None if one.state.snapshot is None else one.state.snapshot.id,
                 one.state.schema.id,
                 one.plan,
+                () if where is None else unknown_names(where, one.state.schema),
             )
             for one in planned.states
         )
@@ -84,6 +86,7 @@ class TablePlans:
         """
         from lakebed.errors import UsageError
         from lakebed.pruning.count import known_rows
+        from lakebed.pruning.sql import unknown_names
         from lakebed.spark.planned import condition
 
         if spark is None:
@@ -96,12 +99,22 @@ class TablePlans:
         known = [known_rows(self._store, one.plan) for one in planned.states]
         rows = sum(one.rows for one in known)
         open_ = [one for one in known if not one.exact]
-        if not open_:
+        obstacles = [one.obstacle for one in open_]
+        # Metadata may tell without looking at the part of the filter that Spark refuses.
+        columns = planned.main.state.schema
+        unknown = () if where is None else unknown_names(where, columns)
+        if spark is None:
+            obstacles += [f"{name} in the filter is no column" for name in unknown]
+        elif where is not None and unknown:
+            from lakebed.spark.read import check_filter
+
+            check_filter(spark, columns, where)
+        if not obstacles:
             return rows
         if spark is None:
             raise UsageError.of(
                 "LB5650",
-                f"the rows of {table} cannot be counted from metadata: {' and '.join(k.obstacle for k in open_)}",
+                f"the rows of {table} cannot be counted from metadata: {' and '.join(obstacles)}",
                 remedy="give a Spark session: lake.count(table, spark=spark)",
             )
         return rows + self._count_rest(spark, planned, known, where, scratch)
