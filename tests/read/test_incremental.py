@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import lakebed
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.physical import parse
+from lakebed.spark_source.data_source import LakebedDataSource
 from read.lakes import declare, got, manifest, put
 from referees.encoding import spark_rows
 from referees.java import JavaReferee
@@ -65,6 +67,27 @@ def test_each_change_keeps_its_kind(keyed: Path, spark: Any) -> None:
         *(("+U", 1, "a3", "+U"), ("+U", 2, "b3", "+I"), ("+U", 3, "c", "+U")),
         *(("-U", 1, "a", "+I"), ("-U", 2, "b", "+I"), ("-U", 3, "c", "+I")),
     ]
+
+
+@pytest.mark.parametrize("table", ["db.plain", "db.logged"])
+def test_a_stream_gives_the_same_changes(keyed: Path, table: str) -> None:
+    """From snapshot 2 on, with and without a changelog; and after the whole state of the newest nothing is left."""
+
+    def streamed(**options: str) -> list[list[tuple[Any, ...]]]:
+        given = {"path": table, "warehouse": str(keyed), "row-kinds": "true"} | options
+        source = LakebedDataSource(given)
+        reader = source.streamReader(source.schema())
+        start, found = reader.initialOffset(), []
+        while (end := reader.latestOffset(start, ReadAllAvailable())) != start:
+            batches = [batch for part in reader.partitions(start, end) for batch in reader.read(part)]
+            found.append([tuple(row.values()) for batch in batches for row in batch.to_pylist()])
+            start = end
+        return found
+
+    [changes] = streamed(**{"from-snapshot": "2"})
+    assert sorted_rows(changes) == sorted_rows([(r[2], *r) for rows in COMMITS[1:] for r in rows])
+    [whole] = streamed()
+    assert sorted_rows(whole) == [("+I", 1, "a3", "+U"), ("+I", 2, "b3", "+I"), ("+I", 3, "c", "+U")]
 
 
 def test_a_changelog_outlives_its_snapshot(keyed: Path, spark: Any) -> None:
