@@ -212,6 +212,7 @@ class _Planning:
         self._schema = schema
         self._version = cache(version)
         self._predicate = predicate
+        self._conjuncts = conjuncts(predicate)
         self._partition_ids = tuple(f.id for k in schema.partition_keys if (f := schema.field(k)) is not None)
         self._on_partitions = conjuncts_over(predicate, self._partition_ids)
         self._filters = possible(predicate, lambda _: Truths.ANY) != Truths.TRUE
@@ -316,7 +317,7 @@ class _Planning:
                 self.certain.add(file.path)
             else:
                 evidence = self._of_file(file)
-                against = self._against(conjuncts(self._predicate), evidence)
+                against = self._against(self._conjuncts, evidence)
                 if not self._keep(file, Stage.STATISTICS, against):
                     continue
                 index = self._index(file)
@@ -333,7 +334,7 @@ class _Planning:
         """Whether a section that is merged may hold a wanted row: one of its files' rows is the merged one."""
         if not self._filters:
             return True
-        found = [self._against(conjuncts(self._predicate), self._of_file(file)) for file in section]
+        found = [self._against(self._conjuncts, self._of_file(file)) for file in section]
         if None not in found:
             return self._drop(section, Stage.STATISTICS, found)
         indexed = [
@@ -344,7 +345,7 @@ class _Planning:
 
     def _keep_parts(self, group: tuple[DataFile, ...]) -> bool:
         """Whether files that hold parts of the same rows may hold a wanted row."""
-        why = self._against(conjuncts(self._predicate), self._of_parts(group))
+        why = self._against(self._conjuncts, self._of_parts(group))
         return why is None or self._drop(group, Stage.STATISTICS, [why] * len(group))
 
     def _drop(self, files: Sequence[DataFile], stage: Stage, whys: Sequence[str | None]) -> bool:
@@ -384,7 +385,7 @@ class _Planning:
         if index is None:
             return None
         found = self._with_partition(file, together(evidence, index.evidence))
-        if (against := self._against(conjuncts(self._predicate), found)) is not None:
+        if (against := self._against(self._conjuncts, found)) is not None:
             return against
         own = conjuncts_over(self._predicate, {f.id for f in self._schema.fields}.difference(self._partition_ids))
         if not own:

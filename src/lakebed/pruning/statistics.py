@@ -14,6 +14,7 @@ from typing import Any, assert_never
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.types import (
+    MAX_LENGTH,
     Char,
     DataField,
     DataType,
@@ -24,7 +25,7 @@ from lakebed.physical.types import (
     Timestamp,
     VarChar,
 )
-from lakebed.pruning.file_index.keys import keeps_values
+from lakebed.pruning.file_index.keys import GREGORIAN_DAY, keeps_values
 from lakebed.pruning.predicate import Compare, Evidence, IsIn, IsNull, Leaf, Operator, StartsWith, Truths
 from lakebed.table import binary_row
 from lakebed.table.blob_columns import holds_blobs
@@ -35,9 +36,6 @@ from lakebed.table.statistics import file_statistics
 
 _NANOS_PER_MICRO = 1_000
 _MICROS, _NANOS = 6, 9
-#: The first day of the calendar that all writers agree on, in days since 1970.
-_GREGORIAN = -141427
-_UNBOUNDED = (1 << 31) - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +216,9 @@ def changed_by_orc(type_: DataType, least: Any = None) -> bool:
         case Char() | Timestamp() | LocalZonedTimestamp():
             return True
         case VarChar(length=length):
-            return length < _UNBOUNDED
+            return length < MAX_LENGTH
         case Date():
-            return least is None or bool(least < _GREGORIAN)
+            return least is None or bool(least < GREGORIAN_DAY)
         case _:
             return False
 

@@ -30,14 +30,12 @@ from lakebed.table.blob_columns import refuse_blobs
 from lakebed.table.manifest import Kind, read_list
 from lakebed.table.merge_rules import MergeEngine, merge_engine
 from lakebed.table.partition import POSTPONED
+from lakebed.table.row_kinds import KINDS, ROW_KIND
 from lakebed.table.row_ranges import has_data_evolution
 from lakebed.table.scan import DataFile, data_files, delta_manifests, entries_of
 from lakebed.table.snapshot import APPEND, Snapshot, loads
 from lakebed.table.support import refuse_unreadable, refuse_unreadable_files
 
-#: The first column of a read with row kinds, as in the table format's audit log.
-ROW_KIND = "rowkind"
-_KINDS = ("+I", "-U", "+U", "-D")
 _MODES = ("auto", "delta", "changelog", "diff")
 _OLD, _NEW, _SIDE, _PLACE = "_LAKEBED_OLD", "_LAKEBED_NEW", "_LAKEBED_SIDE", "_LAKEBED_PLACE"
 _State = int | str | datetime | None
@@ -178,9 +176,9 @@ def _kinds(reader: FileRows, files: Sequence[DataFile], schema: TableSchema) -> 
     """Every row of the files, with its kind; rows of append tables are inserts."""
     own = [F.col(quote_name(f.name)) for f in schema.fields]
     if not schema.primary_keys:
-        return reader.read(files, schema).select(F.lit(_KINDS[0]).alias(ROW_KIND), *own)
+        return reader.read(files, schema).select(F.lit(KINDS[0]).alias(ROW_KIND), *own)
     rows = reader.read(files, schema, System.VALUE_KIND)
-    names = F.array(*map(F.lit, _KINDS))
+    names = F.array(*map(F.lit, KINDS))
     kind = F.element_at(names, F.col(System.VALUE_KIND).cast("int") + F.lit(1))
     return rows.select(kind.alias(ROW_KIND), *own)
 
@@ -202,8 +200,8 @@ def _last_image(reader: FileRows, files: Sequence[DataFile], schema: TableSchema
     keys = (F.col(quote_name(k)) for k in schema.primary_keys)
     newest = Window.partitionBy(*keys).orderBy(F.col(System.FILE).desc(), F.col(System.SEQUENCE_NUMBER).desc())
     # A before-image is never the last word, and may have the number of the image after it.
-    last = rows.where(kind != F.lit(_KINDS.index("-U"))).withColumn(_PLACE, F.row_number().over(newest))
-    kept = last.where((F.col(_PLACE) == 1) & (kind != F.lit(_KINDS.index("-D"))))
+    last = rows.where(kind != F.lit(KINDS.index("-U"))).withColumn(_PLACE, F.row_number().over(newest))
+    kept = last.where((F.col(_PLACE) == 1) & (kind != F.lit(KINDS.index("-D"))))
     return kept.select(*_columns(schema))
 
 

@@ -12,6 +12,8 @@ from dataclasses import replace
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import UnsupportedError
+from lakebed.physical.types import DataField, equal_ignoring_nullability
 from lakebed.spark.travel import TableState, Travel, resolve
 from lakebed.store.base import Store
 from lakebed.table.snapshot import SnapshotManager
@@ -42,3 +44,21 @@ def fallback_state(
     then = snapshots.at_or_before(main.snapshot.time_millis) if same is None else snapshots.load(same)
     schema = newest.schema if then is None else newest.schemas.load_schema(then.schema_id)
     return replace(newest, snapshot=then, schema=schema)
+
+
+def branch_column(field: DataField, schema: TableSchema) -> DataField | None:
+    """The column of the fallback branch that answers for a column of the main branch; None where it lacks it.
+
+    Columns of both branches go by their names. Raises UnsupportedError for one of another type.
+    """
+    other = schema.field(field.name)
+    if other is not None and not equal_ignoring_nullability(other.type, field.type):
+        raise UnsupportedError.of(
+            "LB5053",
+            f"column {field.name!r} is {field.type} on the main branch and {other.type} on the fallback branch",
+            path=field.name,
+            expected=str(field.type),
+            found=str(other.type),
+            remedy="give the column one type on both branches",
+        )
+    return other

@@ -7,9 +7,8 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_type
-from lakebed.errors import UnsupportedError
-from lakebed.physical.types import with_nullability
 from lakebed.spark.addresses import quote_name
+from lakebed.spark.fallback import branch_column
 
 
 def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame:
@@ -17,21 +16,9 @@ def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame
 
     Raises UnsupportedError for a column of another type.
     """
-    have = {f.name: f for f in schema.fields}
     columns = []
     for field in wanted.fields:
-        other = have.get(field.name)
-        if other is None:
-            columns.append(F.lit(None).cast(scan_type(field.type)).alias(field.name))
-            continue
-        if with_nullability(other.type, True) != with_nullability(field.type, True):
-            raise UnsupportedError.of(
-                "LB5053",
-                f"column {field.name!r} is {field.type} on the main branch and {other.type} on the fallback branch",
-                path=field.name,
-                expected=str(field.type),
-                found=str(other.type),
-                remedy="give the column one type on both branches",
-            )
-        columns.append(F.col(quote_name(field.name)))
+        lacks = branch_column(field, schema) is None
+        value = F.lit(None).cast(scan_type(field.type)) if lacks else F.col(quote_name(field.name))
+        columns.append(value.alias(field.name))
     return rows.select(*columns)

@@ -19,9 +19,10 @@ from lakebed.spark.addresses import quote_name
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.lookup import by_number
 from lakebed.spark.merging.arithmetic import refused
-from lakebed.spark.merging.fold import INSERTS, folded, folded_onto
+from lakebed.spark.merging.fold import folded, folded_onto
 from lakebed.table.merge_plan import Section, has_no_deletes, is_older, split_base
 from lakebed.table.merge_rules import MergeEngine, MergeRules, merge_rules
+from lakebed.table.row_kinds import INSERTS
 
 _SECTION, _PLACE, _OTHER = "_LAKEBED_SECTION", "_LAKEBED_PLACE", "_LAKEBED_OTHER_"
 #: Up to so many rows of a delta, its keys are sent to every task instead of the base being shuffled.

@@ -14,13 +14,11 @@ from pyspark.sql import types as spark_types
 from lakebed.catalog import TableManager, TableRef, open_warehouse
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_schema, with_metadata
-from lakebed.errors import UnsupportedError
 from lakebed.model import Schema
-from lakebed.physical.types import DataField, with_nullability
 from lakebed.pruning.filters import from_filters
 from lakebed.pruning.predicate import Predicate
 from lakebed.pruning.read_plan import EVERY_ROW, ReadPlan, plan_read
-from lakebed.spark.fallback import fallback_branch, fallback_state
+from lakebed.spark.fallback import branch_column, fallback_branch, fallback_state
 from lakebed.spark.projection import layout
 from lakebed.spark.travel import TableState, Travel, resolve
 from lakebed.spark.unknown_types import without_unknown
@@ -155,7 +153,7 @@ class TableRead:
         refuse_unreadable(other.schema, columns=[c.name for c in columns])
         plan = self._plan(other, EVERY_ROW, lambda partition: partition not in own)
         whole = {f.id: f for f in state.schema.fields}
-        named = tuple(replace(c, field=_of_branch(whole[c.wanted.id], other.schema, branch)) for c in columns)
+        named = tuple(replace(c, field=branch_column(whole[c.wanted.id], other.schema)) for c in columns)
         yield from self._tasks(other, plan, named)
 
     def _tasks(self, state: TableState, plan: ReadPlan, columns: tuple[Column, ...]) -> Iterator[Work]:
@@ -240,17 +238,3 @@ def _split(part: FilePart, size: int) -> Iterator[FilePart]:
     count = -(-part.size // size) if part.format == "parquet" else 1
     for number in range(max(count, 1)):
         yield replace(part, part=number, parts=max(count, 1))
-
-
-def _of_branch(wanted: DataField, schema: TableSchema, branch: str) -> DataField | None:
-    other = schema.field(wanted.name)
-    if other is not None and with_nullability(other.type, True) != with_nullability(wanted.type, True):
-        raise UnsupportedError.of(
-            "LB5053",
-            f"column {wanted.name!r} is {wanted.type} on the main branch and {other.type} on the branch {branch}",
-            path=wanted.name,
-            expected=str(wanted.type),
-            found=str(other.type),
-            remedy="give the column one type on both branches",
-        )
-    return other

@@ -30,9 +30,8 @@ from lakebed.spark_source.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, 
 from lakebed.store.base import Store
 from lakebed.table.merge_plan import Section, trimmed_key
 from lakebed.table.merge_rules import MergeEngine, merge_rules
+from lakebed.table.row_kinds import INSERTS
 
-#: Kinds of rows that are there: inserts and the new rows of updates.
-_THERE = (0, 2)
 #: How many bytes of files a task merges at most: all of their rows are in memory at once.
 _MOST = 1 << 30
 _MICROS = 6
@@ -104,7 +103,7 @@ def _system(field: DataField) -> Column:
 
 
 def _there(kinds: pa.ChunkedArray) -> pa.ChunkedArray:
-    return pc.is_in(kinds, pa.array(_THERE, pa.int8()))
+    return pc.is_in(kinds, pa.array(INSERTS, pa.int8()))
 
 
 def _first_of_key(rows: pa.Table, keys: Sequence[str]) -> pa.Array:

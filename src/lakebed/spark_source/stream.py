@@ -35,15 +35,13 @@ from lakebed.spark_source.stream_admission import Limits, Part, advance, begin, 
 from lakebed.spark_source.stream_history import NO_CHANGELOG, TableHistory, changelog_producer
 from lakebed.spark_source.stream_offset import Offset, Place
 from lakebed.spark_source.stream_options import OnSchemaChange, Start, StreamOptions
-from lakebed.spark_source.user_schema import ROW_KIND, chosen_fields
+from lakebed.spark_source.user_schema import chosen_fields
 from lakebed.table.merge_rules import MergeEngine, merge_engine, merge_rules
 from lakebed.table.partition import POSTPONED
+from lakebed.table.row_kinds import INSERTS, KINDS, ROW_KIND
 from lakebed.table.row_ranges import has_data_evolution
 from lakebed.table.support import refuse_unreadable
 
-_KINDS = ("+I", "-U", "+U", "-D")
-#: The places of those that add a row.
-_ADDED = (0, 2)
 _TRAVEL = ("snapshot", "tag", "as_of", "watermark")
 
 
@@ -229,7 +227,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if not self._options.row_kinds:
             return batch
         if task.ignores_deletes:
-            batch = batch.filter(pc.is_in(pc.fill_null(batch.column(ROW_KIND), 0), pa.array(_ADDED, pa.int8())))
+            batch = batch.filter(pc.is_in(pc.fill_null(batch.column(ROW_KIND), 0), pa.array(INSERTS, pa.int8())))
         columns = dict(zip(batch.schema.names, batch.columns, strict=True))
         stored = columns.pop(ROW_KIND, None)
         own = iter(columns.values())
@@ -239,8 +237,8 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
 def _kinds(stored: pa.Array | None, rows: int) -> pa.Array:
     if stored is None:
-        return pa.repeat(pa.scalar(_KINDS[0]), rows)
-    return pa.array(_KINDS).take(pc.fill_null(stored, 0).cast(pa.int8()))
+        return pa.repeat(pa.scalar(KINDS[0]), rows)
+    return pa.array(KINDS).take(pc.fill_null(stored, 0).cast(pa.int8()))
 
 
 def _is_kind(field: spark_types.StructField) -> bool:

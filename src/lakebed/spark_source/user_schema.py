@@ -12,9 +12,7 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.physical.types import Array, DataField, DataType, Map, Row
 from lakebed.spark_source.shapes import find
-
-#: The column of a stream with row kinds that says what a row means, as in `lake.read_changes`.
-ROW_KIND = "rowkind"
+from lakebed.table.row_kinds import ROW_KIND
 
 
 def with_row_kind(schema: spark_types.StructType) -> spark_types.StructType:

@@ -40,8 +40,8 @@ _INTEGERS = {TinyInt: "b", SmallInt: "h", Int: "i", BigInt: "q"}
 #: No column holds a number of more digits.
 _MOST_DIGITS = 40
 _EXACT = Context(prec=100)
-#: The first day of the Gregorian calendar.
-_GREGORIAN_DAY = -141_427
+#: The first day of the Gregorian calendar, in days since 1970.
+GREGORIAN_DAY = -141_427
 _NANOS_PER_MILLI, _NANOS_PER_MICRO = 1_000_000, 1_000
 _MILLIS_PRECISION, _LONG_PRECISION = 3, 18
 
@@ -171,7 +171,7 @@ def coding(type_: DataType, *, orc: bool) -> Coding | None:
         case Double():
             return Coding(type_, "d")
         case Date():
-            return Coding(type_, "i", since=_GREGORIAN_DAY if orc else None)
+            return Coding(type_, "i", since=GREGORIAN_DAY if orc else None)
         case Time():
             return Coding(type_, "i")
         case Decimal(precision=precision):

@@ -19,8 +19,8 @@ from lakebed.spark.merging.aggregates import FIRSTS, Aggregator
 from lakebed.spark.merging.arithmetic import refused
 from lakebed.spark.merging.nested import greater_or_equal
 from lakebed.table.merge_rules import ColumnRule, MergeEngine, MergeRules
+from lakebed.table.row_kinds import INSERTS
 
-INSERTS = (0, 2)
 DELETE = 3
 
 _RECORDS, _BENEATH, _MERGED = "_LAKEBED_RECORDS", "_LAKEBED_BENEATH", "_LAKEBED_MERGED"
