@@ -272,7 +272,7 @@ def test_an_outcome_that_stays_unknown_says_so_and_can_be_repeated() -> None:
 
         def create_if_absent(self, path: str, data: bytes) -> bool:
             if self.broken and "/snapshot/" in path:
-                raise StoreError.of("LB0000", "the network is down")
+                raise StoreError.of("LB3700", "the network is down")
             return super().create_if_absent(path, data)
 
     store = Broken()

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import random
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import count
 from typing import Any, Protocol
 
+from lakebed.catalog.attempts import attempts, part
 from lakebed.catalog.schema_manager import Clock, SchemaManager, says_the_same
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -15,10 +13,6 @@ from lakebed.errors import ConflictError, RefusedError, ValidationError
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector
 
 RACE = "LB3128"
-
-#: Seconds after the second lost race, doubled so many times at most.
-_FIRST_WAIT = 0.005
-_LONGEST_WAIT = 6
 
 
 class Alterer(Protocol):
@@ -54,7 +48,7 @@ def alter(
         RefusedError, ValidationError: a change is refused in the version that was there first.
     """
     base = manager.load_latest_schema()
-    for lost in count():
+    for lost in attempts(manager.label):
         manager.refuse_newer(base)
         try:
             new = alterer(base, changes, has_snapshots=has_snapshots, now=clock(), history=manager.versions)
@@ -66,14 +60,12 @@ def alter(
             return base
         if manager.publish(new):
             return manager.as_stored(new)
-        if lost:
-            # Rivals that step on each other's feet part.
-            time.sleep(random.uniform(0, _FIRST_WAIT * 2.0 ** min(lost, _LONGEST_WAIT)))
+        part(lost)
         latest = manager.load_latest_schema()
         if not _names_mean_the_same(base, latest):
             raise _conflict(manager, latest, ())
         base = latest
-    raise AssertionError("there is always another attempt")
+    raise AssertionError("the last attempt returns or raises")
 
 
 def _conflict(manager: SchemaManager, latest: TableSchema, reasons: Sequence[Diagnostic]) -> ConflictError:

@@ -6,6 +6,7 @@ import re
 
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.store import Store
+from lakebed.store.obstacles import is_file
 
 #: In a branch's directory on a storage without directories: it is not complete yet, or is being deleted.
 INCOMPLETE = ".incomplete"
@@ -37,7 +38,7 @@ def has_schema(store: Store, table_path: str, branch: str = MAIN) -> bool:
     if branch != MAIN and store.exists(f"{branch_root(table_path, branch)}/{INCOMPLETE}"):
         return False
     directory = f"{branch_root(table_path, branch)}/{SCHEMA}"
-    if store.exists(f"{directory}/schema-0"):
+    if is_file(store, f"{directory}/schema-0"):
         return True
     return any(not e.is_directory and schema_id_of(e.name) is not None for e in store.list(directory))
 

@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 from lakebed import model
 from lakebed.catalog.annotations import OPTION, annotate, refuse_newer
+from lakebed.catalog.attempts import attempts, part
 from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.dialects import PAIMON, Dialect
@@ -26,6 +27,7 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError
 from lakebed.physical.types import DataField, with_nullability
 from lakebed.store import Store
+from lakebed.store.obstacles import is_file, refuse_obstacle
 
 NO_SUCH_VERSION = "LB3201"
 NO_SCHEMA = "LB3202"
@@ -90,6 +92,11 @@ class SchemaManager:
         self._lock = threading.Lock()
         self._parsed: dict[int, _Parsed] = {}
 
+    @property
+    def label(self) -> str:
+        """What messages call the table."""
+        return self._table
+
     def path(self, schema_id: int) -> str:
         """The file of a version."""
         return f"{self._directory}/schema-{schema_id}"
@@ -102,7 +109,7 @@ class SchemaManager:
 
     def exists(self) -> bool:
         """Whether there is any version: version 0 is looked for first, the directory listed only without it."""
-        return self.store.exists(self.path(0)) or bool(self.ids())
+        return is_file(self.store, self.path(0)) or bool(self.ids())
 
     def load_schema(self, schema_id: int) -> TableSchema:
         """The version of this id, read from its file; only its parsed form is cached.
@@ -159,6 +166,7 @@ class SchemaManager:
 
         Raises:
             ConflictError: the version before it is gone, as after a drop of the table.
+            StoreError: something that is no file has the name of the version's file (LB3608).
             UnsupportedError: the dialect cannot hold the schema, or its version is newer than this Lakebed.
         """
         if schema.version > CURRENT_VERSION:
@@ -182,6 +190,7 @@ class SchemaManager:
             if problems:
                 raise UnsupportedError(*problems)
         if not self.store.create_if_absent(self.path(schema.id), data):
+            refuse_obstacle(self.store, self.path(schema.id), self._what(schema.id))
             return False
         if self._on_new_version is not None:
             self._on_new_version(schema)
@@ -210,16 +219,18 @@ class SchemaManager:
         base = self.load_latest_schema()
         if base_id is not None and base.id != base_id:
             raise self._conflict(base.id)
-        while True:
+        for lost in attempts(self._table):
             new = self._next(base, columns, *keys)
             if new is base:
                 return base
             if self.publish(new):
                 return self.as_stored(new)
+            part(lost)
             latest = self.load_latest_schema()
             if latest.fields != base.fields and self._next(latest, columns, *keys) is not latest:
                 raise self._conflict(latest.id)
             base = latest
+        raise AssertionError("the last attempt returns or raises")
 
     def refuse_newer(self, schema: TableSchema) -> None:
         """Raise `UnsupportedError` for a version that a later Lakebed or Paimon has written, or with unknown types."""
@@ -244,6 +255,7 @@ class SchemaManager:
         try:
             data = self.store.read(path)
         except NotFoundError as error:
+            refuse_obstacle(self.store, path, self._what(schema_id))
             raise self._no_such_version(schema_id, self.ids()) from error
         with self._lock:
             cached = self._parsed.get(schema_id)
@@ -298,6 +310,9 @@ class SchemaManager:
             raise RefusedError(*problems)
 
     # -- errors ------------------------------------------------------------------------------------------------------
+
+    def _what(self, schema_id: int) -> str:
+        return f"version {schema_id} of the schema of {self._table}"
 
     def _no_schema(self) -> NotFoundError:
         return NotFoundError(

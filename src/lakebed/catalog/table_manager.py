@@ -35,6 +35,7 @@ from lakebed.errors import (
     ValidationError,
 )
 from lakebed.store import Store
+from lakebed.store.obstacles import refuse_obstacle
 
 NO_ALTERER = "LB3126"
 NOT_FIRST = "LB3127"
@@ -209,6 +210,7 @@ class TableManager:
             )
         ensure_valid(schema, branch_exists=lambda branch: branch == MAIN)
         if self.exists(name):
+            refuse_obstacle(self.store, self.path_factory.schema(name, 0), f"the first version of {name}")
             raise already_there(name)
         refuse_waiting_quarantine(self.store, self.path_factory, name)
         refuse_leftovers(self.store, self.table_path(name), name)

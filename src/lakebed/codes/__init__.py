@@ -12,6 +12,7 @@ from importlib import import_module
 
 _ROOMS = (
     *("general", "manifest", "types", "arrow", "conversion", "catalog", "databases", "maintenance", "evolve"),
+    "stores",
     *("merge", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
     *("row_parts", "merging", "formats", "travel", "pruning", "spark_source"),
 )

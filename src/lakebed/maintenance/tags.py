@@ -14,10 +14,11 @@ from typing import Any
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, UsageError
+from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.maintenance.names import check_new_name
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References
+from lakebed.store.obstacles import refuse_obstacle
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 NO_SUCH_TAG = "LB5004"
@@ -110,15 +111,8 @@ class Tags:
             data = _tag_bytes(data, made, retained)
         path = self._path(name)
         if not store.create_if_absent(path, data):
-            raise AlreadyExistsError(
-                Diagnostic(
-                    TAG_EXISTS,
-                    f"{self._place.label} has a tag {name!r} already, of snapshot {self._load(name).snapshot.id}",
-                    path=path,
-                    found=name,
-                    remedy="Choose another name, or delete that tag first.",
-                )
-            )
+            refuse_obstacle(store, path, f"tag {name!r}")
+            raise self._exists(name)
         if not store.exists(self._snapshots.path(number)):
             # Its data files may be going at this moment, as those of a snapshot that no tag keeps.
             store.delete(path)
@@ -144,6 +138,21 @@ class Tags:
         refuse_needed(self._place, name, tag.snapshot)
         self._place.store.delete(self._path(name))
         return tag
+
+    def _exists(self, name: str) -> AlreadyExistsError:
+        try:
+            of = f"of snapshot {self._load(name).snapshot.id}"
+        except LakebedError as error:
+            of = f"which cannot be read: {error.diagnostics[0].message}"
+        return AlreadyExistsError(
+            Diagnostic(
+                TAG_EXISTS,
+                f"{self._place.label} has a tag {name!r} already, {of}",
+                path=self._path(name),
+                found=name,
+                remedy="Choose another name, or delete that tag first.",
+            )
+        )
 
     @property
     def _snapshots(self) -> SnapshotManager:

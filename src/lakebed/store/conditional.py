@@ -71,6 +71,16 @@ def create(fs: AbstractFileSystem, path: str, data: bytes) -> bool:
     raise AssertionError("the last attempt returns or raises")
 
 
+def create_unguarded(fs: AbstractFileSystem, path: str, data: bytes) -> None:
+    """Put an object over what may have come there since it was looked for. Raises as `create`."""
+    try:
+        fs.pipe_file(path, data)
+    except (*_CERTAIN, PermissionError):
+        raise
+    except Exception as error:
+        raise outcome_unknown(path, error) from error
+
+
 def verify(fs: AbstractFileSystem, directory: str) -> None:
     """Put an object twice and see the second put refused, for there are storages that ignore the condition.
 

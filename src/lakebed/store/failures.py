@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -15,6 +16,8 @@ FAILED = "LB3604"
 NOT_EXCLUSIVE = "LB3605"
 WRONG_KIND = "LB3606"
 UNKNOWN_URL = "LB3607"
+NO_PERMISSION = "LB3611"
+NO_ROOM = "LB3612"
 OUTCOME_UNKNOWN = "LB3700"
 NOT_EMPTY = "LB3701"
 BAD_OPTIONS = "LB3713"
@@ -59,7 +62,15 @@ def outcome_unknown(path: str, cause: BaseException) -> StoreError:
 
 def failed(action: str, path: str, cause: BaseException) -> StoreError:
     """The error for everything else; `action` completes "cannot ..."."""
-    return StoreError(Diagnostic(FAILED, f"cannot {action} {path}: {cause}", path=path, found=type(cause).__name__))
+    message, found = f"cannot {action} {path}: {cause}", type(cause).__name__
+    number = cause.errno if isinstance(cause, OSError) else None
+    if isinstance(cause, PermissionError) or number == errno.EROFS:
+        remedy = "Give the user who runs this the right to do it, or use another place: nothing was done."
+        return StoreError(Diagnostic(NO_PERMISSION, message, path=path, found=found, remedy=remedy))
+    if number in (errno.ENOSPC, errno.EDQUOT):
+        remedy = "Make room, then repeat the command: the file was not published."
+        return StoreError(Diagnostic(NO_ROOM, message, path=path, found=found, remedy=remedy))
+    return StoreError(Diagnostic(FAILED, message, path=path, found=found))
 
 
 @contextmanager
@@ -74,4 +85,7 @@ def translated(action: str, path: str, *, kinds: tuple[type[Exception], ...] = (
     except (IsADirectoryError, NotADirectoryError) as error:
         raise wrong_kind(path, "file" if isinstance(error, IsADirectoryError) else "directory") from error
     except kinds as error:
+        if isinstance(error, OSError) and error.errno == errno.ELOOP:
+            # A link that leads in a circle leads to nothing.
+            raise not_found(path) from error
         raise failed(action, path, error) from error

@@ -99,6 +99,9 @@ class FsspecStore:
                 continue
             is_directory = child["type"] == "directory"
             last = name.rpartition("/")[2]
+            if is_directory and last in entries:
+                # An object and a prefix may have one name: the object is what is read and written there.
+                continue
             size = 0 if is_directory else int(child.get("size") or 0)
             entries[last] = Entry(last, is_directory, size, None if is_directory else _modified(child))
         return [entries[name] for name in sorted(entries)]
@@ -117,7 +120,7 @@ class FsspecStore:
             if self.exists(path):
                 return False
             self._make_parent(path)
-            self._fs.pipe_file(path, data)
+            conditional.create_unguarded(self._fs, path, data)
             return True
 
     def replace(self, path: str, data: bytes) -> None:

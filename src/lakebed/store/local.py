@@ -7,7 +7,9 @@ import os
 import shutil
 import stat
 import uuid
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
@@ -24,6 +26,11 @@ from lakebed.store.failures import (
 
 _MAX_NAME = 255
 _NO_LINK = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
+#: Of a link: the file system itself has refused it, no answer was lost.
+_NOTHING_DONE = {
+    *(errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOENT),
+    *(errno.ENOTDIR, errno.ENAMETOOLONG, errno.EXDEV, errno.ELOOP),
+}
 _NO_DIRECTORY_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 
@@ -36,12 +43,12 @@ class LocalStore:
 
     def read(self, path: str) -> bytes:
         """The whole content."""
-        with translated("read", path), open(path, "rb") as file:
+        with translated("read", path), _opened(path) as file:
             return file.read()
 
     def read_range(self, path: str, start: int, length: int) -> bytes:
         """`length` bytes from `start`; a negative `start` counts from the end."""
-        with translated("read", path), open(path, "rb") as file:
+        with translated("read", path), _opened(path) as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(start if start >= 0 else max(0, size + start))
             return file.read(length)
@@ -54,8 +61,10 @@ class LocalStore:
                     return True
                 with os.scandir(path) as children:
                     return next(iter(children), None) is not None
-            except (FileNotFoundError, NotADirectoryError):
-                return False
+            except OSError as error:
+                if error.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
+                    return False
+                raise
 
     def size(self, path: str) -> int:
         """Bytes of a file."""
@@ -83,6 +92,10 @@ class LocalStore:
             temporary = _write_temporary(directory, name, data)
             try:
                 published = _link(temporary, path)
+            except OSError as error:
+                if error.errno in _NOTHING_DONE:
+                    raise
+                raise outcome_unknown(path, error) from error
             finally:
                 _unlink(temporary)
             try:
@@ -172,20 +185,31 @@ class LocalStore:
                 _sync_directory(parent)
 
 
+@contextmanager
+def _opened(path: str) -> Iterator[BinaryIO]:
+    """A regular file, opened for reading: a pipe or a device in its place would never come to an end."""
+    with open(path, "rb", opener=lambda name, flags: os.open(name, flags | getattr(os, "O_NONBLOCK", 0))) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise wrong_kind(path, "file")
+        yield file
+
+
 def _entries(path: str) -> list[Entry]:
     found = []
     with os.scandir(path) as children:
         for child in children:
-            is_directory = child.is_dir()
             try:
-                found_now = child.stat()
-                size, modified = 0 if is_directory else found_now.st_size, found_now.st_mtime_ns // 1_000_000
-            except FileNotFoundError:
-                # Gone since the listing, or a link to nothing: a link is still there, as an empty entry.
-                if not child.is_symlink():
-                    continue
-                size, modified = 0, None
-            found.append(Entry(child.name, is_directory, size, modified))
+                now = child.stat()
+            except OSError as error:
+                # A link that leads nowhere is still there, as an empty entry; what is gone since the listing is not.
+                if child.is_symlink():
+                    found.append(Entry(child.name, False))
+                elif not isinstance(error, FileNotFoundError):
+                    raise
+                continue
+            is_directory = stat.S_ISDIR(now.st_mode)
+            size = 0 if is_directory else now.st_size
+            found.append(Entry(child.name, is_directory, size, now.st_mtime_ns // 1_000_000))
     return found
 
 
@@ -245,7 +269,8 @@ def _is_second_name(source: str, target: str) -> bool:
 
 
 def _unlink(path: str) -> None:
-    with suppress(FileNotFoundError):
+    """Remove a temporary file. One that stays does no harm: the clean-up of orphan files knows it."""
+    with suppress(OSError):
         os.unlink(path)
 
 

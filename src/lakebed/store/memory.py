@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from lakebed.store.base import Entry
-from lakebed.store.failures import failed, not_empty, not_found, occupied, wrong_kind
+from lakebed.store.failures import failed, not_empty, not_found, occupied, outcome_unknown, wrong_kind
 
 
 class SimulatedCrash(BaseException):
@@ -59,10 +59,12 @@ class MemoryObjectStore:
     # -- faults ------------------------------------------------------------------------------------------------------
 
     def fail_at(self, step: int, error: Exception | None = None, *, after: bool = False) -> None:
-        """Raise `error` (a `StoreError` by default) once, at that step."""
+        """Raise `error` once, at that step; by default a `StoreError`, of an unknown outcome where it publishes."""
 
         def strike() -> None:
-            raise error or failed("reach", "the store", OSError("injected fault"))
+            step, lost = self.operations[-1], OSError("injected fault")
+            unknown = step.name == "create_if_absent"
+            raise error or (outcome_unknown(step.path, lost) if unknown else failed("reach", "the store", lost))
 
         self._plan(step, strike, after)
 
@@ -221,7 +223,7 @@ class MemoryObjectStore:
         found: dict[str, Entry] = {}
         for path in self._below(name):
             child, deeper, _ = path[start:].partition("/")
-            if not child:
+            if not child or (deeper and child in found):
                 continue
             size, modified = (0, None) if deeper else (len(self._files[path]), self._times.get(path))
             found[child] = Entry(child, bool(deeper), size, modified)

@@ -20,6 +20,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, StoreError, UsageError
 from lakebed.store.base import Store
+from lakebed.store.failures import OUTCOME_UNKNOWN, outcome_unknown
 from lakebed.table import binary_row
 from lakebed.table.manifest import DataFileMeta, FileSource, Kind, ManifestEntry, SimpleStats
 from lakebed.table.manifest_writer import ManifestWriter
@@ -177,6 +178,11 @@ class _Commit:
             if self._published(snapshot):
                 return snapshot
         except StoreError as e:
+            if e.code != OUTCOME_UNKNOWN:
+                writer.discard()
+                if self.uncertain is None:
+                    raise
+                return None
             # The snapshot may be there or may still appear: nothing that it refers to is removed.
             self.uncertain = e
             return None
@@ -187,7 +193,12 @@ class _Commit:
     def _published(self, snapshot: Snapshot) -> bool:
         """Publish. A storage that repeats a request may say of our own snapshot that it exists already."""
         snapshots = self.table.snapshots
-        return snapshots.publish(snapshot) or snapshots.load(snapshot.id).uuid == snapshot.uuid
+        if snapshots.publish(snapshot):
+            return True
+        try:
+            return snapshots.load(snapshot.id).uuid == snapshot.uuid
+        except StoreError as error:
+            raise outcome_unknown(snapshots.path(snapshot.id), error) from error
 
     def gave_up(self, attempts: int) -> Exception:
         """The error after the last attempt."""

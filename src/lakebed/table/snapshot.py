@@ -17,6 +17,7 @@ from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import CorruptMetadataError, LakebedError, NotFoundError, StoreError, UnsupportedError
 from lakebed.store.base import Store
+from lakebed.store.obstacles import refuse_obstacle
 
 CURRENT_VERSION = 3
 #: The commit identifier of every batch commit; a stream counts upwards instead.
@@ -237,6 +238,7 @@ class SnapshotManager:
         try:
             data = self.store.read(path)
         except NotFoundError:
+            refuse_obstacle(self.store, path, f"snapshot {snapshot_id}")
             known = self.ids()
             there = f"{known[0]} to {known[-1]}" if known else "none"
             raise NotFoundError.of(
@@ -260,6 +262,7 @@ class SnapshotManager:
         try:
             data = self.store.read(path)
         except NotFoundError:
+            refuse_obstacle(self.store, path, f"tag {name!r}")
             raise NotFoundError.of(
                 "LB5004",
                 f"tag {name!r} does not exist in branch {self.branch!r}",
@@ -319,9 +322,12 @@ class SnapshotManager:
     def publish(self, snapshot: Snapshot) -> bool:
         """Make a snapshot visible. False where its number is taken: somebody else was first.
 
+        `StoreError` says that something that is no file has its name (LB3608), or what the storage failed to do.
+
         The hint is written afterwards and as well as possible; a stale one does no harm.
         """
         if not self.store.create_if_absent(self.path(snapshot.id), snapshot.dumps()):
+            refuse_obstacle(self.store, self.path(snapshot.id), f"snapshot {snapshot.id}")
             return False
         with suppress(StoreError):
             self.store.replace(f"{self._directory}/LATEST", str(snapshot.id).encode())

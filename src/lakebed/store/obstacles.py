@@ -1,0 +1,60 @@
+"""What stands in the way of a file that is to be made once: a directory of its name, or a link that leads nowhere.
+
+Such a thing takes the name and is no version, snapshot or tag, so that trying again would never end.
+"""
+
+from __future__ import annotations
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import NotFoundError, StoreError
+from lakebed.store.base import Store
+from lakebed.store.failures import WRONG_KIND
+
+IN_THE_WAY = "LB3608"
+
+
+def refuse_obstacle(store: Store, path: str, what: str) -> None:
+    """Raise `StoreError` (LB3608) where the name of a file is taken by something that is no file.
+
+    `what` is the thing that belongs there, for the message. A file, and nothing at all, are no obstacle.
+    """
+    directory, _, name = path.rpartition("/")
+    entry = next((e for e in store.list(directory) if e.name == name), None)
+    if entry is None:
+        return
+    if entry.is_directory:
+        kind = "a directory"
+    elif not _is_there(store, path):
+        kind = "a link that leads to nothing"
+    else:
+        return
+    raise StoreError(
+        Diagnostic(
+            IN_THE_WAY,
+            f"{path} is {kind}, and {what} belongs there",
+            path=path,
+            expected="a file, or nothing",
+            found=kind,
+            remedy="Look at what is there and move it away, then repeat the command: nothing was published.",
+        )
+    )
+
+
+def is_file(store: Store, path: str) -> bool:
+    """Whether a file is there; a directory is none, and neither is a link that leads nowhere."""
+    try:
+        store.size(path)
+    except NotFoundError:
+        return False
+    except StoreError as error:
+        if error.code != WRONG_KIND:
+            raise
+        return False
+    return True
+
+
+def _is_there(store: Store, path: str) -> bool:
+    try:
+        return store.exists(path)
+    except (StoreError, NotFoundError):
+        return False
