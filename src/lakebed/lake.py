@@ -67,27 +67,42 @@ class Lake(TableCare, TableRows):
         return self._time_zone
 
     def plan(
-        self, manifest: str | Path | Manifest | Iterable[str | Path | Manifest], *, branch: str | None = None
+        self,
+        manifest: str | Path | Manifest | Iterable[str | Path | Manifest],
+        *,
+        branch: str | None = None,
+        allow: Iterable[str] = (),
+        list_undeclared: bool = False,
     ) -> Plan:
         """What applying the declared tables would change. Touches nothing.
 
-        Takes the path of a manifest, a loaded one, or several. With `branch` it is that branch of each table that
-        would change. Raises `ManifestError` with all problems of all files, `NotFoundError` for a missing branch.
+        Takes the path of a manifest, of a directory of them (`*.yaml` and `*.yml` at any depth), a loaded one, or
+        several. With `branch` it is that branch of each table that would change. `allow` are approvals that the plan
+        carries to `apply`, as `CODE` or `CODE:column`. For a directory, or with `list_undeclared`, the plan names the
+        tables of the warehouse that nothing declares. Raises `ManifestError` with all problems of all files,
+        `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
         """
         from lakebed.evolve import Plan
+        from lakebed.evolve.approvals import check_codes, unmatched
         from lakebed.manifest import load_all
         from lakebed.manifest.enforcement import check_declared
 
         loaded = load_all(manifest)
         warnings = check_declared(self._attributes, loaded.tables) if self._attributes is not None else ()
         planned = tuple(self._plan_table(declared, branch or "main") for declared in loaded.tables)
-        return Plan(planned, (*loaded.diagnostics, *warnings))
+        plan = Plan(planned, (*loaded.diagnostics, *warnings)).approved(allow)
+        check_codes(plan.approvals)
+        plan = replace(plan, diagnostics=(*plan.diagnostics, *unmatched(plan, plan.approvals)))
+        if list_undeclared or _has_directory(manifest):
+            plan = replace(plan, undeclared=self._undeclared(loaded))
+        return plan
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
         """Make the planned changes, one schema version a table; a plan without changes writes nothing.
 
-        `allow` names breaking changes that may happen, as `CODE` or `CODE:column`. Raises `RefusedError` for the others
-        and for forbidden ones, `StalePlanError` where a table is not what it was when the plan was made.
+        `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries.
+        Raises `RefusedError` for the others and for forbidden ones, `StalePlanError` where a table is not what it was
+        when the plan was made, `UsageError` for an approval of nothing.
         """
         from lakebed.evolve import apply
 
@@ -253,6 +268,11 @@ class Lake(TableCare, TableRows):
     def _read_newest(self, spark: SparkSession, table: str) -> DataFrame:
         return self.read(spark, table)
 
+    def _undeclared(self, declared: Manifest) -> tuple[str, ...]:
+        """The tables that no manifest declares: a listing of directories, no file is read."""
+        names = {str(_declared_name(table)) for table in declared.tables}
+        return tuple(name for name in self._tables.list_tables() if name not in names)
+
     def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
         from lakebed.catalog.branches import has_snapshots
         from lakebed.evolve import plan_table
@@ -270,6 +290,11 @@ class Lake(TableCare, TableRows):
             file_problems=schemas.problems,
         )
         return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
+
+
+def _has_directory(manifest: str | Path | Manifest | Iterable[str | Path | Manifest]) -> bool:
+    sources = [manifest] if isinstance(manifest, str | Path) else manifest if isinstance(manifest, Iterable) else []
+    return any(isinstance(source, str | Path) and Path(source).is_dir() for source in sources)
 
 
 def _declared_name(declared: TableManifest) -> TableName:

@@ -52,5 +52,5 @@ def orders(lakebed: CommandLine, warehouse: Path, here: Path) -> Path:
     """`orders.yaml`, applied."""
     path = here / "orders.yaml"
     path.write_text(MANIFEST, encoding="utf-8")
-    assert lakebed("apply", "orders.yaml").code == 0
+    assert lakebed("apply", "orders.yaml", "--yes").code == 0
     return path

@@ -36,7 +36,7 @@ def test_a_database_with_tables(lakebed: CommandLine, orders: Path, warehouse: P
     assert refused.code == 11
     assert "error[LB3703]: the database shop holds 1 table: orders" in refused.err
     unconfirmed = lakebed("database", "drop", "shop", "--cascade")
-    assert (unconfirmed.code, "LB7006" in unconfirmed.err) == (11, True)
+    assert (unconfirmed.code, "LB7006" in unconfirmed.err) == (2, True)
     question = "Drop the database shop with 1 table? [y/N]"
     code, _ = on_terminal("database", "drop", "shop", "--cascade", columns=300, answers={question: "n\n"})
     assert (code, os.listdir(warehouse)) == (1, ["shop.db"])
@@ -46,9 +46,12 @@ def test_a_database_with_tables(lakebed: CommandLine, orders: Path, warehouse: P
 
 def test_rename_and_drop_say_what_they_did(lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
     TableManager(PathFactory(warehouse)).create_table("shop", "orders__quarantine", [("raw", "STRING")])
-    assert lakebed.ok("rename", "shop.orders", "shop.`old.orders`") == "Renamed shop.orders to shop.`old.orders`.\n"
+    unconfirmed = lakebed("rename", "shop.orders", "shop.`old.orders`")
+    assert (unconfirmed.code, "LB7006" in unconfirmed.err) == (2, True)
+    renamed = lakebed.ok("rename", "shop.orders", "shop.`old.orders`", "--yes")
+    assert renamed == "Renamed shop.orders to shop.`old.orders`.\n"
     assert lakebed.ok("tables", "--quarantine") == "shop.`old.orders`\nshop.`old.orders__quarantine`\n"
-    assert lakebed.json("rename", "shop.`old.orders`", "shop.sales") == {
+    assert lakebed.json("rename", "shop.`old.orders`", "shop.sales", "--yes") == {
         "old": "shop.`old.orders`",
         "new": "shop.sales",
     }
@@ -98,7 +101,7 @@ def test_names_that_a_manifest_cannot_declare(lakebed: CommandLine, warehouse: P
 
 def test_the_option_branch_cannot_be_declared(lakebed: CommandLine, warehouse: Path) -> None:
     Path("m.yaml").write_text(MANIFEST.replace("  schema:", "  options: {branch: b}\n  schema:"), encoding="utf-8")
-    result = lakebed("apply", "m.yaml")
+    result = lakebed("apply", "m.yaml", "--yes")
     assert result.code != 0
     assert "the option 'branch' cannot be stored" in result.err
     assert not (warehouse / "shop.db").exists()

@@ -21,7 +21,7 @@ def changed(lakebed: CommandLine, orders: Path) -> Path:
         "{name: comment, type: {kind: Option, inner: String}, extra: {lakebed.dev/renamedFrom: note}}",
     )
     orders.write_text(text, encoding="utf-8")
-    lakebed.ok("apply", str(orders))
+    lakebed.ok("apply", str(orders), "--yes")
     return orders
 
 
@@ -83,7 +83,7 @@ class TestShow:
 
     def test_drift_is_told_and_gates_where_asked(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         orders.write_text(MANIFEST.replace("type: Int32", "type: UInt8"), encoding="utf-8")
-        lakebed.ok("apply", "orders.yaml", "--allow", "LB4206")
+        lakebed.ok("apply", "orders.yaml", "--allow", "LB4206", "--yes")
         assert lakebed("show", "shop.orders", "--exit-code").code == 0
         retype(here / "warehouse", "shop.orders", "id", "BIGINT NOT NULL")
         result = lakebed("show", "shop.orders")
@@ -94,7 +94,7 @@ class TestShow:
     def test_a_terminal_wraps_descriptions_and_a_pipe_does_not(self, lakebed: CommandLine, orders: Path) -> None:
         text = "A long description. " * 10
         orders.write_text(MANIFEST.replace("Price paid", text.strip()), encoding="utf-8")
-        lakebed.ok("apply", "orders.yaml")
+        lakebed.ok("apply", "orders.yaml", "--yes")
         assert text.strip() in lakebed.ok("show", "shop.orders")
         code, screen = on_terminal("show", "shop.orders", columns=80)
         assert code == 0
@@ -110,7 +110,7 @@ class TestShow:
 
     def test_a_terminal_does_not_obey_what_it_shows(self, lakebed: CommandLine, orders: Path) -> None:
         orders.write_text(MANIFEST.replace("Price paid", '"\\e[31mred\\e]0;title\\a"'), encoding="utf-8")
-        lakebed.ok("apply", "orders.yaml")
+        lakebed.ok("apply", "orders.yaml", "--yes")
         code, screen = on_terminal("show", "shop.orders")
         assert code == 0
         assert "\x1b" not in screen
@@ -211,7 +211,7 @@ class TestDiff:
 
     def test_tables_are_compared_by_name(self, lakebed: CommandLine, changed: Path, here: Path) -> None:
         (here / "other.yaml").write_text(MANIFEST.replace("shop.orders", "shop.other"), encoding="utf-8")
-        lakebed.ok("apply", "other.yaml")
+        lakebed.ok("apply", "other.yaml", "--yes")
         assert lakebed.ok("diff", "shop.other", "shop.orders@0") == "No differences.\n"
         assert "drop column note" in lakebed.ok("diff", "shop.other", "shop.orders")
 
@@ -223,7 +223,7 @@ class TestDiff:
 
     def test_a_table_whose_name_ends_like_a_file(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         (here / "raw.yaml").write_text(MANIFEST.replace("shop.orders", "raw.json"), encoding="utf-8")
-        lakebed.ok("apply", "raw.yaml")
+        lakebed.ok("apply", "raw.yaml", "--yes")
         assert lakebed.ok("diff", "raw.json", "shop.orders") == "No differences.\n"
 
     def test_two_tables_in_a_file(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
@@ -237,7 +237,7 @@ class TestTables:
     def test_all_and_of_one_database(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         for number, name in enumerate(["a.t", "default.plain", "shop.`dotted.name`"]):
             (here / f"{number}.yaml").write_text(MANIFEST.replace("shop.orders", f'"{name}"'), encoding="utf-8")
-            lakebed.ok("apply", f"{number}.yaml")
+            lakebed.ok("apply", f"{number}.yaml", "--yes")
         TableManager(PathFactory("warehouse")).create_table("shop", "orders__quarantine", [("raw", "STRING")])
         names = ["a.t", "default.plain", "shop.`dotted.name`", "shop.orders"]
         assert lakebed.ok("tables").split() == names
@@ -255,7 +255,7 @@ class TestTables:
     def test_names_in_backticks_work_everywhere(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
         name = "`my.db`.`a@b c`"
         (here / "o.yaml").write_text(MANIFEST.replace("shop.orders", f'"{name}"'), encoding="utf-8")
-        assert lakebed.ok("apply", "o.yaml") == f"{name}: created, schema 0\n"
+        assert lakebed.ok("apply", "o.yaml", "--yes").startswith(f"{name}: created, schema 0\n")
         assert lakebed.ok("tables") == f"{name}\n"
         assert lakebed.ok("show", f"{name}@0").startswith(f"{name}  schema 0\n")
         assert lakebed.ok("history", name).startswith(f"{name}  (times")
@@ -278,8 +278,11 @@ class TestInfer:
 class TestDrop:
     def test_without_a_terminal_it_needs_yes(self, lakebed: CommandLine, orders: Path) -> None:
         result = lakebed("drop", "shop.orders")
-        assert (result.code, result.out) == (11, "")
-        assert result.err == "error[LB7006]: dropping shop.orders was not confirmed\n    remedy: give --yes\n"
+        assert (result.code, result.out) == (2, "")
+        assert result.err.startswith("error[LB7006]: drop shop.orders, all that is in ")
+        assert result.err.endswith(
+            "not confirmed, nothing was changed\n    remedy: give --yes, since there is no terminal to ask on\n"
+        )
         assert lakebed.ok("tables") == "shop.orders\n"
         assert lakebed.json("drop", "shop.orders", "--yes") == {"dropped": "shop.orders"}
         assert lakebed("tables").out == ""
@@ -358,9 +361,9 @@ class TestEncodings:
     @pytest.fixture
     def hinted(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         (here / "hinted.yaml").write_text(HINTED, encoding="utf-8")
-        lakebed.ok("apply", "hinted.yaml")
+        lakebed.ok("apply", "hinted.yaml", "--yes")
         (here / "hinted.yaml").write_text(HINTED.replace("32", "64"), encoding="utf-8")
-        lakebed.ok("apply", "hinted.yaml")
+        lakebed.ok("apply", "hinted.yaml", "--yes")
 
     @pytest.mark.usefixtures("hinted")
     @pytest.mark.parametrize("words", [("show", "shop.hinted"), ("diff", "shop.hinted@0", "shop.hinted")])

@@ -154,7 +154,7 @@ def test_closed_streams_are_no_traceback() -> None:
 def test_data_for_files_and_pipes_is_utf_8_whatever_the_locale(orders: Path) -> None:
     orders.write_text(orders.read_text(encoding="utf-8").replace("Price paid", "Prix payé €"), encoding="utf-8")
     poor = environment(LC_ALL="C", PYTHONCOERCECLOCALE="0", PYTHONUTF8="0")
-    for words, wanted in ((["apply", "orders.yaml"], "schema 1"), (["infer", "shop.orders"], "Prix payé €")):
+    for words, wanted in ((["apply", "orders.yaml", "--yes"], "schema 1"), (["infer", "shop.orders"], "Prix payé €")):
         done = process(*words, env=poor, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         out, said = done.communicate(timeout=30)
         assert (done.returncode, said) == (0, b"")

@@ -49,6 +49,8 @@ class TestPlan:
             "  + safe       add column id: Int32",
             "  + safe       add column amount: Decimal(9, 2)",
             "  + safe       add column note: Option<String>",
+            "  + safe       partition keys: day",
+            '  + safe       set description of the table to "Orders of the shop"',
             "",
             "Tables: 1 to create.",
         ]
@@ -63,10 +65,14 @@ class TestPlan:
             assert lakebed("plan", file, "--exit-code").code == code
             envelope = lakebed("plan", file, "--exit-code", "--json")
             assert (envelope.code, envelope.json["ok"]) == (code, code in (0, 10))
-            assert envelope.json["result"]["format_version"] == 1
+            assert envelope.json["result"]["format_version"] == 2
         assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:note").code == 10
         assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203").code == 10
-        assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:other").code == 11
+        vain = lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:notes")
+        assert vain.code == 11
+        assert vain.err.startswith(
+            "warning[LB4223]: the approval LB4203:notes matches no change of the plan (did you mean"
+        )
         assert lakebed("plan", forbidden, "--exit-code", "--allow", "LB4202").code == 11
 
     def test_over_several_tables_the_most_severe_wins(
@@ -79,7 +85,7 @@ class TestPlan:
     def test_drift_is_13_and_what_is_refused_is_worse(self, lakebed: CommandLine, warehouse: Path, here: Path) -> None:
         text = MANIFEST.replace("type: Int32", "type: UInt8")
         unsigned, wide = write(here / "unsigned.yaml", text), write(here / "wide.yaml", text.replace("UInt8", "Int64"))
-        lakebed.ok("apply", unsigned)
+        lakebed.ok("apply", unsigned, "--yes")
         assert lakebed("plan", unsigned, "--exit-code").code == 0
         retype(warehouse, "shop.orders", "id", "BIGINT NOT NULL")
         result = lakebed("plan", wide, "--exit-code")
@@ -108,11 +114,62 @@ class TestPlan:
         feed(MANIFEST)
         assert lakebed("plan", "-", "--exit-code").code == 0
         feed(Path(widened).read_text(encoding="utf-8"))
-        assert lakebed.ok("apply", "-") == "shop.orders: now at schema 1\n"
+        assert lakebed.ok("apply", "-", "--yes").startswith("shop.orders: now at schema 1\n")
         feed("kind: Tabel\n")
         result = lakebed("plan", "-")
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("<stdin>:1:")
+
+
+class TestDirectories:
+    @pytest.fixture
+    def tables(self, warehouse: Path, here: Path) -> Path:
+        root = here / "tables"
+        (root / "deep" / "er").mkdir(parents=True)
+        (root / ".hidden").mkdir()
+        write(root / "b.yml", MANIFEST.replace("shop.orders", "shop.b"))
+        write(root / "deep" / "er" / "a.yaml", MANIFEST.replace("shop.orders", "shop.a"))
+        write(root / ".hidden" / "x.yaml", "no manifest")
+        write(root / ".y.yaml", "no manifest")
+        write(root / "readme.txt", "no manifest")
+        write(root / "own.yaml", "kind: Attributes\nversion: 1\ncontent:\n  domains: [x.org]\n")
+        return root
+
+    def test_every_manifest_at_any_depth(self, lakebed: CommandLine, tables: Path) -> None:
+        result = lakebed.json("plan", "tables")
+        assert [t["name"] for t in result["tables"]] == ["shop.b", "shop.a"]
+        assert lakebed.ok("apply", str(tables), "--yes").count(": created, schema 0") == 2
+        assert lakebed.ok("plan", "tables") == "No changes: 2 tables are as declared.\n"
+
+    def test_tables_that_nothing_declares(self, lakebed: CommandLine, orders: Path, tables: Path) -> None:
+        lakebed.ok("apply", "tables", "--yes")
+        assert lakebed.ok("plan", "tables").splitlines() == [
+            "No manifest declares: shop.orders",
+            "",
+            "No changes: 2 tables are as declared.",
+        ]
+        assert lakebed.json("plan", "tables")["undeclared"] == ["shop.orders"]
+        assert lakebed.json("plan", "tables", str(orders))["undeclared"] == []
+        assert lakebed.json("plan", str(orders))["undeclared"] == []
+        assert lakebed.json("plan", str(orders), "--undeclared")["undeclared"] == ["shop.a", "shop.b"]
+        assert lakebed("plan", "tables", "--exit-code").code == 0
+
+    def test_a_directory_without_manifests(self, lakebed: CommandLine, tables: Path) -> None:
+        result = lakebed("plan", "tables/.hidden/..", "nothing.yaml", "tables/deep")
+        assert (result.code, "nothing.yaml" in result.err, "holds no manifest" in result.err) == (1, True, False)
+        (tables / "deep" / "er" / "a.yaml").unlink()
+        result = lakebed("plan", "tables/deep", "--json")
+        assert (result.code, result.codes) == (1, ["LB1001"])
+
+    def test_a_faulty_manifest_in_it_is_no_silence(self, lakebed: CommandLine, tables: Path) -> None:
+        write(tables / "deep" / "c.yaml", "kind: Tabel\n")
+        result = lakebed("plan", "tables")
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith("tables/deep/c.yaml:1:")
+
+    def test_a_plan_is_not_saved_over_a_manifest_in_it(self, lakebed: CommandLine, tables: Path) -> None:
+        assert lakebed("plan", "tables", "--out", "tables/deep/er/a.yaml").code == 2
+        assert "kind: Table" in (tables / "deep" / "er" / "a.yaml").read_text(encoding="utf-8")
 
 
 class TestBadManifests:
@@ -153,67 +210,94 @@ class TestApply:
         self, lakebed: CommandLine, warehouse: Path, here: Path, request: pytest.FixtureRequest
     ) -> None:
         path = write(here / "o.yaml", MANIFEST)
-        assert lakebed.ok("apply", path) == "shop.orders: created, schema 0\n"
-        assert lakebed.ok("apply", path) == "shop.orders: unchanged, at schema 0\n"
+        made = lakebed.ok("apply", path, "--yes").splitlines()
+        assert made[:2] == ["shop.orders: created, schema 0", "  - create table shop.orders (4 columns)"]
+        assert made[-2:] == ["  - partition keys: day", '  - set description of the table to "Orders of the shop"']
+        assert lakebed.ok("apply", path, "--yes") == "shop.orders: unchanged, at schema 0\n"
         write(here / "o.yaml", MANIFEST.replace("Price paid", "Paid"))
-        assert lakebed.json("apply", path) == {
-            "tables": [{"name": "shop.orders", "schema_id": 1, "created": False, "changed": True}]
+        assert lakebed.json("apply", path, "--yes") == {
+            "tables": [
+                {
+                    "name": "shop.orders",
+                    "schema_id": 1,
+                    "created": False,
+                    "changed": True,
+                    "changes": ['change description of amount from "Price paid" to "Paid"'],
+                }
+            ]
         }
         files = sorted(p.name for p in (warehouse / "shop.db" / "orders" / "schema").iterdir())
         assert files == ["schema-0", "schema-1"]
 
     def test_breaking_needs_leave(self, lakebed: CommandLine, dropped: str) -> None:
-        result = lakebed("apply", dropped)
+        result = lakebed("apply", dropped, "--yes")
         assert (result.code, result.out) == (11, "")
         assert "error[LB4203]: shop.orders: drop column note" in result.err
         assert "remedy: --allow LB4203:note" in result.err
-        assert lakebed("apply", dropped, "--allow", "LB4203:id", "--json").codes == ["LB4203"]
-        assert lakebed.ok("apply", dropped, "--allow", "LB4203:note") == "shop.orders: now at schema 1\n"
+        assert lakebed("apply", dropped, "--allow", "LB4203:id", "--json", "--yes").codes == ["LB4203"]
+        done = lakebed.ok("apply", dropped, "--allow", "LB4203:note", "--yes")
+        assert done == "shop.orders: now at schema 1\n  - drop column note (Option<String>)\n"
+        again = lakebed("apply", dropped, "--allow", "LB4203:note", "--yes")
+        assert (again.code, "warning[LB4223]" in again.err) == (0, True)
+
+    def test_a_saved_plan_carries_its_approvals_and_is_shown_again(self, lakebed: CommandLine, dropped: str) -> None:
+        planned = lakebed.ok("plan", dropped, "--allow", "LB4203:note", "--out", "plan.json")
+        assert "approved by --allow LB4203:note" in planned
+        assert lakebed.ok("show", "plan.json") == planned
+        assert lakebed.json("show", "plan.json")["approvals"] == ["LB4203:note"]
+        assert lakebed.ok("apply", "plan.json", "--yes").startswith("shop.orders: now at schema 1\n")
+        assert lakebed("show", "plan.json").code == 0
+        assert lakebed("apply", "plan.json", "--yes").code == 12
+
+    def test_a_saved_plan_without_approval_needs_it_later(self, lakebed: CommandLine, dropped: str) -> None:
+        lakebed.ok("plan", dropped, "--out", "plan.json")
+        assert lakebed("apply", "plan.json", "--yes").code == 11
+        assert lakebed("apply", "plan.json", "--yes", "--allow", "LB4203").code == 0
 
     def test_leave_by_a_code_that_does_not_exist(self, lakebed: CommandLine, dropped: str) -> None:
-        result = lakebed("apply", dropped, "--allow", "LB4230")
+        result = lakebed("apply", dropped, "--allow", "LB4230", "--yes")
         assert result.code == 2
         assert "error[LB4307]" in result.err
 
     def test_forbidden_stays_forbidden(self, lakebed: CommandLine, forbidden: str) -> None:
-        result = lakebed("apply", forbidden, "--allow", "LB4202")
+        result = lakebed("apply", forbidden, "--allow", "LB4202", "--yes")
         assert (result.code, result.out) == (11, "")
         assert "forbidden.yaml:17:16: " in result.err
         assert "error[LB4202]" in result.err
 
     def test_a_saved_plan_runs_once(self, lakebed: CommandLine, widened: str) -> None:
         lakebed.ok("plan", widened, "--out", "plan")
-        assert lakebed.ok("apply", "plan") == "shop.orders: now at schema 1\n"
-        result = lakebed("apply", "plan")
+        assert lakebed.ok("apply", "plan", "--yes").startswith("shop.orders: now at schema 1\n")
+        result = lakebed("apply", "plan", "--yes")
         assert (result.code, result.out) == (12, "")
         assert result.err.startswith("error[LB4303]: the plan is stale: table shop.orders is at version 1 already")
-        assert lakebed("--json", "apply", "plan").codes == ["LB4303"]
+        assert lakebed("--json", "apply", "plan", "--yes").codes == ["LB4303"]
 
     def test_a_plan_is_stale_after_somebody_elses_change(
         self, lakebed: CommandLine, orders: Path, widened: str
     ) -> None:
         lakebed.ok("plan", widened, "--out", "plan.json")
         write(orders, MANIFEST.replace("Price paid", "Paid"))
-        lakebed.ok("apply", str(orders))
-        assert lakebed("apply", "plan.json").code == 12
+        lakebed.ok("apply", str(orders), "--yes")
+        assert lakebed("apply", "plan.json", "--yes").code == 12
 
     def test_a_saved_plan_is_applied_alone(self, lakebed: CommandLine, orders: Path, widened: str) -> None:
         lakebed.ok("plan", widened, "--out", "plan.json")
-        result = lakebed("apply", "plan.json", str(orders))
+        result = lakebed("apply", "plan.json", str(orders), "--yes")
         assert result.code == 2
         assert result.err.startswith("error[LB7004]: a saved plan is applied alone")
 
     def test_an_edited_plan_is_refused(self, lakebed: CommandLine, widened: str, here: Path) -> None:
         lakebed.ok("plan", widened, "--out", "plan.json")
         write(here / "plan.json", (here / "plan.json").read_text(encoding="utf-8").replace("BIGINT", "INT"))
-        assert lakebed("apply", "plan.json", "--json").codes == ["LB4302"]
+        assert lakebed("apply", "plan.json", "--json", "--yes").codes == ["LB4302"]
 
     @pytest.mark.parametrize("text", ["{", "{}", '{"format_version": 1}', "[]", "\xff", ""])
     def test_a_damaged_file_is_judged_as_a_manifest(
         self, lakebed: CommandLine, warehouse: Path, here: Path, text: str
     ) -> None:
         (here / "plan.json").write_bytes(text.encode("latin-1"))
-        result = lakebed("apply", "plan.json")
+        result = lakebed("apply", "plan.json", "--yes")
         assert (result.code, result.out) == (1, "")
         assert result.err.startswith("plan.json:1:")
 
@@ -221,10 +305,27 @@ class TestApply:
         field = {"name": "id", "type": "Int32"}
         manifest = {"kind": "Table", "version": 1, "content": {"name": "a.b", "schema": {"fields": [field]}}}
         write(here / "b.json", json.dumps(manifest))
-        assert lakebed.ok("apply", "b.json") == "a.b: created, schema 0\n"
+        made = lakebed.ok("apply", "b.json", "--yes")
+        assert made.splitlines() == [
+            "a.b: created, schema 0",
+            "  - create table a.b (1 columns)",
+            "  - add column id: Int32",
+        ]
 
-    def test_without_a_terminal_it_never_asks(self, lakebed: CommandLine, widened: str) -> None:
-        assert lakebed("apply", widened).code == 0
+    def test_without_a_terminal_it_needs_yes(self, lakebed: CommandLine, orders: Path, widened: str) -> None:
+        lakebed.ok("plan", widened, "--out", "plan.json")
+        for file in (widened, "plan.json"):
+            result = lakebed("apply", file)
+            assert (result.code, result.out) == (2, "")
+            assert result.err.startswith("error[LB7006]: apply the plan: not confirmed, nothing was changed\n")
+            assert lakebed("plan", widened, "--exit-code").code == 10
+        assert lakebed("apply", widened, "--json").codes == ["LB7006"]
+        assert lakebed.ok("apply", str(orders)) == "shop.orders: unchanged, at schema 0\n"
+        assert lakebed.ok("apply", widened, "--yes").splitlines() == [
+            "shop.orders: now at schema 1",
+            "  - change type of id from Int32 to Int64",
+            "  - add column extra: Option<String>",
+        ]
 
 
 class TestOnATerminal:
@@ -233,7 +334,7 @@ class TestOnATerminal:
         assert code == 0
         shown, _, after = screen.partition("Apply? [y/N]")
         assert "~ safe       change type of id from Int32 to Int64" in shown
-        assert after.splitlines()[-1] == "shop.orders: now at schema 1"
+        assert "shop.orders: now at schema 1" in after.splitlines()
 
     @pytest.mark.parametrize("answer", ["n\n", "\n", "\x04"], ids=["no", "nothing", "end"])
     def test_everything_but_yes_changes_nothing(self, widened: str, lakebed: CommandLine, answer: str) -> None:
@@ -260,7 +361,8 @@ class TestOnATerminal:
         assert on_terminal("apply", str(orders), NO_COLOR="1") == (0, "shop.orders: unchanged, at schema 0\n")
         code, screen = on_terminal("apply", dropped)
         assert (code, "Apply?" in screen) == (11, False)
-        assert on_terminal("apply", widened, "--yes") == (0, "shop.orders: now at schema 1\n")
+        code, screen = on_terminal("apply", widened, "--yes")
+        assert (code, screen.splitlines()[0]) == (0, "shop.orders: now at schema 1")
 
     def test_colours_and_lines_that_fit(self, dropped: str) -> None:
         code, screen = on_terminal("plan", dropped, columns=60)

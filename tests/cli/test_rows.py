@@ -32,7 +32,7 @@ ROWS = "id,at,paid\n1,2024-01-01T10:00:00Z,0\n2,2024-01-01T10:00:00+02:00,1.5\nt
 @pytest.fixture
 def events(lakebed: CommandLine, warehouse: Path, here: Path) -> Path:
     (here / "events.yaml").write_text(EVENTS, encoding="utf-8")
-    lakebed.ok("apply", "events.yaml")
+    lakebed.ok("apply", "events.yaml", "--yes")
     (here / "events.csv").write_text(ROWS, encoding="utf-8")
     return here / "events.csv"
 

@@ -35,9 +35,11 @@ def alter(lake: Warehouse, table: str = "t") -> None:
 
 def test_create_change_and_again(lake: Warehouse) -> None:
     applied = lake.apply(manifest(A))
-    assert applied.tables == (AppliedTable("db.t", 0, created=True, changed=True),)
+    made = ("create table db.t (2 columns)", "add column a: Int32", "add column b: Option<Int32>")
+    assert applied.tables == (AppliedTable("db.t", 0, created=True, changed=True, changes=made),)
     assert lake.newest().time_millis == 101
-    assert lake.apply(manifest(WIDE)).tables == (AppliedTable("db.t", 1, created=False, changed=True),)
+    done = ("change type of a from Int32 to Int64",)
+    assert lake.apply(manifest(WIDE)).tables == (AppliedTable("db.t", 1, created=False, changed=True, changes=done),)
     assert lake.newest().time_millis == 102
     plan = lake.plan(manifest(WIDE))
     assert plan.is_noop
@@ -94,6 +96,26 @@ def test_leave_for_an_unknown_code_is_a_slip(lake: Warehouse) -> None:
         lake.apply(manifest(A), "LB4230:a", "drop")
     assert [d.found for d in caught.value.diagnostics] == ["LB4230:a", "drop"]
     assert not lake.tables.exists("db.t")
+
+
+def test_approvals_are_the_plans_own_and_those_given_now(lake: Warehouse) -> None:
+    lake.apply(manifest(A + "\n{name: c, type: Int64}"))
+    plan = lake.plan(manifest("{name: c, type: Int8}")).approved(["LB4203:a", "LB4206:c"])
+    assert plan.approvals_missing() == ("LB4203:b",)
+    with pytest.raises(RefusedError):
+        lake.apply(plan)
+    assert plan.approved(["LB4203:b"]).approvals_missing() == ()
+    assert lake.apply(Plan.from_json(plan.to_json()), "LB4203:b").diagnostics == ()
+    assert versions(lake) == [0, 1]
+
+
+def test_an_approval_of_nothing_is_told(lake: Warehouse) -> None:
+    lake.apply(manifest(A))
+    plan = lake.plan(manifest("{name: a, type: Int64}"))
+    applied = lake.apply(plan, "LB4203:b", "LB4203:nocol", "LB4205:a", "LB4206")
+    assert [(d.code, d.found, d.suggestions) for d in applied.diagnostics] == [
+        ("LB4223", "LB4203:nocol", ("LB4203:b",)),
+    ]
 
 
 class TestStale:

@@ -373,6 +373,9 @@ class TestCreation:
             "add column a: UInt8",
             "add column r: Struct<x: Int32>",
             "add column z: Date",
+            "partition keys: z",
+            "set option x to 1",
+            'set description of the table to "A table"',
         ]
         target = plan.target
         assert target is not None

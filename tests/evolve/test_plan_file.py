@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -39,7 +40,8 @@ def test_the_round_trip_is_exact(plan: Plan) -> None:
 
 def test_what_a_reader_of_the_file_finds(plan: Plan) -> None:
     value = plan.to_json()
-    assert value["format_version"] == 1
+    assert value["format_version"] == 2
+    assert (value["approvals"], value["undeclared"]) == ([], [])
     changed, forbidden, new = value["tables"]
     assert set(changed["base"]) == {"schema_id", "fingerprint"}
     assert changed["base"]["fingerprint"].startswith("sha256:")
@@ -63,19 +65,36 @@ def edited(value: dict[str, Any], edit: str) -> dict[str, Any]:
             del out["tables"][1]
         case "digest":
             del out["digest"]
+        case "approval":
+            out["approvals"].append("LB4203")
         case "key":
             out["extra"] = 1
     return out
 
 
-@pytest.mark.parametrize("edit", ["verdict", "fingerprint", "step", "table", "digest", "key"])
+@pytest.mark.parametrize("edit", ["verdict", "fingerprint", "step", "table", "digest", "approval", "key"])
 def test_an_edited_plan_is_refused(plan: Plan, edit: str) -> None:
     with pytest.raises(RefusedError) as caught:
         Plan.from_json(edited(plan.to_json(), edit))
     assert caught.value.code == "LB4302"
 
 
-@pytest.mark.parametrize("version", [0, 2, "1", None, True])
+def test_a_plan_of_the_first_format_is_read(plan: Plan) -> None:
+    from lakebed.evolve.plan_file import _digest
+
+    value = {k: v for k, v in plan.to_json().items() if k not in ("approvals", "undeclared", "digest")}
+    value["format_version"] = 1
+    assert Plan.from_json({**value, "digest": _digest(value)}) == plan
+
+
+def test_approvals_and_undeclared_tables_survive(plan: Plan) -> None:
+    wanted = replace(plan.approved(["LB4203:x", "LB4206"]), undeclared=("db.u",))
+    again = Plan.from_json(json.loads(json.dumps(wanted.to_json())))
+    assert again == wanted
+    assert again.approvals == ("LB4203:x", "LB4206")
+
+
+@pytest.mark.parametrize("version", [0, 3, "1", "2", None, True])
 def test_another_format_is_refused(plan: Plan, version: object) -> None:
     with pytest.raises(RefusedError) as caught:
         Plan.from_json({**plan.to_json(), "format_version": version})

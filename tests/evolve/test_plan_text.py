@@ -32,6 +32,59 @@ def test_a_new_table(lake: Warehouse) -> None:
     ]
 
 
+def test_a_new_table_shows_what_is_settled_with_it(lake: Warehouse) -> None:
+    head = """
+        description: Readings
+        primaryKeys: [a, b]
+        partitionKeys: [b]
+        options: {bucket: '4', merge-engine: partial-update}
+        read: {format: csv, options: {sep: ';'}}
+    """
+    plan = lake.plan(manifest("{name: a, type: Int32}\n{name: b, type: Int32}", head=head, extra="{x.org/p: 1}"))
+    assert render_plan(plan).splitlines()[4:-2] == [
+        "  + safe       primary keys: a, b",
+        "  + safe       partition keys: b",
+        "  + safe       buckets: 4, by a",
+        "  + safe       set option bucket to 4",
+        "  + safe       set option merge-engine to partial-update",
+        '  + safe       set description of the table to "Readings"',
+        '  + safe       set lakebed.dev/read of the table to {"format": "csv", "options": {"sep": ";"}}',
+        "  + safe       set x.org/p of the table to 1",
+    ]
+    shown = {
+        (c["kind"], c["name"]): (c["after"], c["position"]["line"]) for c in plan.to_json()["tables"][0]["changes"]
+    }
+    assert shown["primary keys", None] == ("a, b", 6)
+    assert shown["buckets", "bucket"] == ("4, by a", 8)
+
+
+@pytest.mark.parametrize(
+    ("head", "wanted"),
+    [
+        ("primaryKeys: [a]", "buckets: dynamic (-1)"),
+        ("primaryKeys: [a]\noptions: {bucket: '-2'}", "buckets: postponed (-2)"),
+        ("options: {bucket: '3', bucket-key: 'a'}", "buckets: 3, by a"),
+        ("options: {bucket: '-1'}", "buckets: none (-1)"),
+        ("", None),
+    ],
+)
+def test_how_rows_of_a_new_table_are_spread(lake: Warehouse, head: str, wanted: str | None) -> None:
+    (table,) = lake.plan(manifest(A, head=head)).tables
+    assert [c.summary for c in table.changes if c.kind == "buckets"] == ([wanted] if wanted else [])
+
+
+def test_only_what_changes_is_printed(lake: Warehouse) -> None:
+    tables = [manifest(A, name=f"db.t{i}") for i in range(20)]
+    lake.apply(lake.plan(*tables[:-1]))
+    lines = render_plan(lake.plan(*tables)).splitlines()
+    assert lines[0] == "db.t19: new table"
+    assert lines[-1] == "Tables: 1 to create, 19 unchanged."
+    assert len(lines) == 6
+    lake.apply(tables[-1])
+    assert render_plan(lake.plan(*tables)) == "No changes: 20 tables are as declared."
+    assert render_applied(lake.apply(lake.plan(*tables))) == "20 tables: unchanged"
+
+
 def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
     lake.apply(manifest(A))
     plan = lake.plan(manifest("{name: a, type: Int64, extra: {x.org/p: [1]}}"), manifest(A, name="db.u"))
@@ -57,7 +110,13 @@ def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
     ]
     assert render_applied(lake.apply(plan, "LB4203")).splitlines() == [
         "db.t: now at schema 1",
+        "  - drop column b (Option<Int32>)",
+        "  - change type of a from Int32 to Int64",
+        "  - set x.org/p of a to [1]",
         "db.u: created, schema 0",
+        "  - create table db.u (2 columns)",
+        "  - add column a: Int32",
+        "  - add column b: Option<Int32>",
     ]
 
 
@@ -67,7 +126,7 @@ def test_forbidden_and_unchanged(lake: Warehouse) -> None:
     assert text.startswith("db.t: cannot be changed as declared (schema 0)")
     assert "remedy: declare it as an Option" in text
     noop = lake.plan(manifest(A))
-    assert render_plan(noop) == "db.t: as declared (schema 0)\n\nNo changes."
+    assert render_plan(noop) == "No changes: db.t is as declared (schema 0)."
     assert render_applied(lake.apply(noop)) == "db.t: unchanged, at schema 0"
 
 

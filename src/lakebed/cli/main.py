@@ -26,7 +26,7 @@ COMMANDS = {
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
     "read": "Print rows of a table under its newest schema, or an older one.",
     "history": "Show the schema versions and snapshots of a table.",
-    "show": "Show one version of a table's schema.",
+    "show": "Show one version of a table's schema, or a saved plan.",
     "diff": "Compare two schemas.",
     "tables": "List the tables of the warehouse.",
     "infer": "Print a manifest for an existing table, whoever made it.",

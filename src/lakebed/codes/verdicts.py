@@ -153,6 +153,14 @@ _VERDICTS = (
         "    create table nyc.flights (19 columns)",
         "Nothing need be done.",
     ),
+    Code(
+        "LB4223",
+        "An approval of nothing",
+        "An approval names a column with a code that is no change of the plan. It is most likely misspelt, or what it "
+        "approves was done before.",
+        "    --allow LB4203:dep_tiem, where dep_time is dropped",
+        "Approve what the plan prints, or take the approval out.",
+    ),
 )
 
 _PLANS = (
@@ -160,7 +168,7 @@ _PLANS = (
         "LB4301",
         "A plan of another format",
         "A plan runs exactly as it was reviewed or not at all; a format that is not known cannot be run exactly.",
-        '    {"format_version": 2, ...}',
+        '    {"format_version": 99, ...}',
         "Make the plan again with this version.",
     ),
     Code(

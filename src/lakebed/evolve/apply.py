@@ -10,11 +10,11 @@ from lakebed.catalog.branches import has_schema, has_snapshots
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.codes import register
-from lakebed.diagnostics import Diagnostic, Severity, near_names
-from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError, UsageError
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
+from lakebed.evolve.approvals import check_codes, unmatched
 from lakebed.evolve.evaluate import evaluate
-from lakebed.evolve.plan import Plan, TablePlan, leave_missing
+from lakebed.evolve.plan import Plan, TablePlan, approval, leave_missing
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
@@ -22,25 +22,36 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AppliedTable:
-    """What became of one table: its newest schema id, and whether the table or a version of it was made."""
+    """What became of one table: its newest schema id, whether the table or a version of it was made, what was done.
+
+    `changes` has one line for each change.
+    """
 
     name: str
     schema_id: int
     created: bool
     changed: bool
+    changes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class AppliedPlan:
-    """What became of each table, in the order of the plan."""
+    """What became of each table, in the order of the plan, and warnings about what was approved in vain."""
 
     tables: tuple[AppliedTable, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed apply --json`."""
         return {
             "tables": [
-                {"name": t.name, "schema_id": t.schema_id, "created": t.created, "changed": t.changed}
+                {
+                    "name": t.name,
+                    "schema_id": t.schema_id,
+                    "created": t.created,
+                    "changed": t.changed,
+                    "changes": list(t.changes),
+                }
                 for t in self.tables
             ]
         }
@@ -55,13 +66,15 @@ def apply(
 ) -> AppliedPlan:
     """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
 
-    `allow` names breaking changes that may happen, as `CODE` or `CODE:column`; `clock` gives milliseconds since 1970.
+    `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries;
+    `clock` gives milliseconds since 1970.
     Nothing is written when a change is forbidden or lacks leave (`RefusedError`, all of them at once), when a table is
     not what it was (`StalePlanError`), or when a code in `allow` is unknown (`UsageError`). Raises `StalePlanError` for
     a lost race.
     """
-    check_allow(allow)
-    _check_leave(plan, allow)
+    check_codes(allow)
+    notes = unmatched(plan, allow - frozenset(plan.approvals))
+    _check_leave(plan, allow | frozenset(plan.approvals))
     stale = [d for table in plan.tables for d in _staleness(table, tables)]
     if stale:
         raise StalePlanError(*stale)
@@ -74,25 +87,7 @@ def apply(
                 raise
             left = [t.name for t in plan.tables[number:]]
             raise type(error)(*error.diagnostics, _progress(done, left)) from error
-    return AppliedPlan(tuple(done))
-
-
-def check_allow(allow: frozenset[str]) -> None:
-    """Raise `UsageError` for leave that names no code."""
-    known = register()
-    problems = [
-        Diagnostic(
-            "LB4307",
-            f"{text!r} allows nothing: {text.partition(':')[0]!r} is no code",
-            expected="CODE or CODE:column, such as LB4203:old_name",
-            found=text,
-            suggestions=near_names(text.partition(":")[0], known),
-        )
-        for text in sorted(allow)
-        if text.partition(":")[0] not in known
-    ]
-    if problems:
-        raise UsageError(*problems)
+    return AppliedPlan(tuple(done), notes)
 
 
 def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
@@ -109,7 +104,6 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
         for change in table.forbidden
     ]
     for table, change, code in leave_missing(plan.tables, allow):
-        leave = f"{code}:{change.column}" if change.column else code
         why = change.reason if code == change.code else "ODF's rule for changing a schema refuses it"
         problems.append(
             Diagnostic(
@@ -117,7 +111,7 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
                 f"{table.name}: {change.summary} needs leave: {why}",
                 position=change.position,
                 path=change.column or None,
-                remedy=f"--allow {leave}",
+                remedy=f"--allow {approval(code, change)}",
             )
         )
     if problems:
@@ -178,7 +172,7 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
         )
     if branch == MAIN:
         tables.after_new_version(name, schema)
-    return AppliedTable(table.name, schema.id, created=False, changed=True)
+    return AppliedTable(table.name, schema.id, created=False, changed=True, changes=_done(table))
 
 
 def _create(table: TablePlan, name: TableName, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
@@ -191,7 +185,11 @@ def _create(table: TablePlan, name: TableName, tables: TableManager, clock: Call
         if not tables.exists(name):
             raise
         raise StalePlanError(_stale(table, "has been made in the meantime")) from error
-    return AppliedTable(table.name, schema.id, created=True, changed=True)
+    return AppliedTable(table.name, schema.id, created=True, changed=True, changes=_done(table))
+
+
+def _done(table: TablePlan) -> tuple[str, ...]:
+    return tuple(change.summary for change in table.changes)
 
 
 def _check_result(table: TablePlan, schema: TableSchema) -> None:

@@ -56,6 +56,7 @@ class EditKind(StrEnum):
     TABLE_COMMENT = "comment"
     PRIMARY_KEYS = "primary keys"
     PARTITION_KEYS = "partition keys"
+    BUCKETS = "buckets"
 
 
 @dataclass(frozen=True, slots=True)

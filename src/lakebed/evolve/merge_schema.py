@@ -20,7 +20,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
 from lakebed.evolve.annotation_option import follow
-from lakebed.evolve.apply import check_allow
+from lakebed.evolve.approvals import check_codes
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.diff_columns import Step
 from lakebed.evolve.directives import is_directive
@@ -125,7 +125,7 @@ def merge_schema(
         RefusedError, ValidationError: as `SchemaMerge` says.
         ConflictError: somebody else changed columns so that a name means another one.
     """
-    check_allow(merge.allow)
+    check_codes(merge.allow)
     manager = tables.get_schema_manager(name.database, name.table, branch=branch)
     path = tables.table_path(name)
     return alter(manager, merge, (), has_snapshots=lambda: has_snapshots(tables.store, path, branch), clock=clock)

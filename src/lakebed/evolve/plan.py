@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
@@ -92,10 +92,17 @@ class TablePlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The plans of several tables, in the order of their declaration, and what was said about the manifests."""
+    """The plans of several tables, in the order of their declaration, and what was said about the manifests.
+
+    `approvals` are the changes that may happen, each `CODE` or `CODE:column`, as they were given when the plan was
+    made; a saved plan carries them. `undeclared` are the tables of the warehouse that no manifest declares, where that
+    was asked for.
+    """
 
     tables: tuple[TablePlan, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
+    approvals: tuple[str, ...] = ()
+    undeclared: tuple[str, ...] = ()
 
     @property
     def is_noop(self) -> bool:
@@ -124,14 +131,23 @@ class Plan:
 
     def leave_needed(self) -> tuple[str, ...]:
         """What has to be allowed for the plan to run, each as `CODE:column`; empty where nothing is breaking."""
-        return tuple(f"{code}:{change.column}" for table in self.tables for change, code in table.leave_needed())
+        return tuple(approval(code, change) for table in self.tables for change, code in table.leave_needed())
+
+    def approved(self, allow: Iterable[str]) -> Plan:
+        """The same plan with these approvals beside its own."""
+        return replace(self, approvals=tuple(sorted({*self.approvals, *allow})))
+
+    def approvals_missing(self) -> tuple[str, ...]:
+        """What still has to be allowed, each as `CODE:column`; empty where the plan can run if nothing is forbidden."""
+        missing = leave_missing(self.tables, frozenset(self.approvals))
+        return tuple(dict.fromkeys(approval(code, change) for _, change, code in missing))
 
     def table(self, name: str) -> TablePlan | None:
         """The plan of the table of this name, or None."""
         return next((t for t in self.tables if t.name == name), None)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan file's object, format version 1, with a digest over its content."""
+        """The plan file's object, format version 2, with a digest over its content."""
         from lakebed.evolve.plan_file import plan_json
 
         return plan_json(self)
@@ -140,7 +156,8 @@ class Plan:
     def from_json(cls, value: Mapping[str, Any]) -> Plan:
         """The plan of a plan file's object: exactly the one that was written.
 
-        Raises `RefusedError` for another format version (LB4301) and for one that was changed or is damaged (LB4302).
+        Files of format version 1, which had no approvals, are read too. Raises `RefusedError` for other versions
+        (LB4301) and for a file that was changed or is damaged (LB4302).
         """
         from lakebed.evolve.plan_file import plan_from_json
 
@@ -155,5 +172,10 @@ def leave_missing(
         (table, change, code)
         for table in tables
         for change, code in table.leave_needed()
-        if code not in allow and f"{code}:{change.column}" not in allow
+        if code not in allow and approval(code, change) not in allow
     )
+
+
+def approval(code: str, change: PlannedChange) -> str:
+    """What allows one change: `CODE:column`, or `CODE` for a change of the table as a whole."""
+    return f"{code}:{change.column}" if change.column else code

@@ -17,14 +17,17 @@ from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.model.extra import canonical_json
 
-FORMAT_VERSION = 1
+#: Version 2 added `approvals` and `undeclared`.
+FORMAT_VERSION = 2
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
     """The object of a plan file; `digest` is the SHA-256 of the canonical JSON of all the rest."""
     content: dict[str, Any] = {
         "format_version": FORMAT_VERSION,
+        "approvals": list(plan.approvals),
         "tables": [_table_json(t) for t in plan.tables],
+        "undeclared": list(plan.undeclared),
         "diagnostics": [d.to_json() for d in plan.diagnostics],
     }
     return {**content, "digest": _digest(content)}
@@ -36,22 +39,29 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         raise _refused("LB4302", "the plan is no JSON object", expected="an object", found=type(value).__name__)
     content = {k: v for k, v in value.items() if k != "digest"}
     version = content.get("format_version")
-    if isinstance(version, bool) or version != FORMAT_VERSION:
+    if isinstance(version, bool) or version not in range(1, FORMAT_VERSION + 1):
         raise _refused(
             "LB4301",
             "this version does not know the format of the plan",
-            expected=str(FORMAT_VERSION),
+            expected=f"1 to {FORMAT_VERSION}",
             found=str(version),
         )
     try:
         if value.get("digest") != _digest(content):
             raise _refused("LB4302", "the plan was changed after it was written")
         diagnostics = tuple(_diagnostic(d) for d in content["diagnostics"])
-        return Plan(tuple(_table(t) for t in content["tables"]), diagnostics)
+        more = [() if version == 1 else _texts(content[key]) for key in ("approvals", "undeclared")]
+        return Plan(tuple(_table(t) for t in content["tables"]), diagnostics, *more)
     except RefusedError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, LakebedError) as error:
         raise _refused("LB4302", f"the plan cannot be read: {error}") from error
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+        raise TypeError(f"{value!r} is no list of texts")
+    return tuple(value)
 
 
 def _digest(content: Mapping[str, Any]) -> str:

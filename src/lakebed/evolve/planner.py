@@ -24,9 +24,11 @@ from lakebed.evolve.identity import identify, identify_new
 from lakebed.evolve.look_alikes import look_alikes
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested import Fields, locate
+from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
 from lakebed.evolve.wording import before_and_after, summary
+from lakebed.model import Schema
 from lakebed.physical import path_text
 from lakebed.physical.types import DataField, Map, with_nullability
 
@@ -114,11 +116,11 @@ def _creation(declared: TableManifest, file_problems: FileProblems) -> TablePlan
     if left_out := file_problems(target, None):
         raise UnsupportedError(*left_out)
     name = _table_name(declared)
-    meanings = compare((), replace(declared.schema, fields=()), fields, declared.schema)
-    edits = [Edit(EditKind.CREATE, (), after_text=f"{name} ({len(fields)} columns)")]
-    edits += [Edit(EditKind.ADD, (f.name,), after=f.type) for f in fields]
+    meanings = compare((), Schema(()), fields, declared.schema)
     new = Judgement(Verdict.SAFE, "LB4222", "there is no table yet")
-    planned = tuple(_planned(e, new, meanings, declared, (), odf_allowed=True) for e in edits)
+    planned = tuple(
+        _planned(edit, new, meanings, declared, (), odf_allowed=True) for edit in creation_edits(name, target, meanings)
+    )
     notes = _notes_on_keys(declared, primary, options)
     return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
 
@@ -349,7 +351,7 @@ def _planned(
 
 def _position(edit: Edit, declared: TableManifest) -> Position | None:
     match edit.kind:
-        case EditKind.OPTION:
+        case EditKind.OPTION | EditKind.BUCKETS:
             return declared.property_position("options", edit.name or "")
         case EditKind.PRIMARY_KEYS:
             return declared.property_position("primaryKeys")

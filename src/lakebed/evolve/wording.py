@@ -57,8 +57,12 @@ def summary(edit: Edit, meanings: Meanings) -> str:
             return _attribute(f"option {edit.name}", None, before, after)
         case EditKind.TABLE_COMMENT:
             return _attribute("description", "the table", _quoted(before), _quoted(after))
-        case EditKind.PRIMARY_KEYS | EditKind.PARTITION_KEYS:
-            return f"change {edit.kind.value} from {before} to {after}"
+        case EditKind.PRIMARY_KEYS | EditKind.PARTITION_KEYS | EditKind.BUCKETS:
+            return (
+                f"{edit.kind.value}: {after}"
+                if before is None
+                else f"change {edit.kind.value} from {before} to {after}"
+            )
 
 
 def _attribute(what: str, where: str | None, before: str | None, after: str | None) -> str:

@@ -119,13 +119,13 @@ class Branches:
             )
         self._remove(name)
 
-    def fast_forward(self, name: str) -> FastForward:
-        """Bring the table to where the branch is; see `fast_forward.fast_forward`."""
+    def fast_forward(self, name: str, *, dry_run: bool = False) -> FastForward:
+        """Bring the table to where the branch is, or only say what it would gain; see `fast_forward.fast_forward`."""
         self._refuse_main(name)
         _ = self._place.schemas
         if name not in self._names():
             raise self._no_branch(name)
-        return fast_forward(self._place, self._place.on(name))
+        return fast_forward(self._place, self._place.on(name), dry_run=dry_run)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

@@ -32,6 +32,11 @@ class FastForward:
     snapshots: tuple[int, ...]
     tags: tuple[str, ...]
 
+    @property
+    def is_noop(self) -> bool:
+        """Whether the table has all of it already."""
+        return not (self.versions or self.snapshots or self.tags)
+
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed branch fast-forward --json`."""
         return {
@@ -52,8 +57,8 @@ class _Copy:
     data: bytes
 
 
-def fast_forward(main: Place, branch: Place) -> FastForward:
-    """Add to the table what the branch has and it has not.
+def fast_forward(main: Place, branch: Place, *, dry_run: bool = False) -> FastForward:
+    """Add to the table what the branch has and it has not; `dry_run` only says what that is.
 
     Raises:
         RefusedError: the branch has no snapshot; or the table has something that the branch has not, all of it named.
@@ -88,7 +93,8 @@ def fast_forward(main: Place, branch: Place) -> FastForward:
         tuple(i for i in snapshots if i not in known[1]),
         tuple(name for name in tags if name not in known[2]),
     )
-    _add(main, branch, gained)
+    if not dry_run:
+        _add(main, branch, gained)
     return gained
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 from lakebed.diagnostics import Diagnostic, Position, near_names
 from lakebed.errors import ManifestError
 from lakebed.manifest.compose import MAX_BYTES, compose, decode_utf8
+from lakebed.manifest.directories import ENDINGS, manifest_files
 from lakebed.manifest.document import DocumentDecoder
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.table_manifest import Manifest, TableManifest
@@ -58,16 +59,17 @@ def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | 
 
 
 def load_all(sources: Source | Iterable[Source]) -> Manifest:
-    """One manifest of all tables of several files or loaded manifests, in order.
+    """One manifest of all tables of several files, directories of files, or loaded manifests, in order.
 
     Raises:
-        ManifestError: with the problems of all of them; also where two declare the same table.
+        ManifestError: with the problems of all of them; also where two declare the same table, or a directory has no
+            manifest in it.
     """
     if isinstance(sources, str | os.PathLike | Manifest):
         sources = [sources]
     manifests: list[Manifest] = []
     failures: list[Diagnostic] = []
-    for source in sources:
+    for source in _files(sources, failures):
         try:
             manifests.append(source if isinstance(source, Manifest) else load_manifest(source))
         except ManifestError as error:
@@ -77,6 +79,22 @@ def load_all(sources: Source | Iterable[Source]) -> Manifest:
     if failures:
         raise ManifestError(*failures)
     return Manifest(tables, tuple(d for manifest in manifests for d in manifest.diagnostics))
+
+
+def _files(sources: Iterable[Source], failures: list[Diagnostic]) -> list[Source]:
+    """The sources with the files of directories in their place."""
+    found: list[Source] = []
+    for source in sources:
+        if isinstance(source, Manifest) or not Path(source).is_dir():
+            found.append(source)
+            continue
+        below = manifest_files(source)
+        found += below
+        if not below:
+            message = f"the directory {os.fspath(source)} holds no manifest"
+            remedy = "Name the directory that the manifests lie in, at any depth."
+            failures.append(Diagnostic("LB1001", message, expected=f"files *{', *'.join(ENDINGS)}", remedy=remedy))
+    return found
 
 
 def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:

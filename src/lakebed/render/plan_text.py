@@ -10,9 +10,10 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.plan import approval
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
-from lakebed.render.terminal import plain, styled, wrapped
+from lakebed.render.terminal import one_line, plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
@@ -31,27 +32,44 @@ _INDENT = " " * (_WIDTH + 6)
 
 def render_plan(plan: Plan, *, colour: bool = False, width: int | None = None) -> str:
     """Each table with its changes, their verdicts and reasons, and what needs leave; then one line of totals."""
-    blocks = [_table(table, colour, width) for table in plan.tables]
-    return "\n\n".join([*blocks, _totals(plan)])
+    allowed = frozenset(plan.approvals)
+    blocks = [_table(table, allowed, colour, width) for table in plan.tables if not table.is_noop]
+    return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
 
 
-def render_applied(applied: AppliedPlan) -> str:
-    """One line a table."""
-    return "\n".join(_applied(table) for table in applied.tables) or "No tables."
+def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
+    """What was done to each table; those that are as they were are counted."""
+    lines = [line for table in applied.tables if table.changed for line in _applied(table, width)]
+    unchanged = [table for table in applied.tables if not table.changed]
+    if len(unchanged) == 1:
+        lines.append(f"{one_line(unchanged[0].name)}: unchanged, at schema {unchanged[0].schema_id}")
+    elif unchanged:
+        lines.append(f"{len(unchanged):,} tables: unchanged")
+    return "\n".join(lines) or "No tables."
 
 
-def _applied(table: AppliedTable) -> str:
-    if table.created:
-        return f"{table.name}: created, schema {table.schema_id}"
-    what = "now at" if table.changed else "unchanged, at"
-    return f"{table.name}: {what} schema {table.schema_id}"
+def _applied(table: AppliedTable, width: int | None) -> list[str]:
+    what = "created" if table.created else "now at"
+    lines = [f"{table.name}: {what}{',' if table.created else ''} schema {table.schema_id}"]
+    for change in table.changes:
+        first, *more = wrapped(change, None if width is None else width - 4)
+        lines += [f"  - {first}", *(f"    {line}" for line in more)]
+    return lines
 
 
-def _table(table: TablePlan, colour: bool, width: int | None) -> str:
+def _undeclared(plan: Plan, width: int | None) -> list[str]:
+    """The tables that no manifest declares."""
+    if not plan.undeclared:
+        return []
+    first, *names = wrapped(f"No manifest declares: {', '.join(map(one_line, plan.undeclared))}", width)
+    return ["\n".join([first, *names])]
+
+
+def _table(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None) -> str:
     lines = [_head(table, colour)]
     for change in table.changes:
-        lines += _change(change, table, colour, width)
-    lines += _odf(table, colour, width)
+        lines += _change(change, table, allowed, colour, width)
+    lines += _odf(table, allowed, colour, width)
     return "\n".join(lines)
 
 
@@ -59,28 +77,29 @@ def _head(table: TablePlan, colour: bool) -> str:
     name = styled(table.name, "bold", colour)
     if table.create:
         return f"{name}: new table"
-    if table.is_noop:
-        return f"{name}: as declared (schema {table.base_id})"
     if table.target is None:
         return f"{name}: cannot be changed as declared (schema {table.base_id})"
     return f"{name}: schema {table.base_id} to {table.target.id}"
 
 
-def _change(change: PlannedChange, table: TablePlan, colour: bool, width: int | None) -> list[str]:
+def _change(
+    change: PlannedChange, table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None
+) -> list[str]:
     verdict = styled(change.verdict.value.ljust(_WIDTH), _STYLES[change.verdict], colour)
     first, *more = _pieces(change.summary, width)
-    lines = [f"  {_SIGNS.get(change.kind, '~')} {verdict}  {plain(first, colour)}"]
+    sign = "+" if table.create else _SIGNS.get(change.kind, "~")
+    lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
     if not table.create:
         more += _pieces(f"{change.code}: {change.reason}", width)
-        more += _advice(change, width)
+        more += _advice(change, allowed, width)
     return lines + [_INDENT + plain(line, colour) for line in more]
 
 
-def _advice(change: PlannedChange, width: int | None) -> list[str]:
+def _advice(change: PlannedChange, allowed: frozenset[str], width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
     lines = []
     if change.verdict is Verdict.BREAKING:
-        lines.append(f"leave: --allow {shlex.quote(f'{change.code}:{change.column}')}")
+        lines.append(_leave(change.code, change, allowed))
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
         lines += _pieces(f"remedy: {change.remedy}", width)
     if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:
@@ -88,11 +107,18 @@ def _advice(change: PlannedChange, width: int | None) -> list[str]:
     return lines
 
 
+def _leave(code: str, change: PlannedChange, allowed: frozenset[str]) -> str:
+    """What approves a change, or that it is approved."""
+    wanted = approval(code, change)
+    given = next((text for text in (code, wanted) if text in allowed), None)
+    return f"leave: --allow {shlex.quote(wanted)}" if given is None else f"approved by --allow {shlex.quote(given)}"
+
+
 def _pieces(text: str, width: int | None) -> list[str]:
     return wrapped(text, None if width is None else width - len(_INDENT))
 
 
-def _odf(table: TablePlan, colour: bool, width: int | None) -> list[str]:
+def _odf(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None) -> list[str]:
     """The second, labelled verdict: Open Data Fabric's rule."""
     if table.create or table.is_noop:
         return []
@@ -104,16 +130,24 @@ def _odf(table: TablePlan, colour: bool, width: int | None) -> list[str]:
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
     first, *more = wrapped(text, None if width is None else width - 4)
     if table.compatibility:
-        columns = dict.fromkeys(c.column for c in refused)
-        leave = " ".join(f"--allow {shlex.quote(f'{ODF_CODE}:{column}')}" for column in columns)
-        more += [f"leave: {leave}"]
-        more += wrapped("or take `compatibility: ODF` out of the manifest", None if width is None else width - 4)
+        wanted = [w for w in dict.fromkeys(approval(ODF_CODE, c) for c in refused) if not {w, ODF_CODE} & allowed]
+        if wanted:
+            more += [f"leave: {' '.join(f'--allow {shlex.quote(text)}' for text in wanted)}"]
+            more += wrapped("or take `compatibility: ODF` out of the manifest", None if width is None else width - 4)
+        else:
+            more += ["approved"]
     return [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
+
+
+def _as_declared(plan: Plan) -> str:
+    if len(plan.tables) > 1:
+        return f"{len(plan.tables):,} tables are as declared"
+    return f"{one_line(plan.tables[0].name)} is as declared (schema {plan.tables[0].base_id})"
 
 
 def _totals(plan: Plan) -> str:
     if plan.is_noop:
-        return "No changes."
+        return f"No changes: {_as_declared(plan)}." if plan.tables else "No changes."
     tables = Counter("create" if t.create else "unchanged" if t.is_noop else "change" for t in plan.tables)
     parts = [
         f"{tables[key]} {text}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.commands.confirmation import confirm
+from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 
@@ -55,7 +55,7 @@ def create(session: Session, table: str, name: str, tag: str | None, snapshot: i
 @command.command("delete")
 @click.argument("table")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
+@yes_option
 @common_options
 @click.pass_obj
 def delete(session: Session, table: str, name: str, yes: bool) -> ExitCode:
@@ -71,11 +71,15 @@ def delete(session: Session, table: str, name: str, yes: bool) -> ExitCode:
 @command.command("fast-forward")
 @click.argument("table")
 @click.argument("name")
+@yes_option
 @common_options
 @click.pass_obj
-def fast_forward(session: Session, table: str, name: str) -> ExitCode:
+def fast_forward(session: Session, table: str, name: str, yes: bool) -> ExitCode:
     """Bring TABLE to where its branch NAME is. Refused where TABLE has gained something since the branch was made."""
     from lakebed.render.maintenance_text import fast_forward_text
 
-    gained = session.lake().branches(table).fast_forward(name)
+    branches = session.lake().branches(table)
+    if not branches.fast_forward(name, dry_run=True).is_noop:
+        confirm(session, yes, f"bring {branches.table} to where its branch {name} is")
+    gained = branches.fast_forward(name)
     return session.finish(gained.to_json(), lambda _: fast_forward_text(gained))

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 import click
 
+from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
-from lakebed.errors import RefusedError
 
 _ALL = "all"
 
@@ -27,7 +27,7 @@ _ALL = "all"
 @click.option("--table", "tables", multiple=True, metavar="TABLE", help="Migrate this table; all where none is named.")
 @click.option("--schema-only", is_flag=True, help="Leave rows and branches behind.")
 @click.option("--dry-run", is_flag=True, help="Show the plan and end.")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
+@yes_option
 @common_options
 @click.pass_obj
 def command(
@@ -63,9 +63,7 @@ def command(
         )
     if not plan.is_noop:
         session.output.talk(lambda look: render_migration(plan, colour=look.colour, width=look.width), painted=True)
-    if not (yes or plan.is_blocked or plan.is_noop):
-        if not session.can_ask:
-            raise RefusedError.of("LB7006", "the migration was not confirmed", remedy="give --yes, or --dry-run")
-        session.confirm("\nMigrate?")
+    if not (plan.is_blocked or plan.is_noop):
+        confirm(session, yes, "migrate", question="\nMigrate?")
     result = migrate(plan, progress=lambda text: session.output.talk(lambda _: text))
     return session.finish(result.to_json(), lambda _: render_migrated(result))

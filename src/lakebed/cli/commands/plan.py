@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from lakebed.cli.commands.manifest_files import manifest_sources
+from lakebed.cli.commands.saved_plans import save_plan
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 from lakebed.errors import UsageError
@@ -26,8 +27,11 @@ if TYPE_CHECKING:
     help="End with 10 when changes are pending, 11 when one lacks leave or is "
     "forbidden, 13 when another engine changed the table.",
 )
-@click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="For --exit-code: this change has leave.")
+@click.option(
+    "--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen; --out keeps it."
+)
 @click.option("--branch", help="Plan for this branch of each table.")
+@click.option("--undeclared", is_flag=True, help="Name the tables that no manifest declares, as for a directory.")
 @common_options
 @click.pass_obj
 def command(
@@ -37,30 +41,30 @@ def command(
     exit_code: bool,
     allow: tuple[str, ...],
     branch: str | None,
+    undeclared: bool,
 ) -> ExitCode:
     """Show what applying the manifests FILES would change, with a verdict on each change and its reason.
 
-    `-` is a manifest on standard input.
+    A directory stands for all manifests (*.yaml, *.yml) in it, at any depth, `-` for one on standard input.
     """
     from lakebed.render.plan_text import render_plan
 
-    plan = session.lake().plan(manifest_sources(files), branch=branch)
+    plan = session.lake().plan(manifest_sources(files), branch=branch, allow=allow, list_undeclared=undeclared)
     if out is not None:
-        _save(plan, out, files)
+        _check_place(out, files)
+        save_plan(plan, out)
         session.output.talk(lambda _: f"Saved as {out}: `lakebed apply {out}` makes exactly these changes.")
     session.output.diagnose(plan.all_diagnostics)
     return session.finish(
         plan.to_json(),
         lambda look: render_plan(plan, colour=look.colour, width=look.width),
-        code=_gate(plan, frozenset(allow)) if exit_code else ExitCode.OK,
+        code=_gate(plan) if exit_code else ExitCode.OK,
         painted=True,
     )
 
 
-def _gate(plan: Plan, allow: frozenset[str]) -> ExitCode:
-    from lakebed.evolve.plan import leave_missing
-
-    if plan.is_forbidden or leave_missing(plan.tables, allow):
+def _gate(plan: Plan) -> ExitCode:
+    if plan.is_forbidden or plan.approvals_missing():
         return ExitCode.REFUSED
     # What `lakebed.catalog.drift` finds; a plan carries it among its warnings.
     if any(d.code.startswith("LB351") for d in plan.all_diagnostics):
@@ -68,7 +72,9 @@ def _gate(plan: Plan, allow: frozenset[str]) -> ExitCode:
     return ExitCode.OK if plan.is_noop else ExitCode.CHANGES_PENDING
 
 
-def _save(plan: Plan, out: str, files: tuple[str, ...]) -> None:
-    if any(Path(out).resolve() == Path(file).resolve() for file in files):
-        raise UsageError.of("LB7008", f"--out {out} would overwrite the manifest")
-    Path(out).write_text(json.dumps(plan.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def _check_place(out: str, files: tuple[str, ...]) -> None:
+    from lakebed.manifest.directories import manifest_files
+
+    given = [path for file in files for path in (manifest_files(file) if os.path.isdir(file) else [file])]
+    if any(Path(out).resolve() == Path(file).resolve() for file in given):
+        raise UsageError.of("LB7008", f"--out {out} would overwrite the manifest", remedy="give another file")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.cli.commands.confirmation import confirm
+from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 )
 @click.option("--delete-tags", is_flag=True, help="Delete the tags of later snapshots too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
+@yes_option
 @common_options
 @click.pass_obj
 def command(session: Session, table: str, target: str, delete_tags: bool, dry_run: bool, yes: bool) -> ExitCode:

@@ -1,12 +1,18 @@
-"""`lakebed show TABLE[@VERSION]`"""
+"""`lakebed show TABLE[@VERSION] | PLAN.json`"""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
 
+from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
+
+if TYPE_CHECKING:
+    from lakebed.evolve import Plan
 
 
 @click.command()
@@ -17,7 +23,26 @@ from lakebed.cli.session import Session, common_options
 @common_options
 @click.pass_obj
 def command(session: Session, table: str, physical: bool, exit_code: bool, encodings: bool) -> ExitCode:
-    """Show the schema of TABLE: db.table is the newest version, db.table@3 version 3, @snap:5 that of a snapshot."""
+    """Show the schema of TABLE: db.table is the newest version, db.table@3 version 3, @snap:5 that of a snapshot.
+
+    Instead of TABLE a plan that `lakebed plan --out` saved shows what applying it would change.
+    """
+    saved = load_plan(table)
+    if saved is not None:
+        return _show_plan(session, saved)
+    return _show_table(session, table, physical, exit_code, encodings)
+
+
+def _show_plan(session: Session, plan: Plan) -> ExitCode:
+    from lakebed.render.plan_text import render_plan
+
+    session.output.diagnose(plan.all_diagnostics)
+    return session.finish(
+        plan.to_json(), lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True
+    )
+
+
+def _show_table(session: Session, table: str, physical: bool, exit_code: bool, encodings: bool) -> ExitCode:
     from lakebed.catalog import TableRef, drift, schema_file
     from lakebed.model.encoding import strip_encoding
     from lakebed.render.schema_text import schema_text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from lakebed.cli.commands.confirmation import confirm
+from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
 
@@ -57,7 +57,7 @@ def create(session: Session, table: str, name: str, snapshot: int | None, retain
 @command.command("delete")
 @click.argument("table")
 @click.argument("name")
-@click.option("--yes", is_flag=True, help="Do not ask. Needed where there is no terminal to ask on.")
+@yes_option
 @common_options
 @click.pass_obj
 def delete(session: Session, table: str, name: str, yes: bool) -> ExitCode:
