@@ -74,6 +74,23 @@ class Diagnostic:
         return out
 
 
+def reason_of(error: BaseException) -> str:
+    """Why something could not be read, in words: no class and no `repr` of Python's where a message needs neither."""
+    match error:
+        case KeyError() if error.args:
+            return f"there is no {error.args[0]!r}"
+        case AttributeError() | TypeError() | AssertionError():
+            return "a part of it is of another kind than expected"
+        case IndexError():
+            return "it ends too early"
+        case RecursionError():
+            return "it is nested too deeply"
+        case UnicodeDecodeError():
+            return f"byte {error.start} is not {error.encoding.upper()}"
+    lines = str(error).splitlines()
+    return lines[0] if lines and lines[0] else type(error).__name__
+
+
 def near_names(name: str, known: Iterable[str], limit: int = 2) -> tuple[str, ...]:
     """The names in `known` that `name` was probably meant to be, best first; case is ignored when comparing."""
     by_folded: dict[str, str] = {}

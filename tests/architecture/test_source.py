@@ -1,5 +1,6 @@
 """Rules of the house that no linter knows."""
 
+import ast
 import re
 import subprocess
 from importlib import import_module
@@ -64,6 +65,54 @@ def test_a_module_is_one_room(path: Path) -> None:
 
 def test_no_path_of_one_machine_is_in_the_tree() -> None:
     assert hits(ONE_MACHINE, tracked_files()) == []
+
+
+# What a user is told is in words: `KeyError('x')` and "'int' object is not subscriptable" are Python's.
+_PYTHONS_OWN = {"KeyError", "LookupError", "IndexError", "AttributeError", "TypeError", "Exception", "BaseException"}
+
+
+def _shows_an_exception(source: str) -> list[int]:
+    """The lines of f-strings that show a `repr` or a class of an exception, or one that is Python's own as it is."""
+    found = []
+    for handler in (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.ExceptHandler) and n.name):
+        caught = {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)} if handler.type else set()
+        for part in (n for n in ast.walk(handler) if isinstance(n, ast.FormattedValue)):
+            text = ast.unparse(part.value)
+            bare = text == handler.name and (part.conversion == ord("r") or caught & _PYTHONS_OWN)
+            if bare or text == f"type({handler.name}).__name__":
+                found.append(part.lineno)
+    return found
+
+
+def test_the_search_for_exceptions_in_messages_can_find_them() -> None:
+    for shown in ("{e!r}", "{type(e).__name__}", "{e}"):
+        assert _shows_an_exception(f"try:\n    f()\nexcept (ValueError, KeyError) as e:\n    g(f'{shown}')") == [4]
+    assert _shows_an_exception("try:\n    f()\nexcept ValueError as e:\n    g(f'{e}')") == []
+
+
+def test_no_message_shows_an_exception_of_python() -> None:
+    shown = {str(p.relative_to(SOURCE)): _shows_an_exception(p.read_text(encoding="utf-8")) for p in MODULES}
+    assert {path: lines for path, lines in shown.items() if lines} == {}
+
+
+def test_a_reason_is_said_in_words() -> None:
+    from lakebed.diagnostics import reason_of
+
+    def of(code: str) -> str:
+        try:
+            eval(code)
+        except Exception as error:
+            return reason_of(error)
+        raise AssertionError(code)
+
+    assert of("{}['x']") == "there is no 'x'"
+    assert of("int(3)['x']") == of("(3).x") == "a part of it is of another kind than expected"
+    assert of("[][1]") == "it ends too early"
+    assert of("b'ab\\xff'.decode()") == "byte 2 is not UTF-8"
+    assert of("int('x')") == "invalid literal for int() with base 10: 'x'"
+    assert of("__import__('json').loads('[' * 200_000)") == "it is nested too deeply"
+    assert reason_of(ValueError()) == "ValueError"
+    assert reason_of(ValueError("first\nsecond")) == "first"
 
 
 def test_every_code_in_use_is_registered_and_the_other_way_round() -> None:

@@ -241,6 +241,40 @@ def test_bad_input(lakebed: CommandLine, here: Path, name: str, content: bytes, 
     assert code in found.err, found.err
 
 
+@pytest.mark.parametrize(
+    ("form", "content", "reason"),
+    [
+        ("arrow-json", b"{}", "there is no 'fields'"),
+        ("arrow-json", b'{"fields": [{"name": "a", "nullable": true}]}', "there is no 'data_type'"),
+        ("arrow-json", b'{"fields": [3]}', "a part of it is of another kind than expected"),
+        ("spark", b'{"type": "struct"}', "there is no 'fields'"),
+        ("spark", b'{"fields": [{"name": "a"}]}', "there is no 'type'"),
+        ("ddl", b"a INT, \xff", "byte 7 is not UTF-8"),
+    ],
+)
+def test_why_input_cannot_be_read_is_said_in_words(
+    lakebed: CommandLine, here: Path, form: str, content: bytes, reason: str
+) -> None:
+    (here / "x").write_bytes(content)
+    found = lakebed("convert", "x", "--from", form, "--to", "odf-json")
+    assert (found.code, reason in found.err) == (1, True), found.err
+    assert "Error" not in found.err
+
+
+def test_lengths_of_spark_are_read_and_its_other_metadata_is_a_loss(lakebed: CommandLine, here: Path) -> None:
+    member = {"name": "x", "type": "string", "nullable": True, "metadata": {"CURRENT_DEFAULT": "'a'"}}
+    struct = {"type": "struct", "fields": [member]}
+    metadata = {"__CHAR_VARCHAR_TYPE_STRING": "struct<x:varchar(10)>"}
+    column = {"name": "a", "type": struct, "nullable": True, "metadata": metadata}
+    (here / "s.json").write_text(json.dumps({"type": "struct", "fields": [column]}))
+    found = lakebed("convert", "s.json", "--to", "paimon")
+    assert (found.code, '"VARCHAR(10)"' in found.out) == (0, True), found.out
+    assert "a.x: the metadata CURRENT_DEFAULT" in found.err
+    strict = lakebed("convert", "s.json", "--to", "ddl", "--strict")
+    assert (strict.code, strict.out) == (1, "")
+    assert lakebed.ok("convert", "s.json", "--to", "ddl") == "a STRUCT<x VARCHAR(10)>\n"
+
+
 def test_a_file_that_is_not_there(lakebed: CommandLine, here: Path) -> None:
     found = lakebed("convert", "gone.parquet", "--to", "ddl")
     assert found.code == 1

@@ -26,7 +26,7 @@ def cli(capsys: pytest.CaptureFixture[str]) -> CommandLine:
 
 def test_a_dry_run_says_what_is_inferred_and_asked(mini: Path, cli: CommandLine) -> None:
     shown = cli("migrate", "mini", "new", "--dry-run", "--rename", RENAMES[1])
-    assert shown.code == 0
+    assert shown.code == 11
     assert not (mini / "new").exists()
     for line in (
         "shop.orders: to be migrated, 1 version, no rows",
@@ -70,3 +70,11 @@ def test_usage(mini: Path, cli: CommandLine) -> None:
     assert cli("migrate", "mini", "mini").code == 2
     assert cli("migrate", "mini", "new", "--rename", "nonsense").code == 2
     assert cli("migrate", "nowhere", "new").code == 2
+
+
+def test_a_dry_run_that_names_an_obstacle_ends_as_the_run_would(mini: Path, cli: CommandLine) -> None:
+    for words, code in (((), 11), ([w for r in RENAMES for w in ("--rename", r)], 0)):
+        dry = cli("migrate", "mini", "new", "--dry-run", "--json", *words)
+        assert (dry.code, dry.json["ok"]) == (code, code == 0)
+        assert any(d["severity"] == "error" for d in dry.json["diagnostics"]) == (code != 0)
+    assert cli("migrate", "mini", "new", "--yes").code == 11

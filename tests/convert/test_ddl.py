@@ -8,9 +8,12 @@ from hypothesis import strategies as st
 
 from lakebed.convert.ddl import parse_ddl, to_ddl
 from lakebed.errors import ConversionError
-from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
+from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as m
+from lakebed.physical import types as p
 from lakebed.testing.physical import names
+
+HINT = "paimon.apache.org/type"
 
 
 def types_of(text: str, **options: bool) -> list[LogicalType]:
@@ -44,6 +47,35 @@ def test_the_types_of_the_table() -> None:
         ("VARCHAR(20)", m.String()),
         ("ARRAY<INT>", m.List(m.Option(m.Int32()))),
         ("ARRAY<ARRAY<VARCHAR(3)>>", m.List(m.Option(m.List(m.Option(m.String()))))),
+        ("TINYINT", m.Int8()),
+        ("tinyint unsigned", m.UInt8()),
+        ("SMALLINT", m.Int16()),
+        ("SMALLINT UNSIGNED", m.UInt16()),
+        ("CHAR(3)", m.String()),
+        ("BYTES", m.Binary()),
+        ("VARBINARY(8)", m.Binary()),
+        ("BINARY", m.Binary()),
+        ("BINARY(8)", m.Binary(8)),
+        ("MAP<STRING, INT>", m.Map(m.String(), m.Option(m.Int32()))),
+        ("MAP<INT, ARRAY<DATE>>", m.Map(m.Int32(), m.Option(m.List(m.Option(m.Date()))))),
+        ("STRUCT<>", m.Struct(())),
+        ("STRUCT<x: INT, y:STRING NOT NULL>", m.Struct((Field("x", m.Option(m.Int32())), Field("y", m.String())))),
+        ("ROW<`x y` INT>", m.Struct((Field("x y", m.Option(m.Int32())),))),
+        (
+            "ARRAY<STRUCT<x MAP<INT, STRUCT<y DOUBLE NOT NULL>>>>",
+            m.List(
+                m.Option(
+                    m.Struct(
+                        (
+                            Field(
+                                "x",
+                                m.Option(m.Map(m.Int32(), m.Option(m.Struct((Field("y", m.Float64()),))))),
+                            ),
+                        )
+                    )
+                )
+            ),
+        ),
     ],
 )
 def test_a_column_is_optional_unless_it_is_not_null(text: str, type_: LogicalType) -> None:
@@ -85,8 +117,21 @@ def test_a_list_of_texts_and_quoted_names() -> None:
         ("a ARRAY", "LB2201", "1:8"),
         ("a ARRAY<INT", "LB2201", "1:12"),
         ("a ARRAY<INT NOT NULL>", "LB2201", "1:13"),
-        ("a INT,\nb SMALLINT", "LB2202", "2:3"),
-        ("a STRUCT<x INT>", "LB2202", "1:3"),
+        ("a ARRAY<INT,", "LB2201", "1:12"),
+        ("a INT,\nb INTERVAL", "LB2202", "2:3"),
+        ("a STRUCT", "LB2201", "1:9"),
+        ("a STRUCT<x>", "LB2202", "1:11"),
+        ("a STRUCT<x INT", "LB2201", "1:15"),
+        ("a STRUCT<x INT,>", "LB2201", "1:16"),
+        ("a STRUCT<x INT y INT>", "LB2201", "1:16"),
+        ("a MAP<INT>", "LB2201", "1:10"),
+        ("a MAP<INT, INT", "LB2201", "1:15"),
+        ("a MAP INT", "LB2201", "1:7"),
+        ("a VARCHAR(0)", "LB2201", "1:3"),
+        ("a VARCHAR(1, 2)", "LB2201", "1:3"),
+        ("a BINARY(999999999999)", "LB2201", "1:10"),
+        ("a " + "STRUCT<x " * 10_000, "LB2202", "1:579"),
+        ("a " + "MAP<INT, " * 10_000, "LB2202", "1:579"),
         ("a TIME", "LB2202", "1:3"),
         ("a INT[]", "LB2202", "1:3"),
         ("a FLOAT UNSIGNED", "LB2201", "1:9"),
@@ -102,12 +147,27 @@ def test_what_is_wrong_and_where(text: str, code: str, position: str) -> None:
 
 _ITEMS = st.sampled_from(
     (
-        *(m.Bool(), m.Int32(), m.UInt32(), m.Int64(), m.UInt64(), m.Float32(), m.Float64()),
-        *(m.Date(), m.Timestamp(), m.String(), m.Decimal(10, 2), m.Decimal(1, 0)),
+        *(m.Bool(), m.Int8(), m.UInt8(), m.Int16(), m.UInt16(), m.Int32(), m.UInt32(), m.Int64(), m.UInt64()),
+        *(m.Float32(), m.Float64(), m.Date(), m.Timestamp(), m.String(), m.Binary(), m.Binary(7)),
+        *(m.Decimal(10, 2), m.Decimal(1, 0)),
     )
 )
-_TYPES = st.recursive(_ITEMS, lambda inner: st.builds(lambda i: m.List(m.Option(i)), inner), max_leaves=3)
-_FIELDS = st.builds(lambda n, t, o: Field(n, m.Option(t) if o else t), names(), _TYPES, st.booleans())
+
+
+def _nested(inner: st.SearchStrategy[LogicalType]) -> st.SearchStrategy[LogicalType]:
+    members = st.lists(_fields(inner), max_size=3).map(lambda fields: m.Struct(tuple(fields)))
+    maps = st.builds(lambda k, v: m.Map(k, m.Option(v)), inner, inner)
+    return st.one_of(st.builds(lambda i: m.List(m.Option(i)), inner), maps, members)
+
+
+def _fields(types: st.SearchStrategy[LogicalType]) -> st.SearchStrategy[Field]:
+    lengths = st.sampled_from(("CHAR(3)", "VARCHAR(7)"))
+    plain = st.builds(lambda n, t, o: Field(n, m.Option(t) if o else t), names(), types, st.booleans())
+    return plain | st.builds(lambda n, hint: Field(n, m.Option(m.String()), Extra({HINT: hint})), names(), lengths)
+
+
+_TYPES = st.recursive(_ITEMS, _nested, max_leaves=4)
+_FIELDS = _fields(_TYPES)
 
 
 @given(st.lists(_FIELDS, min_size=1, max_size=5).map(lambda fields: Schema(tuple(fields))))
@@ -136,14 +196,59 @@ def test_losses_are_reported() -> None:
     ]
 
 
-def test_types_that_no_column_list_can_say_are_all_reported() -> None:
+def test_types_that_no_column_list_can_say_are_all_reported_at_every_depth() -> None:
     fields = (
-        Field("a", m.Int8()),
-        Field("b", m.List(m.Option(m.Struct(())))),
-        Field("c", m.Map(m.String(), m.String())),
+        Field("a", m.Float16()),
+        Field("b", m.List(m.Option(m.Struct((Field("x", m.Time()),))))),
+        Field("c", m.Map(m.Duration(), m.Time())),
         Field("d", m.Decimal(3, -1)),
         Field("e", m.Int32()),
     )
     with pytest.raises(ConversionError) as caught:
         to_ddl(Schema(fields))
-    assert [(d.code, d.path) for d in caught.value.diagnostics] == [("LB2203", name) for name in "abcd"]
+    assert [(d.code, d.path) for d in caught.value.diagnostics] == [
+        ("LB2203", path) for path in ("a", "b.element.x", "c.key", "c.value", "d")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("VARCHAR(20)", "VARCHAR(20)"),
+        ("CHAR(3)", "CHAR(3)"),
+        ("VARBINARY(4)", "VARBINARY(4)"),
+        ("ARRAY<VARCHAR(3)>", str(p.Array(p.VarChar(3)))),
+        ("MAP<CHAR(2), INT>", str(p.Map(p.Char(2, False), p.Int()))),
+        ("MAP<INT, ARRAY<CHAR(2)>>", str(p.Map(p.Int(False), p.Array(p.Char(2))))),
+    ],
+)
+def test_lengths_are_kept_there_and_back(text: str, hint: str) -> None:
+    schema = parse_ddl(f"a {text}, b STRUCT<c {text} NOT NULL>")
+    assert schema.fields[0].extra == {HINT: hint}
+    struct = required(schema.fields[1].type)
+    assert isinstance(struct, m.Struct)
+    assert struct.fields[0].extra == {HINT: hint}
+    again, losses = to_ddl(schema)
+    assert again == f"a {text}, b STRUCT<c {text} NOT NULL>"
+    assert not losses
+
+
+def test_what_a_hint_says_and_a_column_list_cannot_is_a_loss_at_every_depth() -> None:
+    wall = Field("x", m.Timestamp(), Extra({HINT: "TIMESTAMP(3)", "b.com/x": 1}))
+    schema = Schema(
+        (
+            Field("a", m.Option(m.Map(m.Option(m.String()), m.Struct((wall,)), True))),
+            Field("b", m.List(m.String(), 2), Extra({HINT: str(p.Array(p.VarChar(3, False)))})),
+        )
+    )
+    text, losses = to_ddl(schema)
+    assert text == "a MAP<STRING, STRUCT<x TIMESTAMP NOT NULL>>, b ARRAY<VARCHAR(3)> NOT NULL"
+    assert str(losses).splitlines() == [
+        "a: that keys may be null",
+        "a: that values are never null",
+        "a: that keys are sorted",
+        "a.value.x: the attributes b.com/x, " + HINT,
+        "b: the attributes " + HINT,
+        "b: the fixed length 2",
+        "b: that items are never null",
+    ]

@@ -12,7 +12,14 @@ from hypothesis import given
 from pyspark.sql import types as t
 from ruamel.yaml import YAML
 
-from lakebed.convert.spark import column_metadata, from_struct_type, scan_schema, scan_type, to_struct_type
+from lakebed.convert.spark import (
+    column_metadata,
+    from_struct_type,
+    metadata_losses,
+    scan_schema,
+    scan_type,
+    to_struct_type,
+)
 from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
 from lakebed.model import types as m
@@ -176,6 +183,155 @@ def test_types_of_a_schema_without_metadata() -> None:
             Field("e", m.Option(m.Null())),
         )
     )
+
+
+# CHAR and VARCHAR, which Spark keeps in the metadata of a column.
+
+LENGTHS = "__CHAR_VARCHAR_TYPE_STRING"
+
+
+def _hints(struct: t.StructType) -> dict[str, Any]:
+    """The hint of each column, and of each member of a struct under its path."""
+
+    def walk(fields: tuple[Field, ...], prefix: str) -> dict[str, Any]:
+        found: dict[str, Any] = {}
+        for field in fields:
+            if HINT in field.extra:
+                found[prefix + field.name] = field.extra[HINT]
+            found |= inside(field.type, f"{prefix}{field.name}.")
+        return found
+
+    def inside(type_: LogicalType, prefix: str) -> dict[str, Any]:
+        match type_:
+            case m.Struct():
+                return walk(type_.fields, prefix)
+            case m.Option():
+                return inside(type_.inner, prefix)
+            case m.List():
+                return inside(type_.item_type, prefix)
+            case m.Map():
+                return inside(type_.key_type, prefix) | inside(type_.value_type, prefix)
+            case _:
+                return {}
+
+    return walk(from_struct_type(struct).fields, "")
+
+
+@pytest.mark.parametrize(
+    ("text", "type_", "hints"),
+    [
+        ("char(5)", t.StringType(), {"a": "CHAR(5)"}),
+        ("VARCHAR(10)", t.StringType(), {"a": "VARCHAR(10)"}),
+        ("array<varchar(3)>", t.ArrayType(t.StringType()), {"a": parse("VARCHAR(3) ARRAY")}),
+        (
+            "map<char(2),varchar(10)>",
+            t.MapType(t.StringType(), t.StringType(), False),
+            {"a": p.Map(p.Char(2, False), p.VarChar(10, False))},
+        ),
+        (
+            "map<int,array<char(2)>>",
+            t.MapType(t.IntegerType(), t.ArrayType(t.StringType())),
+            {"a": p.Map(p.Int(False), p.Array(p.Char(2)))},
+        ),
+        (
+            "struct<x y:char(2),n:decimal(5,2),`b:`:array<struct<z:varchar(4),w:string>>>",
+            t.StructType(
+                [
+                    t.StructField("x y", t.StringType()),
+                    t.StructField("n", t.DecimalType(5, 2)),
+                    t.StructField(
+                        "b:",
+                        t.ArrayType(
+                            t.StructType([t.StructField("z", t.StringType()), t.StructField("w", t.StringType())])
+                        ),
+                    ),
+                ]
+            ),
+            {"a.x y": "CHAR(2)", "a.b:.z": "VARCHAR(4)"},
+        ),
+    ],
+)
+def test_lengths_that_spark_keeps_are_read_at_every_depth(
+    text: str, type_: t.DataType, hints: dict[str, DataType | str]
+) -> None:
+    struct = t.StructType([t.StructField("a", type_, True, {LENGTHS: text})])
+    assert _hints(struct) == {path: hint if isinstance(hint, str) else str(hint) for path, hint in hints.items()}
+    said = to_struct_type(from_struct_type(struct))["a"].metadata[LENGTHS]
+    assert said == text.lower().replace("`", "")
+
+
+def test_a_member_of_a_struct_may_bring_its_own_length() -> None:
+    inner = t.StructType([t.StructField("x", t.StringType(), False, {LENGTHS: "char(2)"})])
+    struct = t.StructType([t.StructField("a", t.ArrayType(inner), True)])
+    assert _hints(struct) == {"a.x": "CHAR(2)"}
+    assert to_struct_type(from_struct_type(struct))["a"].metadata == {LENGTHS: "array<struct<x:char(2)>>"}
+
+
+@pytest.mark.parametrize(
+    ("text", "type_"),
+    [
+        ("varchar(3)", t.IntegerType()),
+        ("int", t.StringType()),
+        ("varchar(0)", t.StringType()),
+        ("varchar(9999999999)", t.StringType()),
+        ("varchar(3)x", t.StringType()),
+        ("array<char(2)>", t.StringType()),
+        ("array<char(2)", t.ArrayType(t.StringType())),
+        ("map<char(2),int>", t.MapType(t.StringType(), t.StringType())),
+        ("struct<y:char(2)>", t.StructType([t.StructField("x", t.StringType())])),
+        ("struct<x:char(2),y:int>", t.StructType([t.StructField("x", t.StringType())])),
+        ("", t.StringType()),
+    ],
+)
+def test_lengths_of_another_type_are_refused(text: str, type_: t.DataType) -> None:
+    with pytest.raises(ConversionError) as caught:
+        from_struct_type(t.StructType([t.StructField("a", type_, True, {LENGTHS: text})]))
+    (found,) = caught.value.diagnostics
+    assert (found.code, found.path, found.expected) == ("LB2111", "a", text)
+
+
+def test_only_char_and_varchar_are_said_as_lengths() -> None:
+    schema = Schema((Field("a", m.String()), Field("b", m.List(m.String())), Field("c", m.Timestamp())))
+    assert all(LENGTHS not in field.metadata for field in to_struct_type(schema).fields)
+
+
+def test_rows_that_are_read_carry_no_lengths_since_spark_would_pad_what_is_compared_with_them() -> None:
+    assert LENGTHS not in column_metadata(Field("a", m.String(), Extra({HINT: "CHAR(5)"})))
+
+
+@pytest.mark.parametrize(
+    ("type_", "hint"),
+    [
+        (t.ArrayType(t.TimestampNTZType(), False), p.Array(p.Timestamp(6, False))),
+        (t.MapType(t.TimestampNTZType(), t.IntegerType()), p.Map(p.Timestamp(6, False), p.Int())),
+        (t.MapType(t.StringType(), t.VariantType()), p.Map(p.VarChar(nullable=False), p.Variant())),
+        (t.ArrayType(t.ArrayType(t.VarcharType(3))), p.Array(p.Array(p.VarChar(3)))),
+        (t.MapType(t.StringType(), t.StructType([t.StructField("x", t.IntegerType())])), None),
+    ],
+)
+def test_types_inside_of_lists_and_maps_stay_what_they_are(type_: t.DataType, hint: DataType | None) -> None:
+    """A wall clock in a list is no instant, as it is none at the top."""
+    assert _hints(t.StructType([t.StructField("a", type_)])) == ({} if hint is None else {"a": str(hint)})
+
+
+@given(storable_schemas())
+def test_nothing_of_a_schema_of_ours_is_lost(schema: Schema) -> None:
+    assert not metadata_losses(to_struct_type(schema))
+
+
+def test_metadata_that_a_logical_schema_has_no_place_for_is_a_loss_at_every_depth() -> None:
+    odd = {"CURRENT_DEFAULT": "7", "comment": "known"}
+    inner = t.StructType([t.StructField("x", t.IntegerType(), True, odd)])
+    struct = t.StructType(
+        [
+            t.StructField("a", t.MapType(t.StringType(), t.ArrayType(inner)), True, {"ml_attr": {}, "z": 1}),
+            t.StructField("b", t.StringType(), True, {"comment": "d", LENGTHS: "char(2)"}),
+        ]
+    )
+    assert str(metadata_losses(struct)).splitlines() == [
+        "a: the metadata ml_attr, z",
+        "a.value.element.x: the metadata CURRENT_DEFAULT",
+    ]
 
 
 @pytest.mark.skipif(not hasattr(t, "TimeType"), reason="this PySpark has no TIME type")

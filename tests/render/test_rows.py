@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.render.rows import json_value, row_encoder, rows_text
+from lakebed.render.rows import json_value, problems_first, row_encoder, rows_text
 
 
 @pytest.mark.parametrize(
@@ -142,3 +142,39 @@ class TestText:
         text = rows_text(["日本語" * 10, "b"], [["日本語" * 20, 1]], width=width)
         assert len(text.splitlines()) in (4, 5)
         assert text.splitlines()[2].strip()
+
+    def test_columns_that_are_shown_share_all_of_the_width(self) -> None:
+        lines = rows_text(["first", "second", "third"], [["x" * 200] * 3], width=41).splitlines()
+        assert lines[2] == "x" * 40 + "…"
+        lines = rows_text(list("abcde"), [["x" * 200] * 5], width=70).splitlines()
+        assert lines[2] == "x" * 32 + "…   " + "x" * 32 + "…"
+
+
+class TestQuarantine:
+    COLUMNS = ("run_id", "ingested_at", "source_file", "source_offset", "raw", "schema_id", "problems")
+    PROBLEMS = (
+        {"path": "age", "code": "LB6203", "expected": "Int32", "found": "abc"},
+        {"path": None, "code": "LB6210", "expected": None, "found": None},
+    )
+    ROW = ("7" * 36, "2024-01-01T00:00:00+00:00", "in/a.csv", 3, "1,abc", 0, list(PROBLEMS))
+
+    def test_what_is_wrong_comes_first(self) -> None:
+        columns, rows = problems_first(self.COLUMNS, [self.ROW], ordered=False)
+        assert columns == ["problems", "raw", "source_file", "source_offset", "run_id", "ingested_at", "schema_id"]
+        told = "age: LB6203, expected Int32, found abc; LB6210"
+        assert rows == [[told, "1,abc", "in/a.csv", 3, self.ROW[0], self.ROW[1], 0]]
+
+    @pytest.mark.parametrize("width", [40, 60, 80, 110, 130, 150, 300])
+    def test_every_terminal_shows_it(self, width: int) -> None:
+        columns, rows = problems_first(self.COLUMNS, [self.ROW], ordered=False)
+        lines = rows_text(columns, rows, width=width, readable=2).splitlines()
+        assert lines[2].startswith("age: LB6203, expected Int32,")
+        assert max(map(len, lines[:3])) <= width
+        assert "   1,abc" in lines[2]
+
+    def test_columns_that_were_asked_for_stay_in_their_order(self) -> None:
+        columns, rows = problems_first(["raw", "problems", "n"], [["x", [self.PROBLEMS[1]], 1]], ordered=True)
+        assert (columns, rows) == (["raw", "problems", "n"], [["x", "LB6210", 1]])
+
+    def test_a_column_of_this_name_that_is_something_else_stays_what_it_is(self) -> None:
+        assert problems_first(["problems"], [[3], [None], [["x"]]], ordered=True)[1] == [[3], [None], [["x"]]]

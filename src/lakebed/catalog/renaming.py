@@ -13,7 +13,7 @@ import json
 from lakebed.catalog.branches import has_schema
 from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
 from lakebed.catalog.paths import PathFactory
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
 
@@ -95,7 +95,9 @@ def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName
         return None
     except (ValueError, KeyError, TypeError) as error:
         raise AlreadyExistsError(
-            Diagnostic(INTERRUPTED, f"{_marker(paths, name)} cannot be read: {error}", path=_marker(paths, name))
+            Diagnostic(
+                INTERRUPTED, f"{_marker(paths, name)} cannot be read: {reason_of(error)}", path=_marker(paths, name)
+            )
         ) from error
 
 

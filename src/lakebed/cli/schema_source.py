@@ -7,10 +7,10 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakebed.convert.loss import LossReport
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, NotFoundError, UsageError
 from lakebed.model import Schema
 
@@ -189,9 +189,10 @@ def _of_arrow(schema: pa.Schema, form: str) -> SchemaSource:
 def _spark(data: bytes, text: str, form: str) -> SchemaSource:
     from pyspark.sql.types import StructType
 
-    from lakebed.convert.spark import from_struct_type
+    from lakebed.convert.spark import from_struct_type, metadata_losses
 
-    return SchemaSource(form, from_struct_type(StructType.fromJson(json.loads(data))))
+    struct = StructType.fromJson(json.loads(data))
+    return SchemaSource(form, from_struct_type(struct), report=metadata_losses(struct))
 
 
 def _ddl(data: bytes, text: str, form: str) -> SchemaSource:
@@ -225,6 +226,6 @@ SOURCE_FORMS = (*_READERS, "table")
 
 def _not_that(text: str, form: str, error: Exception) -> CorruptMetadataError:
     name = "standard input" if text == STANDARD_INPUT else text
-    reason: Any = str(error).splitlines()[0] if str(error) else type(error).__name__
-    diagnostic = Diagnostic("LB7052", f"{name} cannot be read as {form}: {reason}", remedy="correct --from")
+    message = f"{name} cannot be read as {form}: {reason_of(error)}"
+    diagnostic = Diagnostic("LB7052", message, remedy="correct --from")
     return CorruptMetadataError(diagnostic)

@@ -132,7 +132,8 @@ _CONVERSIONS: tuple[Code, ...] = (
     Code(
         "LB2111",
         "Column metadata that does not fit the column",
-        "The metadata under `lakebed` says a logical type that is not stored as the type that the column has now.",
+        "The metadata under `lakebed`, or Spark's own under `__CHAR_VARCHAR_TYPE_STRING`, says a type that is not "
+        "stored as the type that the column has now.",
         "A column was cast to another type and its old metadata was put on the result.",
         "Drop the metadata, or cast the column back.",
     ),
@@ -153,7 +154,8 @@ _CONVERSIONS: tuple[Code, ...] = (
     Code(
         "LB2201",
         "A DDL column list cannot be parsed",
-        "The text is not a list of `name TYPE [NOT NULL]` separated by commas.",
+        "The text is not a list of `name TYPE [NOT NULL]` separated by commas; a STRUCT holds such a list in `<` and "
+        "`>`.",
         "`a STRING b INT` (a comma is missing).",
         "Mend the text at the position that the message names.",
     ),
@@ -161,14 +163,14 @@ _CONVERSIONS: tuple[Code, ...] = (
         "LB2202",
         "Unsupported SQL type",
         "Only some SQL types are defined in a DDL column list; the others differ between databases.",
-        "`a SMALLINT`, `b TIME`, `c STRUCT<x INT>`.",
+        "`a TIME`, `b INTERVAL`, `c INT[]`.",
         "Use one of the types that the message names, or declare the schema in a manifest.",
     ),
     Code(
         "LB2203",
         "A type that a DDL column list cannot say",
         "DDL column lists know few types; there is none near enough to this one.",
-        "`Int8`, `Map`, `Struct`.",
+        "`Time`, `Duration`, `Float16`.",
         "Print the schema as YAML or JSON.",
     ),
 )

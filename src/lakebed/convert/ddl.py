@@ -1,38 +1,46 @@
-"""DDL column lists <-> logical schema: `a STRING, b INT NOT NULL` (the older way of Open Data Fabric's sources).
+"""DDL column lists <-> logical schema: `a STRING, b INT NOT NULL`, as SQL engines and Open Data Fabric's sources do.
 
 | DDL | logical type |
 |---|---|
 | BOOL, BOOLEAN | Bool |
+| TINYINT, SMALLINT, BIGINT; each with UNSIGNED | Int8, Int16, Int64; UInt8, UInt16, UInt64 |
 | INT, INTEGER, SIGNED; each with UNSIGNED, or UNSIGNED alone | Int32; UInt32 |
-| BIGINT; BIGINT UNSIGNED | Int64; UInt64 |
 | FLOAT, DOUBLE | Float32, Float64 |
 | DECIMAL(p, s), both numbers given | Decimal |
 | DATE | Date |
 | TIMESTAMP of any precision | Timestamp in milliseconds, UTC |
-| STRING, VARCHAR, TEXT, also with a size | String |
+| STRING, VARCHAR, TEXT, CHAR | String; the lengths of CHAR(n) and VARCHAR(n) are kept as `paimon.apache.org/type` |
+| BINARY, BYTES, VARBINARY; BINARY(n) | Binary; Binary of n bytes |
 | ARRAY<T> | List |
+| MAP<K, V> | Map; its keys are never null |
+| STRUCT<a T, b: T NOT NULL>, ROW<...> | Struct |
 
-A column is an `Option` unless it is NOT NULL, and the items of an ARRAY always are.
+A column or a member is an `Option` unless it is NOT NULL; the items of an ARRAY and the values of a MAP always are.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.convert.loss import Loss, LossReport
+from lakebed.convert.paimon import carrier, hint
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import ConversionError, TypeTextError
-from lakebed.model import Field, LogicalType, Schema, TimeUnit, required
+from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as logical
-from lakebed.physical import path_text
+from lakebed.model.extra import PAIMON_TYPE
+from lakebed.physical import MAX_LENGTH, DataType, parse, path_text, with_nullability
+from lakebed.physical import types as physical
 from lakebed.physical.tokens import Kind, Token, position, tokens
 
 _PLAIN: dict[str, LogicalType] = {
     "BOOL": logical.Bool(),
     "BOOLEAN": logical.Bool(),
+    "TINYINT": logical.Int8(),
+    "SMALLINT": logical.Int16(),
     "INT": logical.Int32(),
     "INTEGER": logical.Int32(),
     "SIGNED": logical.Int32(),
@@ -41,16 +49,29 @@ _PLAIN: dict[str, LogicalType] = {
     "FLOAT": logical.Float32(),
     "DOUBLE": logical.Float64(),
     "DATE": logical.Date(),
+    "BYTES": logical.Binary(),
 }
 _UNSIGNED: dict[str, LogicalType] = {
+    "TINYINT": logical.UInt8(),
+    "SMALLINT": logical.UInt16(),
     "INT": logical.UInt32(),
     "INTEGER": logical.UInt32(),
     "BIGINT": logical.UInt64(),
 }
-_TEXT = ("STRING", "VARCHAR", "TEXT")
-_TYPES = (*_PLAIN, "DECIMAL", "TIMESTAMP", *_TEXT, "ARRAY")
+_SIZED: dict[str, tuple[LogicalType, type[physical.Char | physical.VarChar | physical.VarBinary] | None]] = {
+    "STRING": (logical.String(), None),
+    "TEXT": (logical.String(), None),
+    "CHAR": (logical.String(), physical.Char),
+    "VARCHAR": (logical.String(), physical.VarChar),
+    "VARBINARY": (logical.Binary(), physical.VarBinary),
+}
+_TYPES = (*_PLAIN, "DECIMAL", "TIMESTAMP", *_SIZED, "BINARY", "ARRAY", "MAP", "STRUCT", "ROW")
 _PRINTED: dict[LogicalType, str] = {
     logical.Bool(): "BOOLEAN",
+    logical.Int8(): "TINYINT",
+    logical.UInt8(): "TINYINT UNSIGNED",
+    logical.Int16(): "SMALLINT",
+    logical.UInt16(): "SMALLINT UNSIGNED",
     logical.Int32(): "INT",
     logical.UInt32(): "INT UNSIGNED",
     logical.Int64(): "BIGINT",
@@ -59,6 +80,7 @@ _PRINTED: dict[LogicalType, str] = {
     logical.Float64(): "DOUBLE",
     logical.Date(): "DATE",
     logical.String(): "STRING",
+    logical.Binary(): "BINARY",
 }
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_DEPTH = 64
@@ -74,13 +96,21 @@ def parse_ddl(columns: str | Iterable[str], *, required_dates: bool = False) -> 
     return Schema(_Parser(text, required_dates).columns())
 
 
+@dataclass(frozen=True, slots=True)
+class _Parsed:
+    """A type, and the type of Paimon that was said where that is another one than the type's carrier."""
+
+    type: LogicalType
+    exact: DataType | None = None
+
+
 class _Parser:
     def __init__(self, text: str, required_dates: bool) -> None:
         self._text = text
         self._required_dates = required_dates
         self._at = 0
         try:
-            self._tokens = tokens(text, quotes="'`\"")
+            self._tokens = tokens(text, quotes="'`\"", punctuation="<>(),.:")
         except TypeTextError as error:
             raise ConversionError(*(replace(d, code="LB2201") for d in error.diagnostics)) from error
 
@@ -94,43 +124,72 @@ class _Parser:
             raise self._fail(token, f"nothing but NOT NULL may follow a type, found {token.text!r}", remedy=remedy)
         return tuple(found)
 
-    def _column(self) -> Field:
+    def _column(self, depth: int = 0) -> Field:
+        """A column, or a member of a STRUCT: its name, perhaps a colon, its type, and whether it can be null."""
         token = self._peek()
         quoted = token.kind is Kind.QUOTED and self._text[token.start] != "'"
         if token.kind is not Kind.WORD and not quoted:
             raise self._fail(token, f"a column name is expected, found {token.text or 'the end'!r}")
         self._at += 1
-        type_ = self._type()
+        self._accept_mark(":")
+        parsed = self._type(depth)
+        extra = Extra() if parsed.exact is None else hint(parsed.exact)
         if self._accept("NOT"):
             if not self._accept("NULL"):
                 raise self._fail(self._peek(), "NULL is expected after NOT")
-            return Field(token.text, type_)
+            return Field(token.text, parsed.type, extra)
         self._accept("NULL")
-        stays = self._required_dates and isinstance(type_, logical.Date | logical.Decimal)
-        return Field(token.text, type_ if stays else logical.Option(type_))
+        return Field(token.text, self._optional(parsed.type), extra)
 
-    def _type(self, depth: int = 0) -> LogicalType:
+    def _optional(self, type_: LogicalType) -> LogicalType:
+        stays = self._required_dates and isinstance(type_, logical.Date | logical.Decimal)
+        return type_ if stays else logical.Option(type_)
+
+    def _type(self, depth: int) -> _Parsed:
         token = self._peek()
         word = token.keyword
         self._at += 1
         if word in _UNSIGNED and self._accept("UNSIGNED"):
-            return _UNSIGNED[word]
+            return _Parsed(_UNSIGNED[word])
         if word in _PLAIN:
             if word == "DOUBLE":
                 self._accept("PRECISION")
-            return _PLAIN[word]
-        if word in _TEXT:
-            self._numbers()
-            return logical.String()
+            return _Parsed(_PLAIN[word])
+        if word in _SIZED:
+            return self._sized(token, *_SIZED[word])
         match word:
             case "DECIMAL":
-                return self._decimal(token)
+                return _Parsed(self._decimal(token))
             case "TIMESTAMP":
                 self._numbers()
-                return logical.Timestamp()
+                return _Parsed(logical.Timestamp())
+            case "BINARY":
+                return _Parsed(logical.Binary(self._length(token)))
             case "ARRAY" if depth < _MAX_DEPTH:
-                return self._array(depth)
+                return self._array(depth + 1)
+            case "MAP" if depth < _MAX_DEPTH:
+                return self._map(depth + 1)
+            case "STRUCT" | "ROW" if depth < _MAX_DEPTH:
+                return _Parsed(self._struct(word, depth + 1))
         raise self._unsupported(token)
+
+    def _sized(
+        self,
+        token: Token,
+        type_: LogicalType,
+        exact: type[physical.Char | physical.VarChar | physical.VarBinary] | None,
+    ) -> _Parsed:
+        length = self._length(token)
+        return _Parsed(type_, None if exact is None or length is None else exact(length))
+
+    def _length(self, token: Token) -> int | None:
+        given = self._numbers()
+        if not given:
+            return None
+        if len(given) > 1 or not 1 <= given[0] <= MAX_LENGTH:
+            expected = f"one number from 1 to {MAX_LENGTH}"
+            raise self._fail(token, f"{token.keyword} takes one length", expected=expected)
+        return given[0]
 
     def _decimal(self, token: Token) -> LogicalType:
         given = self._numbers()
@@ -138,14 +197,45 @@ class _Parser:
             raise self._fail(token, "DECIMAL needs its precision and its scale", expected="DECIMAL(p, s)")
         return logical.Decimal(given[0], given[1])
 
-    def _array(self, depth: int) -> LogicalType:
-        if not self._accept_mark("<"):
-            raise self._fail(self._peek(), "ARRAY needs the type of its items", expected="ARRAY<T>")
-        item = self._type(depth + 1)
+    def _array(self, depth: int) -> _Parsed:
+        self._expect("<", "ARRAY needs the type of its items", "ARRAY<T>")
+        item = self._type(depth)
+        self._expect(">", "'>' is expected after the type of the items", ">")
+        found = logical.List(self._optional(item.type))
+        return _Parsed(found, None if item.exact is None else physical.Array(item.exact))
+
+    def _map(self, depth: int) -> _Parsed:
+        self._expect("<", "MAP needs the types of its keys and values", "MAP<K, V>")
+        key = self._type(depth)
+        self._expect(",", "',' is expected after the type of the keys", ",")
+        value = self._type(depth)
+        self._expect(">", "'>' is expected after the type of the values", ">")
+        found = logical.Map(key.type, self._optional(value.type))
+        if key.exact is None and value.exact is None:
+            return _Parsed(found)
+        exact_key = carrier(key.type) if key.exact is None else key.exact
+        exact_value = carrier(value.type) if value.exact is None else value.exact
+        return _Parsed(
+            found,
+            physical.Map(
+                with_nullability(exact_key, False),
+                with_nullability(exact_value, isinstance(found.value_type, logical.Option)),
+            ),
+        )
+
+    def _struct(self, word: str, depth: int) -> LogicalType:
+        self._expect("<", f"{word} needs its members", f"{word}<name TYPE, ...>")
+        members: list[Field] = []
         if not self._accept_mark(">"):
-            raise self._fail(self._peek(), "'>' is expected after the type of the items", expected=">")
-        stays = self._required_dates and isinstance(item, logical.Date | logical.Decimal)
-        return logical.List(item if stays else logical.Option(item))
+            members.append(self._column(depth))
+            while self._accept_mark(","):
+                members.append(self._column(depth))
+            self._expect(">", "',' or '>' is expected after a member", ">")
+        return logical.Struct(tuple(members))
+
+    def _expect(self, mark: str, message: str, expected: str) -> None:
+        if not self._accept_mark(mark):
+            raise self._fail(self._peek(), message, expected=expected)
 
     def _numbers(self) -> list[int]:
         """The numbers in parentheses, none when there is no parenthesis."""
@@ -212,40 +302,81 @@ class _Printer:
         self.losses: list[Loss] = []
         self.problems: list[Diagnostic] = []
 
-    def column(self, field: Field) -> str:
-        path = path_text((field.name,))
-        if field.extra:
-            self.losses.append(Loss(path, "the attributes " + ", ".join(sorted(field.extra))))
+    def column(self, field: Field, parent: tuple[str, ...] = ()) -> str:
+        """The text of a column or of a member of a STRUCT."""
+        path = (*parent, field.name)
         name = field.name
         if not _PLAIN_NAME.fullmatch(name):
             name = '"' + name.replace('"', '""') + '"'
-        text = self._type(required(field.type), path)
-        return f"{name} {text}" if field.nullable else f"{name} {text} NOT NULL"
+        at = len(self.losses)
+        text = f"{name} {self._type(required(field.type), path, _said(field.extra))}"
+        lost = sorted(key for key in field.extra if not (key == PAIMON_TYPE and self._says_hint(field, text)))
+        if lost:
+            self.losses.insert(at, Loss(path_text(path), "the attributes " + ", ".join(lost)))
+        return text if field.nullable else f"{text} NOT NULL"
 
-    def _type(self, type_: LogicalType, path: str) -> str:
+    def _says_hint(self, field: Field, text: str) -> bool:
+        """Whether the text of the column leads back to its hint: the lengths of CHAR, VARCHAR and VARBINARY."""
+        if self.problems:
+            return False
+        (again,) = parse_ddl(text).fields
+        return _said(again.extra) == _said(field.extra)
+
+    def _type(self, type_: LogicalType, path: tuple[str, ...], exact: DataType | None) -> str:
+        if isinstance(exact, physical.Char | physical.VarChar | physical.VarBinary) and exact.length != MAX_LENGTH:
+            return f"{exact.root}({exact.length})"
         if type_ in _PRINTED:
             return _PRINTED[type_]
         match type_:
             case logical.Decimal() if type_.scale >= 0:
                 return f"DECIMAL({type_.precision}, {type_.scale})"
+            case logical.Binary():
+                return f"BINARY({type_.fixed_length})"
             case logical.Timestamp():
-                if type_ != logical.Timestamp():
-                    self.losses.append(
-                        Loss(path, f"the unit {type_.effective_unit} and the zone {type_.effective_timezone}")
-                    )
-                return "TIMESTAMP" if type_.effective_unit is TimeUnit.MILLISECOND else _timestamp_text(type_)
+                return self._timestamp(type_, path)
             case logical.List():
-                if type_.fixed_length is not None:
-                    self.losses.append(Loss(path, f"the fixed length {type_.fixed_length}"))
-                if not isinstance(type_.item_type, logical.Option):
-                    self.losses.append(Loss(path, "that items are never null"))
-                return f"ARRAY<{self._type(required(type_.item_type), path)}>"
+                return self._list(type_, path, exact)
+            case logical.Map():
+                return self._map(type_, path, exact)
+            case logical.Struct():
+                return f"STRUCT<{', '.join(self.column(member, path) for member in type_.fields)}>"
             case _:
                 message = f"a DDL column list has no type for {type_.kind}"
                 remedy = "print the schema as YAML or JSON"
-                self.problems.append(Diagnostic("LB2203", message, path=path, found=type_.kind, remedy=remedy))
+                where = path_text(path)
+                self.problems.append(Diagnostic("LB2203", message, path=where, found=type_.kind, remedy=remedy))
                 return type_.kind
 
+    def _timestamp(self, type_: logical.Timestamp, path: tuple[str, ...]) -> str:
+        unit = type_.effective_unit
+        if type_ != logical.Timestamp():
+            self._lose(path, f"the unit {unit} and the zone {type_.effective_timezone}")
+        return "TIMESTAMP" if unit is TimeUnit.MILLISECOND else f"TIMESTAMP({unit.digits})"
 
-def _timestamp_text(type_: logical.Timestamp) -> str:
-    return f"TIMESTAMP({type_.effective_unit.digits})"
+    def _list(self, type_: logical.List, path: tuple[str, ...], exact: DataType | None) -> str:
+        if type_.fixed_length is not None:
+            self._lose(path, f"the fixed length {type_.fixed_length}")
+        if not isinstance(type_.item_type, logical.Option):
+            self._lose(path, "that items are never null")
+        item = exact.element if isinstance(exact, physical.Array | physical.Vector) else None
+        return f"ARRAY<{self._type(required(type_.item_type), (*path, 'element'), item)}>"
+
+    def _map(self, type_: logical.Map, path: tuple[str, ...], exact: DataType | None) -> str:
+        if isinstance(type_.key_type, logical.Option):
+            self._lose(path, "that keys may be null")
+        if not isinstance(type_.value_type, logical.Option):
+            self._lose(path, "that values are never null")
+        if type_.keys_sorted is not None:
+            self._lose(path, f"that keys are {'' if type_.keys_sorted else 'not '}sorted")
+        keys, values = (exact.key, exact.value) if isinstance(exact, physical.Map) else (None, None)
+        key = self._type(required(type_.key_type), (*path, "key"), keys)
+        return f"MAP<{key}, {self._type(required(type_.value_type), (*path, 'value'), values)}>"
+
+    def _lose(self, path: tuple[str, ...], what: str) -> None:
+        self.losses.append(Loss(path_text(path), what))
+
+
+def _said(extra: Extra) -> DataType | None:
+    """The Paimon type that the hint of a field says."""
+    said = extra.get(PAIMON_TYPE)
+    return None if said is None else parse(said, unknown="keep", allow_missing_ids=True)

@@ -7,7 +7,8 @@ of the `StructField`: the description under `comment`, where Spark itself looks 
 
 each part only where there is something to say. Spark cannot hold every JSON value as metadata (no lists of lists or of
 mixed values); an attribute that it cannot hold stands under `json` as text. `schema` is the text of the whole schema's
-attributes, on the first column.
+attributes, on the first column. The lengths of CHAR and VARCHAR stand where Spark itself keeps them
+(`lakebed.convert.spark_lengths`).
 """
 
 from __future__ import annotations
@@ -20,14 +21,16 @@ from typing import Any
 from pyspark.sql import types as spark_types
 
 from lakebed.convert.fit import bare, bare_logical, without_nullability
-from lakebed.convert.paimon import carrier, to_paimon
-from lakebed.diagnostics import Diagnostic
+from lakebed.convert.loss import LossReport
+from lakebed.convert.paimon import carrier, hint, to_paimon
+from lakebed.convert.spark_lengths import LENGTHS_KEY, lengths_text, unread_metadata, with_lengths
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, type_json
 from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
-from lakebed.physical import DataField, DataType, parse, path_text
+from lakebed.physical import DataField, DataType, parse, path_text, with_nullability
 from lakebed.physical import types as physical
 
 METADATA_KEY = "lakebed"
@@ -140,14 +143,19 @@ class _Scans:
 def to_struct_type(schema: Schema) -> spark_types.StructType:
     """The Spark schema of the rows of a declared schema, annotated by metadata at every level.
 
-    `from_struct_type` leads back to exactly this schema. Raises `ConversionError` for a type that Paimon cannot store,
-    `UnsupportedError` for one that Spark cannot hold.
+    `from_struct_type` leads back to exactly this schema. CHAR and VARCHAR are said as Spark says them, which then pads
+    what is compared with a CHAR; `lake.read` leaves that out. Raises `ConversionError` for a type that Paimon cannot
+    store, `UnsupportedError` for one that Spark cannot hold.
     """
     columns = to_paimon(schema)
     bare_struct = scan_schema(columns)
     fields = _annotated_fields(bare_struct, schema.fields)
     if schema.extra and fields:
         fields[0].metadata = column_metadata(schema.fields[0], schema_extra=schema.extra)
+    for field, column, scanned in zip(fields, columns, bare_struct.fields, strict=True):
+        lengths = lengths_text(column.type, scanned.dataType)
+        if lengths is not None:
+            field.metadata = {**(field.metadata or {}), LENGTHS_KEY: lengths}
     return spark_types.StructType(fields)
 
 
@@ -247,8 +255,8 @@ def from_struct_type(struct: spark_types.StructType) -> Schema:
     """The logical schema of a Spark schema, with the annotations that its metadata holds.
 
     Without metadata a column gets the nearest logical type, and where that is not enough the hint
-    `paimon.apache.org/type` (`timestamp_ntz` is TIMESTAMP(6)). Raises `ConversionError` with all columns whose type has
-    no logical type, or whose metadata belongs to another type.
+    `paimon.apache.org/type` (`timestamp_ntz` is TIMESTAMP(6), also inside of lists and maps). Raises `ConversionError`
+    with all columns whose type has no logical type, or whose metadata belongs to another type.
     """
     problems: list[Diagnostic] = []
     fields = tuple(_field(f, (f.name,), problems) for f in struct.fields)
@@ -256,6 +264,11 @@ def from_struct_type(struct: spark_types.StructType) -> Schema:
         raise ConversionError(*problems)
     extras = (_of_schema(f) for f in struct.fields)
     return Schema(fields, next((extra for extra in extras if extra), Extra()))
+
+
+def metadata_losses(struct: spark_types.StructType) -> LossReport:
+    """What the metadata of a Spark schema says that a logical schema has no place for, such as Spark's own defaults."""
+    return LossReport(tuple(unread_metadata(struct, frozenset((METADATA_KEY, COMMENT_KEY, LENGTHS_KEY)))))
 
 
 def _notes(field: spark_types.StructField) -> Mapping[str, Any]:
@@ -274,15 +287,16 @@ def _of_schema(field: spark_types.StructField) -> Extra:
 
 def _field(field: spark_types.StructField, path: _Path, problems: list[Diagnostic]) -> Field:
     notes, comment = _notes(field), (field.metadata or {}).get(COMMENT_KEY)
-    extra: dict[str, Any] = dict(_hint_of(field.dataType))
+    extra: dict[str, Any] = {}
     type_: LogicalType = logical.String()
     try:
-        extra |= _attributes(notes, path)
+        spark_type = with_lengths(field, path)
+        extra |= {**_hint_of(spark_type), **_attributes(notes, path)}
         if isinstance(comment, str):
             extra[DESCRIPTION] = comment
         declared = type_from_json(notes["type"]) if "type" in notes else None
         _check_stored(declared, extra.get(PAIMON_TYPE), field, path)
-        type_ = _logical(field.dataType, field.nullable, declared, path, problems)
+        type_ = _logical(spark_type, field.nullable, declared, path, problems)
     except (ConversionError, TypeTextError, UnsupportedError) as error:
         problems += error.diagnostics
     return Field(field.name, type_, Extra(extra))
@@ -293,7 +307,7 @@ def _attributes(notes: Mapping[str, Any], path: _Path) -> dict[str, Any]:
     try:
         return dict(notes.get("extra", {})) | {key: json.loads(text) for key, text in notes.get("json", {}).items()}
     except (AttributeError, TypeError, ValueError) as error:
-        message = f"the metadata under {METADATA_KEY!r} cannot be read: {error}"
+        message = f"the metadata under {METADATA_KEY!r} cannot be read: {reason_of(error)}"
         remedy = f"drop {METADATA_KEY!r} from the column's metadata"
         raise ConversionError(Diagnostic("LB2111", message, path=path_text(path), remedy=remedy)) from error
 
@@ -392,16 +406,35 @@ def _atomic(type_: spark_types.DataType, path: _Path) -> LogicalType:
     )
 
 
-def _hint_of(type_: spark_types.DataType) -> dict[str, str]:
-    """The hint for a column whose Spark type is that of a Paimon type which no logical type stands for."""
+def _hint_of(type_: spark_types.DataType) -> Extra:
+    """The hint for a column whose Spark type is, or holds, a Paimon type which no logical type stands for."""
+    exact = _exact(type_)
+    return Extra() if exact is None else hint(exact)
+
+
+def _exact(type_: spark_types.DataType) -> DataType | None:
+    """The Paimon type that the Spark type means, where the nearest logical type means another one.
+
+    Structs are left empty: their members have hints of their own.
+    """
     match type_:
         case spark_types.TimestampNTZType():
-            return {PAIMON_TYPE: str(physical.Timestamp(_MAX_MICROS))}
+            return physical.Timestamp(_MAX_MICROS)
         case spark_types.CharType():
-            return {PAIMON_TYPE: str(physical.Char(type_.length))}
+            return physical.Char(type_.length)
         case spark_types.VarcharType():
-            return {PAIMON_TYPE: str(physical.VarChar(type_.length))}
+            return physical.VarChar(type_.length)
         case spark_types.VariantType():
-            return {PAIMON_TYPE: str(physical.Variant())}
+            return physical.Variant()
+        case spark_types.ArrayType():
+            element = _exact(type_.elementType)
+            return None if element is None else physical.Array(with_nullability(element, type_.containsNull))
+        case spark_types.MapType():
+            key, value = _exact(type_.keyType), _exact(type_.valueType)
+            if key is None and value is None:
+                return None
+            key = carrier(_nearest(type_.keyType, False)) if key is None else key
+            value = carrier(_nearest(type_.valueType, False)) if value is None else value
+            return physical.Map(with_nullability(key, False), with_nullability(value, type_.valueContainsNull))
         case _:
-            return {}
+            return None

@@ -9,7 +9,7 @@ from typing import Any
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic, Position, Severity
+from lakebed.diagnostics import Diagnostic, Position, Severity, reason_of
 from lakebed.errors import LakebedError, RefusedError
 from lakebed.evolve import changes as change_values
 from lakebed.evolve.diff_columns import EditKind
@@ -55,7 +55,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
     except RefusedError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, LakebedError) as error:
-        raise _refused("LB4302", f"the plan cannot be read: {error}") from error
+        raise _refused("LB4302", f"the plan cannot be read: {reason_of(error)}") from error
 
 
 def _texts(value: Any) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ManifestError
 from lakebed.manifest.load import parse_manifest
 from lakebed.manifest.table_manifest import SourceKind, TableManifest
@@ -63,7 +63,7 @@ def edit_manifest(
         try:
             text = step(YamlText(text), renamed).table(numbers[0], declared, wanted)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
-            raise _error(CANNOT, f"the manifest cannot be edited where it has to be: {error}") from error
+            raise _error(CANNOT, f"the manifest cannot be edited where it has to be: {reason_of(error)}") from error
     _check(text, numbers[0], wanted, source)
     return text
 

@@ -57,7 +57,7 @@ def position(text: str, start: int) -> Position:
     return Position(None, before.count("\n") + 1, start - before.rfind("\n"))
 
 
-def tokens(text: str, quotes: str = "'`") -> list[Token]:
+def tokens(text: str, quotes: str = "'`", punctuation: str = _PUNCTUATION) -> list[Token]:
     """All tokens in order and END. Raises `TypeTextError` for a quote that is never closed."""
     found: list[Token] = []
     at = 0
@@ -65,7 +65,7 @@ def tokens(text: str, quotes: str = "'`") -> list[Token]:
         char = text[at]
         if _is_blank(char):
             at += 1
-        elif char in _PUNCTUATION:
+        elif char in punctuation:
             found.append(Token(Kind.PUNCTUATION, char, at))
             at += 1
         elif char in quotes:
@@ -73,7 +73,7 @@ def tokens(text: str, quotes: str = "'`") -> list[Token]:
             found.append(token)
         else:
             end = at
-            while end < len(text) and not _is_blank(text[end]) and text[end] not in _PUNCTUATION:
+            while end < len(text) and not _is_blank(text[end]) and text[end] not in punctuation:
                 end += 1
             word = text[at:end]
             kind = Kind.INTEGER if word.isascii() and word.isdigit() else Kind.WORD

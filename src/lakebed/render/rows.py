@@ -20,8 +20,10 @@ if TYPE_CHECKING:
 
 _Encoder = Callable[[Any], Any]
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity|NULL")
-#: Cells are not cut to less than this, nor left longer than that where not all columns fit.
-_SHORTEST, _LONGEST = 12, 40
+#: Cells are not cut to less than this; where not all columns fit so, those that are shown get this much and more.
+_SHORTEST, _READABLE = 12, 30
+#: The columns of a quarantine, those first that say what is wrong.
+_TOLD_FIRST = ("problems", "raw", "source_file", "source_offset")
 
 
 def json_value(value: Any) -> Any:
@@ -89,13 +91,47 @@ def _optional(encode: _Encoder) -> _Encoder:
     return lambda value: None if value is None else encode(value)
 
 
+def problems_first(
+    columns: Sequence[str], rows: Sequence[Sequence[Any]], *, ordered: bool
+) -> tuple[list[str], list[list[Any]]]:
+    """The columns and rows of a quarantine for people: problems as text, and where not `ordered` already, at the left.
+
+    A problem is `price: LB6203, expected Int32, found abc`.
+    """
+    places = list(range(len(columns)))
+    if not ordered:
+        rank = {name: number for number, name in enumerate(_TOLD_FIRST)}
+        places.sort(key=lambda i: rank.get(columns[i], len(rank)))
+    problems = [columns[i] == "problems" for i in places]
+    told = [[_problems_text(row[i]) if p else row[i] for i, p in zip(places, problems, strict=True)] for row in rows]
+    return [columns[i] for i in places], told
+
+
+def _problems_text(value: Any) -> Any:
+    if not (isinstance(value, list) and all(isinstance(p, dict) and "code" in p for p in value)):
+        return value
+    return "; ".join(map(_problem_text, value))
+
+
+def _problem_text(problem: dict[str, Any]) -> str:
+    path = problem.get("path")
+    said = [str(problem["code"])]
+    said += [f"{key} {problem[key]}" for key in ("expected", "found") if problem.get(key) is not None]
+    return ("" if path is None else f"{path}: ") + ", ".join(said)
+
+
 def rows_text(
-    columns: Sequence[str], rows: Sequence[Sequence[Any]], *, width: int | None = None, more: bool = False
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    *,
+    width: int | None = None,
+    more: bool = False,
+    readable: int = 0,
 ) -> str:
     """Rows as an aligned table, with their number below it.
 
     In `width` columns of a terminal long cells are cut, then columns on the right left out; a line below says so.
-    `more` says that there are more rows than these.
+    `more` says that there are more rows than these, `readable` how many columns at the left are to be cut the least.
     """
     cells = [[_cell(v) for v in row] for row in rows]
     heads = [one_line(c) for c in columns]
@@ -103,7 +139,7 @@ def rows_text(
     shown = len(heads)
     cuts = False
     if width is not None and total_width(column_widths(heads, cells)) > width:
-        limits = _limits(column_widths(heads, cells), width)
+        limits = _limits(column_widths(heads, cells), width, readable)
         shown, cuts = len(limits), True
         heads = [cut(h, n) for h, n in zip(heads, limits, strict=False)]
         cells = [[cut(c, n) for c, n in zip(row, limits, strict=False)] for row in cells]
@@ -116,16 +152,18 @@ def rows_text(
     return "\n".join(lines)
 
 
-def _limits(widths: list[int], width: int) -> list[int]:
+def _limits(widths: list[int], width: int, readable: int) -> list[int]:
     """A width for each column that is shown, from the left; the longest ones give way first, within reason."""
-    limits = list(widths)
-    for longest in range(max(limits), _SHORTEST - 1, -1):
-        limits = [min(w, longest) for w in widths]
+    floors = [_READABLE if i < readable else _SHORTEST for i in range(len(widths))]
+    shown = list(widths)
+    if total_width([min(w, floor) for w, floor in zip(widths, floors, strict=True)]) > width:
+        while len(shown) > 1 and total_width([min(w, _READABLE) for w in shown]) > width:
+            shown.pop()
+    limits = shown
+    for longest in range(max(shown), _SHORTEST - 1, -1):
+        limits = [min(w, max(longest, floor)) for w, floor in zip(shown, floors, strict=False)]
         if total_width(limits) <= width:
-            return limits
-    limits = [min(w, _LONGEST) for w in widths]
-    while len(limits) > 1 and total_width(limits) > width:
-        limits.pop()
+            break
     return limits
 
 

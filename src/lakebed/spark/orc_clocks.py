@@ -22,6 +22,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from lakebed.catalog.table_schema import walk_fields
+from lakebed.diagnostics import reason_of
 from lakebed.errors import UnsupportedError
 from lakebed.physical.types import (
     Char,
@@ -80,7 +81,7 @@ def jvm_zone(spark: SparkSession) -> str:
     except Exception as e:
         raise UnsupportedError.of(
             "LB5066",
-            f"the time zone of Spark's JVM cannot be known, so ORC timestamps cannot be read: {e}",
+            f"the time zone of Spark's JVM cannot be known, so ORC timestamps cannot be read: {reason_of(e)}",
             remedy=_REMEDY,
         ) from e
     if len(zones) != 1 or None in zones:

@@ -16,6 +16,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from lakebed.convert.spark import scan_schema
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.physical.types import BigInt, DataField, Date, LocalZonedTimestamp, Timestamp, TinyInt, types_inside
 from lakebed.spark.decoders.arrow_schema import to_arrow_schema
@@ -139,7 +140,7 @@ def _stored_batches(store: Store, part: FilePart) -> Iterator[tuple[int, pa.Reco
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, LookupError, ArithmeticError) as e:
         raise CorruptMetadataError.of(
-            "LB5561", f"data file {part.path} cannot be decoded: {type(e).__name__}: {e}", path=part.path
+            "LB5561", f"data file {part.path} cannot be decoded: {reason_of(e)}", path=part.path
         ) from e
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.table.avro_container import MAGIC, arrow_snappy, read_header, without_snappy
 
@@ -176,4 +177,4 @@ def _reading(source: str) -> Iterator[None]:
             ) from e
         raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {e}", path=source) from e
     except Exception as e:
-        raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {e!r}", path=source) from e
+        raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {reason_of(e)}", path=source) from e

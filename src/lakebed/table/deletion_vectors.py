@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import CorruptMetadataError
 from lakebed.store.base import Store
 from lakebed.table.manifest import manifest_path
@@ -71,7 +71,9 @@ def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> li
     try:
         files = [_index_file(record) for record in read_records(store.read(source), source=source)]
     except (KeyError, TypeError, ValueError, AttributeError) as e:
-        raise CorruptMetadataError.of("LB5010", f"{source} lacks a part or has a strange one: {e}", path=source) from e
+        raise CorruptMetadataError.of(
+            "LB5010", f"{source} lacks a part or has a strange one: {reason_of(e)}", path=source
+        ) from e
     removed = {(f.partition, f.bucket, f.type, f.name) for f in files if f.kind == _REMOVED}
     return [f for f in files if (f.partition, f.bucket, f.type, f.name) not in removed]
 
@@ -147,7 +149,7 @@ def _bitmap(payload: bytes, vector: DeletionVector) -> Any:
         if struct.unpack_from("<i", payload)[0] == _MAGIC_64:
             return pyroaring.BitMap64.deserialize(payload[4:])
     except (ValueError, IndexError) as e:
-        raise _corrupt(vector, f"holds no bitmap at offset {vector.offset}: {e}") from e
+        raise _corrupt(vector, f"holds no bitmap at offset {vector.offset}: {reason_of(e)}") from e
     raise _corrupt(vector, f"holds no bitmap of a known form at offset {vector.offset}")
 
 

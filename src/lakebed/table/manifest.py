@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.physical.types import DataType
 from lakebed.store.base import Store
@@ -250,7 +250,7 @@ def _parts(source: str) -> Iterator[None]:
     try:
         yield
     except (KeyError, TypeError, AttributeError) as e:
-        raise _corrupt(source, f"lacks a part or has a strange one: {e}") from e
+        raise _corrupt(source, f"lacks a part or has a strange one: {reason_of(e)}") from e
 
 
 def _check_version(record: Mapping[str, Any], source: str) -> None:

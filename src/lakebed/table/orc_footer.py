@@ -9,6 +9,7 @@ import zlib
 from collections.abc import Callable
 from typing import Final
 
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.store.base import Store
 
@@ -33,7 +34,9 @@ def java_writer_zone(store: Store, path: str) -> str | None:
     try:
         return _zone(store, path)
     except (ValueError, IndexError, zlib.error, OSError) as e:
-        raise CorruptMetadataError.of("LB5532", f"the end of the ORC file {path} cannot be read: {e}", path=path) from e
+        raise CorruptMetadataError.of(
+            "LB5532", f"the end of the ORC file {path} cannot be read: {reason_of(e)}", path=path
+        ) from e
 
 
 def _zone(store: Store, path: str) -> str | None:

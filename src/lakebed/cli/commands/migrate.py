@@ -26,7 +26,7 @@ _ALL = "all"
 )
 @click.option("--table", "tables", multiple=True, metavar="TABLE", help="Migrate this table; all where none is named.")
 @click.option("--schema-only", is_flag=True, help="Leave rows and branches behind.")
-@click.option("--dry-run", is_flag=True, help="Show the plan and end.")
+@click.option("--dry-run", is_flag=True, help="Show the plan and end; with 11 where something stands against it.")
 @yes_option
 @common_options
 @click.pass_obj
@@ -59,6 +59,7 @@ def command(
         return session.finish(
             plan.to_json(),
             lambda look: render_migration(plan, colour=look.colour, width=look.width),
+            code=ExitCode.REFUSED if plan.is_blocked else ExitCode.OK,
             painted=True,
         )
     if not plan.is_noop:

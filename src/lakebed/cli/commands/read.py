@@ -72,7 +72,7 @@ def command(
     without Spark: 'db.table$files', $snapshots, $schemas, $options, $tags, $branches, $manifests, $partitions,
     $buckets. (`lakebed explain CODE` is about error codes; --explain here about this read.)
     """
-    from lakebed.render.rows import row_encoder, rows_text
+    from lakebed.render.rows import problems_first, row_encoder, rows_text
 
     lake = session.lake()
     if explain or count:
@@ -114,9 +114,12 @@ def command(
             return ExitCode.OK
     values = [encode(row) for row in rows]
     more = 0 < limit < len(values)
-    return session.finish(
-        None, lambda look: rows_text(names, values[:limit] if more else values, width=look.width, more=more)
-    )
+    readable = 0
+    if _is_quarantine(table):
+        names, values = problems_first(names, values, ordered=columns is not None)
+        readable = 0 if columns else 2
+    shown = values[:limit] if more else values
+    return session.finish(None, lambda look: rows_text(names, shown, width=look.width, more=more, readable=readable))
 
 
 def _check_plan_options(
@@ -158,6 +161,12 @@ def _is_system_table(table: str) -> bool:
     from lakebed.catalog.names import split_system_table
 
     return split_system_table(table) is not None
+
+
+def _is_quarantine(table: str) -> bool:
+    from lakebed.catalog.names import TableRef
+
+    return not _is_system_table(table) and TableRef.parse(table).name.is_quarantine
 
 
 def _print_system_table(session: Session, table: str, limit: int | None, travel: dict[str, Any]) -> ExitCode:

@@ -19,7 +19,7 @@ import pyarrow as pa
 from lakebed.convert.arrow.settings import ToArrow
 from lakebed.convert.arrow_hints import ARROW_METADATA, Encoding, attributes_of, encoding_of, pruned
 from lakebed.convert.loss import Loss
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, schema_json, type_json
 from lakebed.model import types as logical
@@ -51,7 +51,7 @@ def read_carried(text: bytes) -> tuple[Schema, ToArrow]:
         settings = ToArrow.from_json(found.get("settings", {}))
         return Schema(fields, Extra(declared.get("extra", {}))), settings
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise _unreadable(f"it is no schema: {error!r}") from error
+        raise _unreadable(f"it is no schema: {reason_of(error)}") from error
 
 
 def _unreadable(reason: str) -> ConversionError:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError
 
 _PLAIN: dict[str, pa.DataType] = {
@@ -59,7 +59,7 @@ def from_arrow_json(value: Any) -> pa.Schema:
         fields = [_field(part) for part in value["fields"]]
         return pa.schema(fields, _metadata(value.get("metadata")) or None)
     except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException, RecursionError) as error:
-        raise _unreadable(f"{type(error).__name__}: {error}") from error
+        raise _unreadable(reason_of(error)) from error
 
 
 def _metadata_json(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:

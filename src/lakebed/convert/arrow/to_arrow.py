@@ -25,7 +25,7 @@ from lakebed.convert.arrow_hints import (
     metadata_pairs,
 )
 from lakebed.convert.loss import Loss, LossReport
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, required
 from lakebed.model import types as logical
@@ -225,7 +225,7 @@ class _Writer:
         try:
             return make(type_)
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError, TypeError, ValueError) as error:
-            self._unfit(f"Arrow cannot put {layer.to_json()['kind']} around {type_}: {error}", path)
+            self._unfit(f"Arrow cannot put {layer.to_json()['kind']} around {type_}: {reason_of(error)}", path)
             return type_
 
     def _extended(self, storage: pa.DataType, layer: Extension, path: _Path) -> pa.DataType:
@@ -234,7 +234,7 @@ class _Writer:
         try:
             found = pa.ipc.read_schema(pa.schema([pa.field("x", storage, metadata=names)]).serialize()).field(0).type
         except (pa.ArrowException, ValueError, TypeError) as error:
-            self._unfit(f"the extension {layer.name} refuses the storage {storage}: {error}", path)
+            self._unfit(f"the extension {layer.name} refuses the storage {storage}: {reason_of(error)}", path)
             return storage
         if not isinstance(found, pa.BaseExtensionType):
             self.losses.append(Loss(path_text(path), f"the extension {layer.name}, which this PyArrow does not know"))

@@ -10,6 +10,7 @@ import operator
 import struct
 from typing import Any, TypeAlias
 
+from lakebed.diagnostics import reason_of
 from lakebed.pruning.file_index.cursor import DamagedError
 
 _COOKIE_PLAIN, _COOKIE_RUNS = 12346, 12347
@@ -28,11 +29,11 @@ def read_bitmap(data: bytes, start: int, rows: int) -> tuple[BitMap, int]:
     try:
         end = _end(data, start)
     except (struct.error, IndexError) as e:
-        raise DamagedError(f"a bitmap at {start} is cut: {e}") from e
+        raise DamagedError(f"a bitmap at {start} is cut: {reason_of(e)}") from e
     try:
         found = pyroaring.BitMap.deserialize(data[start:end])
     except (ValueError, IndexError) as e:
-        raise DamagedError(f"a bitmap at {start} cannot be decoded: {e}") from e
+        raise DamagedError(f"a bitmap at {start} cannot be decoded: {reason_of(e)}") from e
     if found and found.max() >= rows:
         raise DamagedError(f"a bitmap at {start} holds row {found.max()} of {rows}")
     return found, end

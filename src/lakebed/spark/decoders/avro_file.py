@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
+from lakebed.diagnostics import reason_of
 from lakebed.table.avro_container import arrow_snappy, read_header, with_schema, without_logical_types, without_snappy
 
 #: How many rows an Arrow batch holds.
@@ -55,7 +56,7 @@ def _records(source: BinaryIO) -> Iterator[dict[str, Any]]:
             assert isinstance(record, dict)
             yield record
     except Exception as e:
-        raise ValueError(f"{type(e).__name__}: {e}") from e
+        raise ValueError(reason_of(e)) from e
 
 
 def _batch(
@@ -69,7 +70,7 @@ def _batch(
                 values = [None if v is None else convert(v) for v in values]
             arrays.append(pa.array(values, type=field.type))
         except (ValueError, TypeError, LookupError, ArithmeticError, pa.ArrowException) as e:
-            raise ValueError(f"column {name}: {e}") from e
+            raise ValueError(f"column {name}: {reason_of(e)}") from e
     return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 
 import pyarrow as pa
 
+from lakebed.diagnostics import reason_of
 from lakebed.spark.decoders.avro_file import avro_batches
 from lakebed.spark.decoders.blob_values import blob_batches
 
@@ -46,7 +47,7 @@ def _named(batches: Iterator[pa.RecordBatch], path: str) -> Iterator[pa.RecordBa
     try:
         yield from batches
     except _DAMAGE as e:
-        raise ValueError(f"LB5561: data file {path} cannot be decoded: {type(e).__name__}: {e}") from e
+        raise ValueError(f"LB5561: data file {path} cannot be decoded: {reason_of(e)}") from e
 
 
 def _rows(format: str, content: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
