@@ -16,7 +16,8 @@ from lakebed.spark.csv_header import read_header
 from lakebed.spark.json_values import Shape, read_shape, unknown_keys
 from lakebed.spark.runs import file_run_id
 from lakebed.spark.session import check_java, check_server
-from lakebed.spark.source_files import SourceFile, SourceFormat, find_files, format_of, identify
+from lakebed.spark.source_files import SourceFile, SourceFormat, format_of, identify
+from lakebed.spark.source_listing import FoundFile, find_files
 from lakebed.spark.source_options import check_options
 
 USUAL = check_options(SourceFormat.CSV, None)
@@ -89,15 +90,15 @@ def test_files_are_found_once_and_in_order(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(name)
     expected = [str(tmp_path / n) for n in ("a.csv", "b.csv", "sub/c.csv")]
-    assert list(find_files([tmp_path])) == expected
-    assert list(find_files([tmp_path / "a.csv", str(tmp_path / "*.csv"), tmp_path.as_uri()])) == expected
-    assert list(find_files([str(tmp_path / "**" / "*.csv")])) == expected
+    assert list(find_files([tmp_path]).paths) == expected
+    assert list(find_files([tmp_path / "a.csv", str(tmp_path / "*.csv"), tmp_path.as_uri()]).paths) == expected
+    assert list(find_files([str(tmp_path / "**" / "*.csv")]).paths) == expected
 
 
 def test_a_file_with_glob_characters_is_itself(tmp_path: Path) -> None:
     for name in ("a[1].csv", "a1.csv"):
         (tmp_path / name).touch()
-    assert [Path(p).name for p in find_files([tmp_path / "a[1].csv"])] == ["a[1].csv"]
+    assert [Path(p).name for p in find_files([tmp_path / "a[1].csv"]).paths] == ["a[1].csv"]
     assert spark_pattern("/x/a[1].csv") == "file:///x/a\\[1\\].csv"
 
 
@@ -117,7 +118,7 @@ def test_a_format_that_is_given_wins() -> None:
 
 def test_identity_is_path_size_and_content(tmp_path: Path) -> None:
     (tmp_path / "a").write_bytes(b"abc")
-    (found,) = identify([str(tmp_path / "a")])
+    (found,) = identify([FoundFile(str(tmp_path / "a"), "a")])
     assert found == SourceFile(
         str(tmp_path / "a"), 3, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     )

@@ -97,14 +97,18 @@ class CheckBuilder:
                 return None
 
     def _unfit(self, place: Place, source: SourceType) -> None:
-        expected, found = expected_text(place.meant, place.extra), describe(source)
+        self.note_unfit(place, f"a {describe(source)}")
+
+    def note_unfit(self, place: Place, found: str) -> None:
+        """Note that what the source has for a column, in words, never becomes what is declared."""
+        expected = expected_text(place.meant, place.extra)
         self.problems.append(
             Diagnostic(
                 UNFIT_TYPE,
-                f"column {path_text(place.path)}: a {found} of the source cannot become {expected}",
+                f"column {path_text(place.path)}: {found} of the source cannot become {expected}",
                 path=path_text(place.path),
                 expected=expected,
-                found=found,
+                found=found.removeprefix("a "),
                 remedy="cast the column in the source, or declare another type",
             )
         )

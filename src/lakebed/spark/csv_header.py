@@ -11,8 +11,8 @@ from typing import IO, cast
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import SourceOptions
-from lakebed.store import open_store
 
 BAD_HEADER = "LB6113"
 
@@ -25,14 +25,17 @@ _PIECE = 1 << 12
 _MOST_COLUMNS = 20480
 
 
-def read_header(path: str, options: SourceOptions) -> tuple[str, ...] | None:
+def read_header(path: str, options: SourceOptions, storage: SourceStorage = LOCAL) -> tuple[str, ...] | None:
     """The names in the first line that is neither blank nor a comment; None for a file without any.
 
     Raises `IngestError` for a header that cannot be split.
     """
     comment = options.get("comment", "")
     own_end = options.get("linesep", "")
-    with _open(path) as raw, io.TextIOWrapper(raw, encoding=options.encoding, errors="replace", newline=None) as text:
+    with (
+        _open(path, storage) as raw,
+        io.TextIOWrapper(raw, encoding=options.encoding, errors="replace", newline=None) as text,
+    ):
         for line in _lines(text, own_end):
             bare = line.removeprefix(_BOM).rstrip("\n")
             if bare.strip() and not (comment and bare.startswith(comment)):
@@ -52,8 +55,8 @@ def _lines(text: io.TextIOWrapper, end: str) -> Iterator[str]:
     yield rest
 
 
-def _open(path: str) -> IO[bytes]:
-    store, root = open_store(path)
+def _open(path: str, storage: SourceStorage) -> IO[bytes]:
+    store, root = storage.open(path)
     raw: IO[bytes] = io.BytesIO(store.read_range(root, 0, _HEAD)) if "://" in path else io.FileIO(root)
     if path.lower().endswith(".gz"):
         return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))

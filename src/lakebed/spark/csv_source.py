@@ -18,6 +18,7 @@ from lakebed.spark.addresses import quote_name, spark_pattern
 from lakebed.spark.csv_header import read_header
 from lakebed.spark.option_values import is_wide
 from lakebed.spark.source_files import SourceFile, SourceFormat, compression_of
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import SourceOptions
 from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed
 from lakebed.spark.source_types import Text
@@ -45,7 +46,11 @@ def text_scan(format_: SourceFormat, options: SourceOptions, path: str) -> TextS
 
 
 def csv_parts(
-    session: SparkSession, files: Sequence[SourceFile], options: SourceOptions, declared: Sequence[str]
+    session: SparkSession,
+    files: Sequence[SourceFile],
+    options: SourceOptions,
+    declared: Sequence[str],
+    storage: SourceStorage = LOCAL,
 ) -> Iterator[SourcePart]:
     """The parts of CSV files: those with the same header, and the same need of being looked at, together.
 
@@ -53,7 +58,7 @@ def csv_parts(
     """
     groups: dict[tuple[tuple[str, ...], bool, bool], list[str]] = {}
     for file in files:
-        names = read_header(file.path, options) if options.is_on("header", True) else tuple(declared)
+        names = read_header(file.path, options, storage) if options.is_on("header", True) else tuple(declared)
         if names is not None:
             said = file.text
             invalid = said is not None and said.invalid_at is not None

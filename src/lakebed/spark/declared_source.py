@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
@@ -22,7 +22,9 @@ from lakebed.spark.json_documents import Documents
 from lakebed.spark.numbering import plain_url
 from lakebed.spark.option_values import BAD_OPTION
 from lakebed.spark.prepare import NOT_DECLARED
-from lakebed.spark.source_files import SourceFormat, changed_at, format_of
+from lakebed.spark.source_files import SourceFile, SourceFormat, changed_at, format_of
+from lakebed.spark.source_folders import Folder, counted_folders
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_schema import SourceSchema
 
@@ -48,6 +50,15 @@ class DeclaredSource:
     def names(self, schema: TableSchema) -> tuple[str, ...]:
         """The columns, by position, of a file that does not name them."""
         return tuple(schema.field_names) if self.ordered is None else self.ordered
+
+    def folders(self, file: SourceFile, columns: Collection[str] | None) -> tuple[Folder, ...]:
+        """The folders that say something about a file; `columns` are those of the table, None to look at no folder.
+
+        Raises `IngestError` (LB6129) where they say two values for one column.
+        """
+        if columns is None:
+            return ()
+        return counted_folders(file.path, file.folders, columns, self.columns)
 
     def only(self, part: SourcePart) -> SourcePart:
         """A part less the columns that the declaration leaves out."""
@@ -106,7 +117,7 @@ def _python_encoding(name: str) -> str:
         ) from None
 
 
-def moments(rule: EventTime | None, files: Iterable[str]) -> dict[str, datetime]:
+def moments(rule: EventTime | None, files: Iterable[str], storage: SourceStorage = LOCAL) -> dict[str, datetime]:
     """The event times of files, by the paths that Spark gives them; nothing where they have that of the run.
 
     Raises `IngestError` (LB6436) for files that say none.
@@ -116,7 +127,7 @@ def moments(rule: EventTime | None, files: Iterable[str]) -> dict[str, datetime]
     found: dict[str, datetime] = {}
     silent: list[str] = []
     for path in files:
-        moment = rule.of_path(path) if rule.kind is EventTimeKind.PATH else _changed(path)
+        moment = rule.of_path(path) if rule.kind is EventTimeKind.PATH else _changed(path, storage)
         if moment is None:
             silent.append(path)
         else:
@@ -138,8 +149,8 @@ def moments(rule: EventTime | None, files: Iterable[str]) -> dict[str, datetime]
     return found
 
 
-def _changed(path: str) -> datetime | None:
-    millis = changed_at(path)
+def _changed(path: str, storage: SourceStorage) -> datetime | None:
+    millis = changed_at(path, storage)
     return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC)
 
 

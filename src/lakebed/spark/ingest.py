@@ -9,7 +9,8 @@ finished when it is repeated.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
 
@@ -28,7 +29,8 @@ from lakebed.spark.run import IngestContext, Limits, Run
 from lakebed.spark.run_commit import RunGuard
 from lakebed.spark.run_memory import Leftover, RunMemory
 from lakebed.spark.runs import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
-from lakebed.spark.source_files import SourceFile, are_gone, find_files, identify
+from lakebed.spark.source_files import SourceFile, identify
+from lakebed.spark.source_listing import FileChoice, are_gone, file_choice, find_files
 from lakebed.spark.source_options import SourceOptions, check_options
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.sources import open_files, open_frame
@@ -63,6 +65,9 @@ def ingest(
     unknown_columns: Literal["fail", "ignore"] = "fail",
     max_bad_rows: int | None = None,
     merge_schema: MergeChoice = None,
+    include: str | Collection[str] | None = None,
+    exclude: str | Collection[str] | None = None,
+    folders: Literal["columns", "ignore"] = "columns",
     progress: Callable[[str], None] | None = None,
 ) -> IngestResult:
     """Put the rows of a source into a table.
@@ -71,7 +76,7 @@ def ingest(
         context: the lake.
         spark: a session, classic or Connect, that sees the same files.
         table: `db.table`.
-        source: a path, several paths (files, directories, globs), or a DataFrame.
+        source: a path, several paths (files, directories, patterns), or a DataFrame.
         format: `csv`, `json` (lines) or `parquet`; by the names of the files where None.
         options: of Spark's reader, those that do not defeat the checks.
         run_id: a run that has committed under this id is not repeated; its result is returned. For files the default
@@ -81,6 +86,11 @@ def ingest(
         max_bad_rows: with more bad rows than this the run fails.
         merge_schema: `add` first gives the table the columns of the source that it has not, `widen` also widens types;
             only what is safe. The schema version that this makes stays when the run fails.
+        include: patterns of the files to read, all where None; `*.csv` is held against names, `2024/**/*.csv` against
+            paths below the source.
+        exclude: patterns of files to leave out.
+        folders: whether folders named `key=value` are columns. All below the source are, and of those on the way to it
+            the ones that are columns of the table.
         progress: told each stage as it begins.
 
     Raises:
@@ -90,7 +100,8 @@ def ingest(
         BadRowsError: more bad rows than allowed.
         IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
     """
-    _check_arguments(unknown_columns, max_bad_rows, run_id)
+    _check_arguments(unknown_columns, folders, max_bad_rows, run_id)
+    choice = file_choice(include, exclude)
     merging = merge_types(merge_schema)
     name = _table_name(table)
     storage = context.storage(name)
@@ -106,16 +117,21 @@ def ingest(
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
         return job.of_frame(source, options, run_id)
-    return job.of_files(_paths(source), format, options, run_id, again=again)
+    named = _NamedFiles(_paths(source), choice, format, options, folders == "columns")
+    return job.of_files(named, run_id, again=again)
 
 
-def _check_arguments(unknown_columns: str, max_bad_rows: int | None, run_id: str | None) -> None:
+def _check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:
     if unknown_columns not in ("fail", "ignore"):
         raise UsageError.of(
             BAD_ARGUMENT,
             f"unknown_columns is {unknown_columns!r}",
             expected="'fail' or 'ignore'",
             found=repr(unknown_columns),
+        )
+    if folders not in ("columns", "ignore"):
+        raise UsageError.of(
+            BAD_ARGUMENT, f"folders is {folders!r}", expected="'columns' or 'ignore'", found=repr(folders)
         )
     if max_bad_rows is not None and max_bad_rows < 0:
         raise UsageError.of(
@@ -148,6 +164,17 @@ def _paths(source: Any) -> list[str | os.PathLike[str]]:
         expected="a path, a list of paths, or a Spark DataFrame",
         found=type(source).__name__,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _NamedFiles:
+    """What the caller says of a source of files."""
+
+    paths: Sequence[str | os.PathLike[str]]
+    choice: FileChoice
+    format: str | None
+    options: Mapping[str, object] | None
+    folders: bool
 
 
 class _Job:
@@ -187,26 +214,19 @@ class _Job:
         with open_frame(frame) as parts:
             return run.execute(parts)
 
-    def of_files(
-        self,
-        sources: Sequence[str | os.PathLike[str]],
-        format_: str | None,
-        options: Mapping[str, object] | None,
-        run_id: str | None,
-        *,
-        again: bool,
-    ) -> IngestResult:
+    def of_files(self, named: _NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
+        storage = self._context.sources
         done = None if run_id is None else self._memory.finished(run_id)
-        if done is not None and are_gone(sources):
+        if done is not None and are_gone(named.paths, storage):
             # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
             return done
-        paths = find_files(sources)
-        declared = declared_source(self._schema, paths, format_, options)
+        found = find_files(named.paths, named.choice, storage)
+        declared = declared_source(self._schema, found.paths, named.format, named.options)
         checked = check_options(declared.format, declared.options)
         self._tell("looking at the files")
-        files = identify(paths, partial(text_scan, declared.format, checked))
-        known = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
-        fresh = tuple(f for f in files if f.identity not in known)
+        files = identify(found.files, partial(text_scan, declared.format, checked), storage)
+        before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
+        fresh = tuple(f for f in files if f.identity not in before)
         skipped = tuple(f.path for f in files if f not in fresh)
         if run_id is not None:
             done = self._repeated(run_id, files, fresh)
@@ -214,18 +234,21 @@ class _Job:
                 return done
 
         def opened(schema: TableSchema) -> tuple[SourcePart, ...]:
+            columns = schema.field_names if named.folders else None
+            placed = [replace(f, folders=declared.folders(f, columns)) for f in fresh]
             with spark_errors():
                 parts = open_files(
-                    self._spark, fresh, declared.format, checked, declared.names(schema), declared.documents
+                    self._spark, placed, declared.format, checked, declared.names(schema), declared.documents, storage
                 )
             return tuple(declared.only(part) for part in parts)
 
         if self._merging is not None and fresh:
             merged = opened(self._schema)
-            self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging)
+            known = self._schema.field_names
+            self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging, known)
         made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
         run = self._run(run_id or made_up, checked, fresh, skipped, again=again, declared=declared)
-        return run.execute(opened(run.schema) if fresh else ())
+        return replace(run.execute(opened(run.schema) if fresh else ()), left_out=found.left_out)
 
     def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
         """The result of a run that was done before; None where it was not, or was cut off.
@@ -277,7 +300,7 @@ class _Job:
         leftovers = memory.leftovers(files, schema.id)
         if interrupted is not None and not files:
             leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
-        known = {} if declared is None else moments(declared.event_time, [f.path for f in files])
+        known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
             context=context,

@@ -20,6 +20,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
 from lakebed.spark.source_files import compression_of, read_bytes
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 
 BAD_DOCUMENT = "LB6444"
 
@@ -42,7 +43,9 @@ class _NoRecordsError(ValueError):
         self.at = at
 
 
-def document_rows(session: SparkSession, files: Sequence[str], documents: Documents) -> DataFrame:
+def document_rows(
+    session: SparkSession, files: Sequence[str], documents: Documents, storage: SourceStorage = LOCAL
+) -> DataFrame:
     """The records of documents in order: `line` as written, `source` the URL of the file, `number` from 0 within it.
 
     Raises `IngestError` (LB6444) for a file that is no JSON document, or has no records where they should be.
@@ -55,7 +58,7 @@ def document_rows(session: SparkSession, files: Sequence[str], documents: Docume
     problems: list[Diagnostic] = []
     for path in files:
         try:
-            records = _records_of(path, documents)
+            records = _records_of(path, documents, storage)
         except _NoRecordsError as error:
             problems.append(_bad(path, str(error)))
             continue
@@ -79,8 +82,8 @@ def _bad(path: str, message: str) -> Diagnostic:
     )
 
 
-def _records_of(path: str, documents: Documents) -> tuple[str, ...]:
-    data = read_bytes(path)
+def _records_of(path: str, documents: Documents, storage: SourceStorage) -> tuple[str, ...]:
+    data = read_bytes(path, storage)
     try:
         match compression_of(path):
             case ".gz":

@@ -7,7 +7,8 @@ run fails.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from typing import Literal, TypeAlias, assert_never
 
@@ -82,9 +83,16 @@ def merge_frame(context: IngestContext, name: TableName, frame: DataFrame, types
 
 
 def merge_parts(
-    context: IngestContext, name: TableName, parts: Sequence[SourcePart], format_: SourceFormat, types: MergeTypes
+    context: IngestContext,
+    name: TableName,
+    parts: Sequence[SourcePart],
+    format_: SourceFormat,
+    types: MergeTypes,
+    known: Collection[str] = (),
 ) -> TableSchema:
     """The table's schema after the columns of files were merged into it; for JSON all lines are looked at.
+
+    What folders say is text, which becomes what the table's `known` columns are, or else a column of text.
 
     Raises as `merge_schema`, and `UsageError` (LB4509) where types are to be widened by files that say none.
     """
@@ -96,7 +104,7 @@ def merge_parts(
             found=f"merge_schema={types.value!r}",
             remedy="merge only new columns, or change the type in the manifest",
         )
-    given = [_columns(part, format_) for part in parts]
+    given = [_with_folders(_columns(part, format_), part, known) for part in parts]
     return _merge(context, name, reduce(_both, given), types)
 
 
@@ -128,6 +136,12 @@ def _columns(part: SourcePart, format_: SourceFormat) -> Columns:
             return _typed(columns)
         case _:
             assert_never(format_)
+
+
+def _with_folders(columns: Columns, part: SourcePart, known: Collection[str]) -> Columns:
+    names = {*known, *(f.name for f in columns.fields)}
+    new = tuple(DataField(UNASSIGNED, c.name, STRING) for c in part.folders if c.name not in names)
+    return replace(columns, fields=(*columns.fields, *new))
 
 
 def _shape(part: SourcePart) -> Shape:

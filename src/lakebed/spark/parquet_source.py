@@ -13,8 +13,8 @@ from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_types import Clock, Entries, Items, Members, Nanos, Plain, SourceType
-from lakebed.store import open_store
 from lakebed.table.parquet_footer import read_footer
 
 UNREADABLE_TYPE = "LB6115"
@@ -31,9 +31,9 @@ class ParquetColumns:
     schema: spark.StructType = field(compare=False)
 
 
-def parquet_columns(path: str) -> ParquetColumns:
+def parquet_columns(path: str, storage: SourceStorage = LOCAL) -> ParquetColumns:
     """The columns of a file. Raises `UnsupportedError` with every column of a type that Spark does not read."""
-    store, root = open_store(path)
+    store, root = storage.open(path)
     metadata = read_footer(store, root)
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
     reader = _Reader(iter([c.physical_type for c in columns]), path)

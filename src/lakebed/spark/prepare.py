@@ -19,11 +19,11 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
-from lakebed.physical.types import Array, Char, Decimal, Double, Float, Map, Multiset, Row, VarChar
+from lakebed.physical.types import Array, Char, Decimal, Double, Float, Map, Multiset, Row, VarChar, Variant
 from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place, unknown_column
 from lakebed.spark.numbering import block_of
-from lakebed.spark.source_parts import SourcePart, plain_path
+from lakebed.spark.source_parts import SourceColumn, SourcePart, plain_path
 from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.source_types import Text
 from lakebed.spark.system_columns import SystemRow
@@ -31,12 +31,29 @@ from lakebed.spark.values import Rules
 from lakebed.spark.write_types import write_type
 
 BAD_DEFAULT = "LB6116"
+FOLDER_DIFFERS = "LB6130"
 
 NOT_DECLARED = SourceSchema({})
 
 _NESTED = (Row, Array, Map, Multiset)
 _INEXACT = (Decimal, Float, Double, Char, VarChar)
 _FAIL = "fail"
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderSays:
+    """What the folders of a file say for a column that its rows may have too, and what makes a value of it.
+
+    `where` says whether a row has the column.
+    """
+
+    source: Column
+    where: Column
+    checker: Checker
+
+    def disagrees(self, text: Column, where: Column, value: Column) -> Column:
+        """Whether a row says something else than its folders. `text` and `where` are those of the row."""
+        return where & ~value.eqNullSafe(self.checker.value(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +67,7 @@ class _Column:
     source: Column | None
     default: Column | None
     exact: Callable[[Column], Column] | None = None
+    folder: _FolderSays | None = None
 
     @property
     def fails_the_run(self) -> bool:
@@ -63,6 +81,12 @@ class PreparedRows:
     parts: tuple[_CheckedPart, ...]
     has_shape: bool
     system: SystemRow | None = None
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The columns that the folders of every file say."""
+        names = [frozenset(c.name for c in p.part.folders) for p in self.parts]
+        return frozenset.intersection(*names) if names else frozenset()
 
     def all(self) -> DataFrame:
         """Every row: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong
@@ -99,9 +123,7 @@ def prepare(
     ]
     if system is not None:
         places = [system.place(place) for place in places]
-        builder.problems += [
-            d for part in parts for d in system.taken([c.name for c in part.columns or ()], part.label)
-        ]
+        builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]
     defaults = [
         _default(builder, place, system.default_of(place, f) if system else f.default_value)
         for place, f in zip(places, schema.fields, strict=True)
@@ -181,25 +203,45 @@ def _columns(
     found = []
     for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
         said = declared.place(place.path[0]) or place
-        source = part.column(place.path[0], flat=not isinstance(said.stored, _NESTED))
+        source = part.said(place.path[0], flat=not isinstance(said.stored, _NESTED))
         checker = None
         if source is not None:
             checker = declared.checker(builder, place, source.type)
         elif not place.stored.nullable:
-            builder.note_missing(place, [c.name for c in part.columns or ()], part.label)
+            builder.note_missing(place, [c.name for c in _named(part)], part.label)
         value = None if source is None else source.value
         exact = source.exact if source is not None and isinstance(said.stored, _INEXACT) else None
         filled = None if default is None else default.value
         if default is not None and system is not None and system.by_file(place):
             filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
-        found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact))
+        folder = _folder_says(builder, part, place, declared)
+        found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact, folder))
     if not builder.ignore_unknown:
         names = schema.field_names
-        for column in part.columns or ():
+        for column in _named(part):
             if column.name not in names:
                 near = near_names(column.name, names)
                 builder.problems.append(unknown_column(path_text((column.name,)), near, part.label))
     return tuple(found)
+
+
+def _named(part: SourcePart) -> tuple[SourceColumn, ...]:
+    """The columns of a part that are known by name before its rows are read."""
+    names = {c.name for c in part.columns or ()}
+    return (*(part.columns or ()), *(c for c in part.folders if c.name not in names))
+
+
+def _folder_says(builder: CheckBuilder, part: SourcePart, place: Place, declared: SourceSchema) -> _FolderSays | None:
+    """What the folders say beside the rows; None where they say nothing, or are all that says something."""
+    name = place.path[0]
+    folder = part.folder(name)
+    if folder is None or part.column(name, flat=True) is None:
+        return None
+    if isinstance(place.stored, (*_NESTED, Variant)):
+        builder.note_unfit(place, f"a folder {name}=... as well as a column")
+        return None
+    checker = declared.checker(builder, place, folder.type)
+    return None if checker is None else _FolderSays(folder.value, part.has(name), checker)
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,13 +263,20 @@ class _CheckedPart:
         sources = (source.alias(f"{'r' if c.exact else 's'}{c.index}") for c, _, source in self._read)
         wrong = any_of([fault.when for fault in faults]).alias("is_malformed")
         cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
-        frame = self.part.frame.select("*", *sources, wrong, *cut, *others)
+        folders = (
+            column
+            for c in self.columns
+            if c.folder is not None
+            for column in (c.folder.source.alias(f"f{c.index}"), c.folder.where.alias(f"w{c.index}"))
+        )
+        frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
         exact = [(c, c.exact) for c in self.columns if c.exact is not None]
         if exact:
             frame = frame.select("*", *(make(F.col(f"r{c.index}")).alias(f"s{c.index}") for c, make in exact))
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
         frame = frame.select("*", *values, _apart(F.col("is_malformed")).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
+        faulty += [(c, _disagrees(c)) for c, _, _ in self._read if c.folder is not None]
         bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
         fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
         flags = {"bad": bad, "fatal": fatal}
@@ -244,7 +293,7 @@ class _CheckedPart:
 
     def bad(self) -> DataFrame:
         part = self.part
-        found = [checker.problems(_s(c), _x(c), F.lit(path_text(c.place.path))) for c, checker, _ in self._read]
+        found = [_problems_of(c, checker) for c, checker, _ in self._read]
         whole_row = F.lit(None).cast(PROBLEM)
         for fault in reversed(part.faults):
             told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, part.raw)
@@ -265,6 +314,22 @@ def _apart(condition: Column) -> Column:
     step by itself is split into small functions.
     """
     return F.from_json(F.when(condition, F.lit("{}")), "nothing int").isNotNull()
+
+
+def _problems_of(column: _Column, checker: Checker) -> Column:
+    path = F.lit(path_text(column.place.path))
+    found = checker.problems(_s(column), _x(column), path)
+    if column.folder is None:
+        return found
+    expected = f"what the folder {column.place.path[0]}=... says"
+    shown = F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
+    other = F.array(problem(path, FOLDER_DIFFERS, expected, shown))
+    return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)
+
+
+def _disagrees(column: _Column) -> Column:
+    assert column.folder is not None
+    return column.folder.disagrees(F.col(f"f{column.index}"), F.col(f"w{column.index}"), _x(column))
 
 
 def _s(column: _Column) -> Column:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import Observation, SparkSession
@@ -30,6 +31,7 @@ from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRo
 from lakebed.spark.run_memory import Leftover
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
+from lakebed.spark.source_listing import SourceStorage, storage_like
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.spark_errors import spark_errors
@@ -46,13 +48,21 @@ RUN_DIFFERS = "LB6122"
 
 @dataclass(frozen=True, slots=True)
 class IngestContext:
-    """The lake that is written to: its tables, store and path, its time zone, and the clock in milliseconds."""
+    """The lake that is written to: its tables, store and path, its time zone, the clock in milliseconds, and the
+    options that its storage was opened with.
+    """
 
     tables: TableManager
     store: Store
     warehouse: str
     time_zone: str
     clock: Callable[[], int]
+    storage_options: Mapping[str, Any] | None = None
+
+    @property
+    def sources(self) -> SourceStorage:
+        """How the storages of sources are opened."""
+        return storage_like(self.warehouse, self.storage_options)
 
     def storage(self, name: TableName) -> TableStorage:
         """A table as a committer sees it. Raises `NotFoundError` where there is none."""
@@ -119,7 +129,7 @@ class Run:
             if counts.bad:
                 self._check_limit(rows, counts)
             bad = self._write_bad(rows, counts)
-            check_unchanged(self.files)
+            check_unchanged(self.files, self.context.sources)
             return self._commit_both(counts, good, bad)
         finally:
             for written in (good, bad):
@@ -167,7 +177,7 @@ class Run:
         if found["cut"]:
             raise cut_rows_error(rows.bad(), found["cut"])
         if rows.has_shape:
-            self._check_keys(read_shape(found["shape"]))
+            self._check_keys(read_shape(found["shape"]), rows.folders)
         if found["fatal"]:
             message = (
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
@@ -176,13 +186,13 @@ class Run:
         self._compare("good", counts.good, good.rows)
         return counts
 
-    def _check_keys(self, shape: Shape) -> None:
+    def _check_keys(self, shape: Shape, folders: Collection[str]) -> None:
         """Columns of JSON lines are known only after they have been read: the same rules as for other sources."""
         if not shape.keys:
             return
         declared = self.schema.logical.fields
         problems: list[Diagnostic] = []
-        filled = () if self.system is None else tuple(self.system.roles.values())
+        filled = (*folders, *(() if self.system is None else self.system.roles.values()))
         if self.system is not None:
             problems += self.system.taken(list(self._counted(shape).keys))
         for column, member in zip(self.schema.fields, declared, strict=True):

@@ -17,6 +17,7 @@ from uuid import uuid4
 from lakebed.catalog.names import TableName
 from lakebed.model import canonical_json
 from lakebed.spark.source_files import SourceFile
+from lakebed.spark.source_listing import LeftOut
 
 RUN_ID = "lakebed.run-id"
 ATTEMPT = "lakebed.attempt"
@@ -34,8 +35,8 @@ AGAIN = "lakebed.again"
 class IngestResult:
     """What a run did. Snapshots are None where there was nothing to commit.
 
-    `skipped_files` were ingested by earlier runs. `repeated` says that the run itself was done before, and that nothing
-    was done now; the counts and snapshots are those of then.
+    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen. `repeated` says that the run
+    itself was done before, and that nothing was done now; the counts and snapshots are those of then.
     """
 
     table: str
@@ -48,6 +49,7 @@ class IngestResult:
     quarantine_snapshot_id: int | None
     skipped_files: tuple[str, ...] = ()
     repeated: bool = False
+    left_out: tuple[LeftOut, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -62,6 +64,7 @@ class IngestResult:
             "quarantine_snapshot_id": self.quarantine_snapshot_id,
             "skipped_files": list(self.skipped_files),
             "repeated": self.repeated,
+            "left_out": [f.to_json() for f in self.left_out],
         }
 
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import glob
 import hashlib
 import os
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -14,18 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import IngestError, LakebedError, NotFoundError, UsageError
+from lakebed.errors import IngestError, LakebedError, UsageError
 from lakebed.model import JsonValue
+from lakebed.spark.source_folders import Folder, folders_of
+from lakebed.spark.source_listing import LOCAL, FoundFile, SourceStorage
 from lakebed.spark.text_scan import TextFindings, TextScan
-from lakebed.store import Store, open_store
+from lakebed.store.failures import translated
 
-NO_SOURCE = "LB6101"
-HIDDEN_FILE = "LB6102"
 UNKNOWN_FORMAT = "LB6103"
 MIXED_FORMATS = "LB6104"
 CHANGED_FILE = "LB6124"
 
-_GLOB = re.compile(r"[*?\[]")
 _CHUNK = 1 << 22
 _HASHERS = 4
 
@@ -53,8 +50,8 @@ COMPRESSED = (".gz", ".bz2")
 class SourceFile:
     """A file: absolute path or URL, size in bytes, and the hex digest of its content.
 
-    `bad` is how many of its rows are bad, where that is known, and `text` what is known of it as text; neither belongs
-    to what the file is.
+    `bad` is how many of its rows are bad, where that is known, `text` what is known of it as text, and `folders` are
+    those that say something about its rows; none of them belongs to what the file is.
     """
 
     path: str
@@ -62,6 +59,7 @@ class SourceFile:
     sha256: str
     bad: int | None = field(default=None, compare=False)
     text: TextFindings | None = field(default=None, compare=False)
+    folders: tuple[Folder, ...] = field(default=(), compare=False)
 
     @property
     def identity(self) -> tuple[str, int, str]:
@@ -82,80 +80,6 @@ class SourceFile:
         )
 
 
-def find_files(sources: Sequence[str | os.PathLike[str]]) -> tuple[str, ...]:
-    """The files that paths, directories and globs name, in order, each once.
-
-    A directory stands for the files in it and below, less those whose names start with `_` or `.`. Raises
-    `NotFoundError` with everything that names nothing, `IngestError` for a hidden file that is named itself: Spark
-    would skip it without a word.
-    """
-    problems: list[Diagnostic] = []
-    found: dict[str, None] = {}
-    for source in sources:
-        text = os.fspath(source)
-        files = list(_expand(text))
-        if not files:
-            problems.append(Diagnostic(NO_SOURCE, f"{text!r} names no file", path=text, found=text))
-        found.update(dict.fromkeys(files))
-    if problems:
-        raise NotFoundError(*problems)
-    hidden = [path for path in found if _is_hidden(path)]
-    if hidden:
-        raise IngestError(
-            *(
-                Diagnostic(
-                    HIDDEN_FILE,
-                    f"{path!r} is a hidden file for Spark, which would read no rows from it",
-                    path=path,
-                    remedy="rename the file so that it does not start with _ or .",
-                )
-                for path in hidden
-            )
-        )
-    return tuple(found)
-
-
-def are_gone(sources: Sequence[str | os.PathLike[str]]) -> bool:
-    """Whether none of the paths, directories and globs names a file any more."""
-    return not any(next(iter(_expand(os.fspath(source))), None) for source in sources)
-
-
-def _expand(text: str) -> Iterator[str]:
-    if text.lower().startswith("file:/") and not text.startswith("//", 5):
-        text = text[5:]
-    if "://" in text and not text.lower().startswith("file:"):
-        yield from _below(*open_store(text))
-        return
-    path = open_store(text)[1]
-    if os.path.isfile(path):
-        yield path
-    elif os.path.isdir(path):
-        yield from _below(*open_store(path))
-    else:
-        fixed = len(os.path.dirname(_GLOB.split(path)[0]))
-        for match in sorted(glob.glob(path, recursive=True)):
-            if os.path.isfile(match) and not any(_is_hidden(part) for part in match[fixed:].split("/")):
-                yield os.path.abspath(match)
-
-
-def _below(store: Store, path: str) -> Iterator[str]:
-    """The file itself, or the files below a directory that are not hidden."""
-    entries = store.list(path)
-    if not entries and store.exists(path):
-        yield path
-    for entry in entries:
-        if _is_hidden(entry.name):
-            continue
-        if entry.is_directory:
-            yield from _below(store, f"{path}/{entry.name}")
-        else:
-            yield f"{path}/{entry.name}"
-
-
-def _is_hidden(path: str) -> bool:
-    return path.rsplit("/", 1)[-1].startswith(("_", "."))
-
-
 def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
     """The format given, else the one that the files' names say. Raises `UsageError` where they do not agree on one."""
     if given is not None:
@@ -170,18 +94,15 @@ def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
                 suggestions=near_names(given, tuple(SourceFormat)),
             ) from None
     formats: dict[SourceFormat, str] = {}
+    silent: list[str] = []
     for path in files:
-        ending = _ending(path)
-        if ending not in _ENDINGS:
-            raise UsageError.of(
-                UNKNOWN_FORMAT,
-                f"the name of {path!r} says no format",
-                path=path,
-                expected=", ".join(_ENDINGS),
-                found=ending or "no ending",
-                remedy="say the format: csv, json or parquet",
-            )
-        formats.setdefault(_ENDINGS[ending], path)
+        format_ = _ENDINGS.get(_ending(path))
+        if format_ is None:
+            silent.append(path)
+        else:
+            formats.setdefault(format_, path)
+    if silent:
+        raise UsageError(*(_no_format(path) for path in silent))
     if len(formats) != 1:
         raise UsageError.of(
             MIXED_FORMATS,
@@ -191,6 +112,17 @@ def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
     return next(iter(formats))
 
 
+def _no_format(path: str) -> Diagnostic:
+    return Diagnostic(
+        UNKNOWN_FORMAT,
+        f"the name of {path!r} says no format",
+        path=path,
+        expected=", ".join(_ENDINGS),
+        found=_ending(path) or "no ending",
+        remedy="leave the file out (exclude), or say the format: csv, json or parquet",
+    )
+
+
 def _ending(path: str) -> str:
     name = path.rsplit("/", 1)[-1].lower()
     for compressed in COMPRESSED:
@@ -198,20 +130,27 @@ def _ending(path: str) -> str:
     return os.path.splitext(name)[1]
 
 
-def identify(files: Sequence[str], scan: Callable[[str], TextScan | None] | None = None) -> tuple[SourceFile, ...]:
-    """Size and digest of every file, and what `scan`, which is asked for one of each path, finds in it."""
+def identify(
+    files: Sequence[FoundFile],
+    scan: Callable[[str], TextScan | None] | None = None,
+    storage: SourceStorage = LOCAL,
+) -> tuple[SourceFile, ...]:
+    """Size and digest of every file, the folders on the way to it, and what `scan`, which is asked for one of each
+    path, finds in it.
+    """
     with ThreadPoolExecutor(_HASHERS) as pool:
-        return tuple(pool.map(lambda path: _identify(path, None if scan is None else scan(path)), files))
+        return tuple(pool.map(lambda f: _identify(f, None if scan is None else scan(f.path), storage), files))
 
 
-def _identify(path: str, scan: TextScan | None) -> SourceFile:
+def _identify(file: FoundFile, scan: TextScan | None, storage: SourceStorage) -> SourceFile:
     digest, size = hashlib.sha256(), 0
-    for chunk in _chunks(path):
+    for chunk in _chunks(file.path, storage):
         digest.update(chunk)
         size += len(chunk)
         if scan is not None:
             scan.feed(chunk)
-    return SourceFile(path, size, digest.hexdigest(), text=None if scan is None else scan.findings())
+    text = None if scan is None else scan.findings()
+    return SourceFile(file.path, size, digest.hexdigest(), text=text, folders=folders_of(file.path, file.below))
 
 
 def compression_of(path: str) -> str:
@@ -219,25 +158,25 @@ def compression_of(path: str) -> str:
     return next((ending for ending in COMPRESSED if path.lower().endswith(ending)), "")
 
 
-def read_bytes(path: str) -> bytes:
+def read_bytes(path: str, storage: SourceStorage = LOCAL) -> bytes:
     """All bytes of a file."""
-    return b"".join(_chunks(path))
+    return b"".join(_chunks(path, storage))
 
 
-def changed_at(path: str) -> int | None:
+def changed_at(path: str, storage: SourceStorage = LOCAL) -> int | None:
     """When a file was changed, in milliseconds since 1970; None where its storage does not say."""
-    store, root = open_store(path)
+    store, root = storage.open(path)
     directory, _, name = root.rpartition("/")
     return next((e.modified for e in store.list(directory) if e.name == name), None)
 
 
-def _chunks(path: str) -> Iterator[bytes]:
+def _chunks(path: str, storage: SourceStorage) -> Iterator[bytes]:
     if "://" not in path:
-        with Path(path).open("rb") as file:
+        with translated("read", path), Path(path).open("rb") as file:
             while chunk := file.read(_CHUNK):
                 yield chunk
         return
-    store, root = open_store(path)
+    store, root = storage.open(path)
     size, at = store.size(root), 0
     while at < size:
         chunk = store.read_range(root, at, _CHUNK)
@@ -245,11 +184,11 @@ def _chunks(path: str) -> Iterator[bytes]:
         at += len(chunk)
 
 
-def check_unchanged(files: Iterable[SourceFile]) -> None:
+def check_unchanged(files: Iterable[SourceFile], storage: SourceStorage = LOCAL) -> None:
     """Raise `IngestError` where a file is not as long as it was when it was identified."""
     changed: list[Diagnostic] = []
     for file in files:
-        store, root = open_store(file.path)
+        store, root = storage.open(file.path)
         try:
             size: int | None = store.size(root)
         except LakebedError:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 from pyspark.sql import Column, DataFrame
@@ -11,6 +12,8 @@ from pyspark.sql import functions as F
 
 from lakebed.spark import json_values
 from lakebed.spark.addresses import quote_name
+from lakebed.spark.source_files import SourceFile
+from lakebed.spark.source_folders import NULL_NAME, is_url_text, unescaped
 from lakebed.spark.source_types import Json, SourceType, Text
 
 
@@ -45,6 +48,7 @@ class SourcePart:
     which ends the run. `raw` is the row as it was read, `url` the file that it is from, `offset` its position there;
     each may be NULL. `start` is a number that grows along the pieces that a file is read in, or along the pieces of a
     frame; within a piece the rows come in order. `allowed` are the reader's options that let JSON be less than that.
+    `folders` are the columns that the paths of the files say, texts.
     """
 
     frame: DataFrame
@@ -58,9 +62,33 @@ class SourcePart:
     cut: Column | None = None
     label: str = ""
     allowed: Mapping[str, str] = field(default_factory=dict)
+    folders: tuple[SourceColumn, ...] = ()
+
+    def folder(self, name: str) -> SourceColumn | None:
+        """The column of exactly this name that the folders of the files say."""
+        return next((c for c in self.folders if c.name == name), None)
+
+    def has(self, name: str) -> Column:
+        """Whether a row itself says something for a column, be it NULL."""
+        if self.columns is not None:
+            return F.lit(any(c.name == name for c in self.columns))
+        return json_values.child(F.col("record"), name).isNotNull()
+
+    def said(self, name: str, *, flat: bool) -> SourceColumn | None:
+        """The column of exactly this name: what the rows say, and where they say nothing, what the folders say."""
+        own, folder = self.column(name, flat=flat), self.folder(name)
+        if own is None or folder is None:
+            return own or folder
+        if self.columns is not None:
+            return own
+        has, make = self.has(name), own.exact
+        exact = None if make is None else lambda x: F.when(has, make(x)).otherwise(folder.value)
+        return replace(own, value=F.when(has, own.value).otherwise(folder.value), exact=exact)
 
     def column(self, name: str, *, flat: bool) -> SourceColumn | None:
-        """The column of exactly this name. `flat` says that a flat type is declared, which JSON gives as text."""
+        """The column of exactly this name that the rows have. `flat`: a flat type is declared, which JSON gives as
+        text.
+        """
         if self.columns is not None:
             return next((c for c in self.columns if c.name == name), None)
         record = F.col("record")
@@ -70,6 +98,27 @@ class SourcePart:
             exact = partial(json_values.exact_number, line=line, name=name, options=allowed)
             return SourceColumn(name, Text(base64=True), value, exact)
         return SourceColumn(name, Json(), json_values.child(F.col("exact"), name))
+
+
+def with_folders(part: SourcePart, names: Sequence[str], files: Sequence[SourceFile]) -> SourcePart:
+    """A part of files, each of which lies in folders of these names, with what the folders say as columns."""
+    columns = []
+    for place, name in enumerate(names):
+        texts = {file.folders[place].text for file in files}
+        columns.append(SourceColumn(unescaped(name), Text(), _folder_value(part.url, name, sorted(texts))))
+    return replace(part, folders=tuple(columns))
+
+
+def _folder_value(url: Column, name: str, texts: Sequence[str]) -> Column:
+    """What the folder `name=...` of a file says. `texts` are all that there are, as they are spelled."""
+    if len(texts) == 1:
+        text: Column = F.lit(texts[0])
+    else:
+        text = F.regexp_extract(plain_path(url), f"(?s)^.*/{re.escape(name)}=([^/]*)/", 1)
+    value = F.try_url_decode(F.replace(text, F.lit("+"), F.lit("%2B")))
+    for odd in (t for t in texts if not is_url_text(t)):
+        value = F.when(text == F.lit(odd), F.lit(unescaped(odd))).otherwise(value)
+    return F.when(text != F.lit(NULL_NAME), value)
 
 
 def as_json(columns: Sequence[SourceColumn]) -> Column:

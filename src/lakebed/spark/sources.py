@@ -24,8 +24,9 @@ from lakebed.spark.csv_source import MALFORMED, STRICT_FILES, csv_parts
 from lakebed.spark.json_documents import Documents, document_rows
 from lakebed.spark.parquet_source import ParquetColumns, parquet_columns
 from lakebed.spark.source_files import SourceFile, SourceFormat
+from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import BAD_OPTION, SourceOptions
-from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed
+from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed, with_folders
 from lakebed.spark.source_types import Entries, Items, Members, SourceType, from_spark
 
 CASE_CLASH = "LB6114"
@@ -42,20 +43,33 @@ def open_files(
     options: SourceOptions,
     declared: Sequence[str],
     documents: Documents | None = None,
+    storage: SourceStorage = LOCAL,
 ) -> tuple[SourcePart, ...]:
     """The parts of a source of files. `declared` are the columns of CSV files without a header; `documents` says that
     JSON files are one document each.
     """
-    paths = [f.path for f in files]
-    match format_:
-        case SourceFormat.CSV:
-            return tuple(csv_parts(spark_session, files, options, declared))
-        case SourceFormat.JSON if documents is not None:
-            return (_document_part(spark_session, paths, options, documents),)
-        case SourceFormat.JSON:
-            return (_json_part(spark_session, paths, options),)
-        case SourceFormat.PARQUET:
-            return tuple(_parquet_parts(spark_session, paths, options))
+    parts: list[SourcePart] = []
+    for folders, alike in _by_folders(files).items():
+        paths = [f.path for f in alike]
+        match format_:
+            case SourceFormat.CSV:
+                found = tuple(csv_parts(spark_session, alike, options, declared, storage))
+            case SourceFormat.JSON if documents is not None:
+                found = (_document_part(spark_session, paths, options, documents, storage),)
+            case SourceFormat.JSON:
+                found = (_json_part(spark_session, paths, options),)
+            case SourceFormat.PARQUET:
+                found = tuple(_parquet_parts(spark_session, paths, options, storage))
+        parts += (with_folders(part, folders, alike) for part in found)
+    return tuple(parts)
+
+
+def _by_folders(files: Sequence[SourceFile]) -> dict[tuple[str, ...], list[SourceFile]]:
+    """The files by the names of the folders that say something about them."""
+    groups: dict[tuple[str, ...], list[SourceFile]] = {}
+    for file in files:
+        groups.setdefault(tuple(f.name for f in file.folders), []).append(file)
+    return groups
 
 
 @contextmanager
@@ -109,10 +123,14 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
 
 
 def _document_part(
-    session: SparkSession, files: Sequence[str], options: SourceOptions, documents: Documents
+    session: SparkSession,
+    files: Sequence[str],
+    options: SourceOptions,
+    documents: Documents,
+    storage: SourceStorage,
 ) -> SourcePart:
     parsing = _parsing(options)
-    frame = _looked_into(document_rows(session, files, documents), parsing, "source", "number")
+    frame = _looked_into(document_rows(session, files, documents, storage), parsing, "source", "number")
     return _json_rows(frame, files, parsing, F.col("source"), F.col("number"), F.spark_partition_id())
 
 
@@ -150,10 +168,12 @@ def _json_rows(
     )
 
 
-def _parquet_parts(session: SparkSession, files: Sequence[str], options: SourceOptions) -> Iterator[SourcePart]:
+def _parquet_parts(
+    session: SparkSession, files: Sequence[str], options: SourceOptions, storage: SourceStorage
+) -> Iterator[SourcePart]:
     groups: dict[ParquetColumns, list[str]] = {}
     for path in files:
-        groups.setdefault(parquet_columns(path), []).append(path)
+        groups.setdefault(parquet_columns(path, storage), []).append(path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         reader = session.read.options(**options.reader, **STRICT_FILES).schema(group.schema)

@@ -25,6 +25,7 @@ class TableRows(TableViews, TablePlans):
     _store: Store
     _clock: Callable[[], int]
     _time_zone: str
+    _storage_options: Mapping[str, Any] | None
 
     @property
     def warehouse(self) -> str:
@@ -44,6 +45,9 @@ class TableRows(TableViews, TablePlans):
         unknown_columns: Literal["fail", "ignore"] = "fail",
         max_bad_rows: int | None = None,
         merge_schema: bool | Literal["add", "widen"] | None = None,
+        include: str | Collection[str] | None = None,
+        exclude: str | Collection[str] | None = None,
+        folders: Literal["columns", "ignore"] = "columns",
         progress: Callable[[str], None] | None = None,
     ) -> IngestResult:
         """Put rows into an append table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
@@ -52,12 +56,16 @@ class TableRows(TableViews, TablePlans):
         `options` go to Spark's reader. The same `run_id` ingests once. Files that were ingested before are skipped
         unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written.
         `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
+        `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
+        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`.
         """
         from lakebed.spark.ingest import IngestContext, ingest
 
         self._tables.refuse_foreign_rows(TableName.parse(table))
         self._check_before_rows(table)
-        context = IngestContext(self._tables, self._store, self.warehouse, self._time_zone, self._clock)
+        context = IngestContext(
+            self._tables, self._store, self.warehouse, self._time_zone, self._clock, self._storage_options
+        )
         return ingest(
             context,
             spark,
@@ -70,6 +78,9 @@ class TableRows(TableViews, TablePlans):
             unknown_columns=unknown_columns,
             max_bad_rows=max_bad_rows,
             merge_schema=merge_schema,
+            include=include,
+            exclude=exclude,
+            folders=folders,
             progress=progress,
         )
 

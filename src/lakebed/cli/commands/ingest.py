@@ -13,7 +13,13 @@ from lakebed.cli.progress import stages
 from lakebed.cli.session import Session, common_options
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lakebed.spark.ingest import IngestResult
+    from lakebed.spark.source_listing import LeftOut
+
+#: How many files a list names.
+_SHOWN = 10
 
 
 @click.command()
@@ -30,6 +36,9 @@ if TYPE_CHECKING:
     type=click.Choice(["add", "widen"]),
     help="First give the table the source's new columns, or also its wider types; only what is safe.",
 )
+@click.option("--include", "include", multiple=True, metavar="PATTERN", help="Read these files only, such as '*.csv'.")
+@click.option("--exclude", "exclude", multiple=True, metavar="PATTERN", help="Leave out these files.")
+@click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns.")
 @spark_options
 @common_options
 @click.pass_obj
@@ -44,6 +53,9 @@ def command(
     ignore_unknown_columns: bool,
     max_bad_rows: int | None,
     merge_schema: Literal["add", "widen"] | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    ignore_folders: bool,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
@@ -67,6 +79,9 @@ def command(
             unknown_columns="ignore" if ignore_unknown_columns else "fail",
             max_bad_rows=max_bad_rows,
             merge_schema=merge_schema,
+            include=include,
+            exclude=exclude,
+            folders="ignore" if ignore_folders else "columns",
             progress=progress,
         )
     return session.finish(result.to_json(), lambda _: _text(result))
@@ -85,7 +100,18 @@ def _text(result: IngestResult) -> str:
     if result.repeated:
         lines.append("this run was done before; nothing was done now")
     lines += [f"skipped {f}: ingested before (--again ingests it again)" for f in result.skipped_files]
+    lines += _left_out(result.left_out)
     if result.rows_quarantined:
         quarantine = shlex.quote(str(TableName.parse(result.table).quarantine))
         lines.append(f"bad rows and their reasons: lakebed read {quarantine} --select problems,raw")
     return "\n".join(lines)
+
+
+def _left_out(files: Sequence[LeftOut]) -> list[str]:
+    """The files that were not read: how many, and the first of them by name."""
+    if not files:
+        return []
+    shown = [f"  {f.path} ({f.reason})" for f in files[:_SHOWN]]
+    if len(files) > _SHOWN:
+        shown.append(f"  and {len(files) - _SHOWN} more (--json names them all)")
+    return [f"left out {len(files)} {'file' if len(files) == 1 else 'files'}:", *shown]
