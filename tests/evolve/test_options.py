@@ -6,7 +6,10 @@ import json
 
 import pytest
 
+from evolve.declarations import Warehouse, manifest
 from evolve.tables import refused, row, run, table
+from lakebed.errors import ValidationError
+from lakebed.evolve import TablePlan
 from lakebed.evolve.changes import DropColumn, RemoveOption, RenameColumn, SetOption, UpdateColumnType
 from lakebed.evolve.option_guards import IMMUTABLE
 from lakebed.evolve.option_names import follow_drop, follow_rename
@@ -176,3 +179,39 @@ def test_annotations_follow_changes_that_do_not_set_them() -> None:
     assert found["extra"] == {"x.y/w": 1}
     assert run(base, SetOption("x", "y")).options["lakebed.schema"] == text
     assert run(base, changes[0], SetOption("lakebed.schema", "{}")).options["lakebed.schema"] == "{}"
+
+
+class TestOptionsOfAManifest:
+    """Names that nobody knows are asked about, values that an option cannot have are refused; both at their place."""
+
+    def plan(self, lake: Warehouse, options: str) -> TablePlan:
+        (found,) = lake.plan(manifest("{name: a, type: Int32}", head=f"options: {{\n{options}}}")).tables
+        return found
+
+    @pytest.mark.parametrize("made", [False, True], ids=["new table", "table that is there"])
+    def test_a_misspelt_name(self, made: bool) -> None:
+        lake = Warehouse()
+        if made:
+            lake.apply(manifest("{name: a, type: Int32}"))
+        (note,) = self.plan(lake, "acme.x: '1',\nfileformat: parquet").diagnostics
+        assert (note.code, note.severity, note.suggestions) == ("LB4024", "warning", ("file.format",))
+        assert note.position is not None
+        assert (note.position.line, note.position.column) == (7, 3)
+
+    @pytest.mark.parametrize("made", [False, True], ids=["new table", "table that is there"])
+    def test_wrong_values(self, made: bool) -> None:
+        lake = Warehouse()
+        if made:
+            lake.apply(manifest("{name: a, type: Int32}"))
+        with pytest.raises(ValidationError) as caught:
+            self.plan(lake, "file.compression: zztd,\nsnapshot.time-retained: soon")
+        found = [(d.code, d.found, d.position and d.position.line) for d in caught.value.diagnostics]
+        assert found == [("LB3332", "zztd", 6), ("LB3332", "soon", 7)]
+        assert caught.value.diagnostics[0].suggestions == ("zstd",)
+        assert all(d.expected for d in caught.value.diagnostics)
+
+    def test_a_wrong_value_that_somebody_stored_stops_nothing_else(self) -> None:
+        base = table(("a", t.Int()), options={"target-file-size": "large"})
+        assert run(base, SetOption("x", "1")).options == {"target-file-size": "large", "x": "1"}
+        with pytest.raises(ValidationError):
+            run(base, SetOption("target-file-size", "larger"))

@@ -49,6 +49,10 @@ class Referees:
         """The versions of the referees."""
         return dict(self._ask("versions"))
 
+    def options(self) -> dict[str, dict[str, Any]]:
+        """The table options that pypaimon knows: `{"kind": class name, "words": [...]}` by name."""
+        return dict(self._ask("options"))
+
     def rows(
         self,
         reader: Reader,

@@ -140,6 +140,18 @@ class JavaReferee:
         made = [self._change(change) for change in changes]
         self._catalog(warehouse).alterTable(self._identifier(table), made, False)
 
+    def options(self) -> dict[str, tuple[str, list[str]]]:
+        """The table options that Java knows: the class of the value, and its words where that is an enumeration."""
+        reflected = self._running().jvm.java.lang.Class.forName("org.apache.paimon.options.ConfigOption")
+        kind_of = reflected.getDeclaredField("clazz")
+        kind_of.setAccessible(True)
+        found: dict[str, tuple[str, list[str]]] = {}
+        for option in self._paimon.CoreOptions.getOptions():
+            kind = kind_of.get(option)
+            words = [str(word.toString()) for word in kind.getEnumConstants()] if kind.isEnum() else []
+            found[str(option.key())] = (str(kind.getSimpleName()), words)
+        return found
+
     def close(self) -> None:
         """Ends the virtual machine."""
         if self._gateway is not None:

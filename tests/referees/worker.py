@@ -5,6 +5,7 @@ A request is `{"do": NAME, "args": {...}}`; the answer `{"result": ...}` or `{"e
 
 from __future__ import annotations
 
+import enum
 import json
 import os
 import sys
@@ -24,6 +25,20 @@ Json = Any
 
 def versions() -> Json:
     return {name: version(name) for name in ("pypaimon", "pypaimon-rust", "pyarrow")}
+
+
+def options() -> Json:
+    """The table options of pypaimon: name to kind, and its words where the kind is an enumeration."""
+    from pypaimon.common.options.config_option import ConfigOption
+    from pypaimon.common.options.core_options import CoreOptions
+
+    found = {}
+    for option in vars(CoreOptions).values():
+        if isinstance(option, ConfigOption):
+            kind = option._clazz
+            words = [str(w.value) for w in kind] if isinstance(kind, type) and issubclass(kind, enum.Enum) else []
+            found[option.key()] = {"kind": getattr(kind, "__name__", str(kind)), "words": words}
+    return found
 
 
 def _identifier(table: str, branch: str | None = None) -> str:
@@ -317,7 +332,7 @@ def _data_type(kind: Json) -> Any:
 
 
 REQUESTS: dict[str, Callable[..., Json]] = {
-    f.__name__: f for f in (versions, rows, columns, sql, create, append, change_rows, alter, evolve)
+    f.__name__: f for f in (versions, options, rows, columns, sql, create, append, change_rows, alter, evolve)
 }
 
 

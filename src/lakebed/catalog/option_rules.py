@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lakebed.catalog.known_options import wrong_value
 from lakebed.catalog.merge_rules import merge_engine
-from lakebed.catalog.rules import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column, whole
-from lakebed.diagnostics import Diagnostic
+from lakebed.catalog.rules import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
+from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.types import (
     Array,
     BigInt,
@@ -37,26 +38,8 @@ BAD_LIMIT = "LB3325"
 BAD_SCAN_OPTION = "LB3326"
 BAD_BRANCH_OPTION = "LB3327"
 
-_NUMBERS = (
-    "bucket",
-    "snapshot.num-retained.min",
-    "snapshot.num-retained.max",
-    "changelog.num-retained.min",
-    "changelog.num-retained.max",
-    "target-file-row-num",
-    "full-compaction.delta-commits",
-)
-_FLAGS = (
-    "deletion-vectors.enabled",
-    "row-tracking.enabled",
-    "data-evolution.enabled",
-    "primary-key.nullable",
-    "sequence.snapshot-ordering",
-    "write-only",
-    "streaming-read-overwrite",
-    "auto-create",
-    "ignore-delete",
-)
+#: Options whose words have rules and codes of their own.
+_RULED_APART = frozenset({"merge-engine", "changelog-producer", "scan.mode"})
 _UNINDEXED = (Array, Map, Row, Multiset, Vector, Variant, Blob, Geometry, Geography)
 _NO_BIT_SLICES = (Char, VarChar, Binary, VarBinary, Boolean)
 _TIME_FIELDS = (Int, BigInt, Timestamp, LocalZonedTimestamp)
@@ -67,15 +50,23 @@ def _bad(code: str, key: str, message: str, remedy: str, found: str | None = Non
 
 
 def forms(subject: Subject) -> Iterator[Diagnostic]:
-    """Numbers that are none and flags that are neither true nor false."""
-    for key in _NUMBERS:
-        text = subject.options.get(key)
-        if text is not None and whole(text) is None:
-            yield _bad(WRONG_OPTION_FORM, key, f"the option {key!r} must be a whole number", "Give a number.", text)
-    for key in _FLAGS:
-        text = subject.options.get(key)
-        if text is not None and text.strip().lower() not in ("true", "false"):
-            yield _bad(WRONG_OPTION_FORM, key, f"the option {key!r} must be true or false", "Give true or false.", text)
+    """Values that a known option cannot have; one that was there before keeps nobody from changing something else."""
+    known = subject.base.options if subject.base is not None else {}
+    for key, text in sorted(subject.options.items()):
+        if key in _RULED_APART or known.get(key) == text:
+            continue
+        wrong = wrong_value(key, text)
+        if wrong is not None:
+            wanted, words = wrong
+            yield Diagnostic(
+                WRONG_OPTION_FORM,
+                f"the option {key!r} must be {wanted}, not {text!r}",
+                path=option_path(key),
+                expected=wanted,
+                found=text,
+                suggestions=near_names(text, words),
+                remedy=f"Give {wanted}.",
+            )
 
 
 def _row_kind(subject: Subject) -> Iterator[Diagnostic]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from lakebed.catalog.option_values import whole
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.types import (
@@ -67,11 +67,6 @@ class Subject:
 
 
 Rule: TypeAlias = Callable[[Subject], Iterator[Diagnostic]]
-
-
-def whole(text: str) -> int | None:
-    """A whole number of at most 18 digits, or None."""
-    return int(text) if re.fullmatch(r"\s*[+-]?[0-9]{1,18}\s*", text, re.ASCII) else None
 
 
 def shown(type_: DataType) -> str:

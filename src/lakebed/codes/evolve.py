@@ -174,6 +174,14 @@ _CHANGES = (
         "Make a new table and copy the rows.",
     ),
     Code(
+        "LB4024",
+        "An option that nobody knows",
+        "An option whose name is not known is stored and does nothing. This one is named much like one that is known; "
+        "options of other engines, which resemble none, are not looked at.",
+        "    options: {bukcet: '4'}",
+        "Write the name that is suggested, or take the option out.",
+    ),
+    Code(
         "LB4025",
         "Files of an earlier version could not be read",
         "Data files are read as the newest schema directly. Each of two changes may be possible while the first type "

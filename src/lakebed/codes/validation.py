@@ -241,7 +241,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB3332",
         "The value of an option has the wrong form",
-        "Some options are whole numbers, some are true or false.",
+        "Many options are numbers, sizes, durations, true or false, or one of a few words. An engine that meets "
+        "another value fails when it opens the table.",
         "    bucket: many",
         "Give a value of the right form.",
     ),

@@ -25,6 +25,7 @@ from lakebed.evolve.look_alikes import look_alikes
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested import Fields, locate
 from lakebed.evolve.new_table import creation_edits
+from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
 from lakebed.evolve.wording import before_and_after, summary
@@ -121,7 +122,7 @@ def _creation(declared: TableManifest, file_problems: FileProblems) -> TablePlan
     planned = tuple(
         _planned(edit, new, meanings, declared, (), odf_allowed=True) for edit in creation_edits(name, target, meanings)
     )
-    notes = _notes_on_keys(declared, primary, options)
+    notes = (*unknown_options(declared), *_notes_on_keys(declared, primary, options))
     return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
 
 
@@ -244,6 +245,7 @@ class _Planning:
             compatibility=_compatibility(declared),
             diagnostics=(
                 *drift(base),
+                *unknown_options(declared),
                 *_notes_on_keys(declared, primary, options),
                 *look_alikes(base.fields, fields, declared.position_of),
             ),

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from lakebed.catalog import option_values
 from lakebed.errors import UsageError
-
-_SIZE = re.compile(r"(\d+)\s*([a-z]*)")
-_UNITS = {"": 0, "b": 0, "bytes": 0, "k": 1, "kb": 1, "kibibytes": 1, "m": 2, "mb": 2, "g": 3, "gb": 3, "t": 4, "tb": 4}
 
 
 def is_set(options: Mapping[str, str], key: str, *, default: bool = False) -> bool:
@@ -20,18 +17,19 @@ def is_set(options: Mapping[str, str], key: str, *, default: bool = False) -> bo
 def whole_number(options: Mapping[str, str], key: str, default: int) -> int:
     """The value of an option as a whole number of at least 0."""
     text = options.get(key, str(default)).strip()
-    if not (text.isascii() and text.isdigit()):
+    number = option_values.whole(text)
+    if number is None or number < 0:
         raise _bad(key, text, "a whole number")
-    return int(text)
+    return number
 
 
 def byte_size(options: Mapping[str, str], key: str, default: int) -> int:
     """The value of an option as bytes: `8 mb`, `1024`, `64KB`."""
     text = options.get(key, str(default)).strip()
-    match = _SIZE.fullmatch(text.lower())
-    if match is None or match[2] not in _UNITS:
+    size = option_values.byte_size(text)
+    if size is None:
         raise _bad(key, text, "a size such as 8 mb")
-    return int(match[1]) << 10 * _UNITS[match[2]]
+    return size
 
 
 def _bad(key: str, text: str, expected: str) -> Exception:

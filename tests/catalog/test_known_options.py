@@ -1,0 +1,136 @@
+"""The table of known options: what is a value, what a name was meant to be, and that other implementations agree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lakebed.catalog import option_values
+from lakebed.catalog.known_options import KINDS, KNOWN, WORDS, Kind, nearest, wrong_value
+from lakebed.evolve import option_guards, option_names
+from referees.client import Referees
+from referees.java import JavaReferee
+
+_KINDS = {
+    **dict.fromkeys(("Boolean", "bool"), Kind.FLAG),
+    **dict.fromkeys(("Integer", "Long", "int"), Kind.NUMBER),
+    **dict.fromkeys(("Double", "Float", "float"), Kind.DECIMAL),
+    "MemorySize": Kind.SIZE,
+    **dict.fromkeys(("Duration", "timedelta"), Kind.DURATION),
+}
+#: Kinds that are texts to the others, with more to say about them here.
+_TEXTS = {Kind.TEXT, Kind.CODEC, Kind.CODECS_BY_LEVEL, Kind.TEXTS_BY_LEVEL, Kind.STATS_MODE}
+#: Where implementations disagree, a text is all that can be asked for.
+_DISAGREED = {"parquet.enable.dictionary", "partition.expiration-strategy"}
+
+
+def test_no_option_is_listed_twice_and_all_that_are_used_are_listed() -> None:
+    assert not KINDS.keys() & WORDS.keys()
+    used = option_names._LISTS | set(option_names.BLOB_LISTS) | option_guards._GUARDED | option_names._SHREDDING
+    used |= {option_guards.NULL_TO_NOT_NULL_DISABLED, option_guards.EXPLICIT_CASTING_DISABLED}
+    assert used <= KNOWN
+
+
+@pytest.mark.parametrize(
+    ("key", "good", "bad"),
+    [
+        ("bucket", ["4", "-1", " 2 "], ["four", "", "4.0", "1e3", "٤"]),
+        ("target-file-row-num", ["9223372036854775807"], ["9" * 20]),
+        ("deletion-vectors.enabled", ["true", "FALSE"], ["yes", "1", ""]),
+        ("lookup.hash-load-factor", ["0.75", "1"], ["much", "nan", "inf"]),
+        ("target-file-size", ["128 mb", "64KB", "1024", "1 tebibytes"], ["128 pb", "mb", "-1", "1.5 mb"]),
+        ("snapshot.time-retained", ["1 h", "30s", "2 days", "100"], ["PT1H", "1 fortnight", "h"]),
+        ("file.compression", ["zstd", "LZ4", "none"], ["zzz", ""]),
+        ("file.compression.per.level", ["0:lz4,1:zstd", ""], ["lz4", "0:zzz", "x:lz4"]),
+        ("file.format.per.level", ["0:avro, 5:parquet"], ["avro"]),
+        ("metadata.stats-mode", ["none", "truncate(16)", "FULL"], ["some", "truncate", "truncate(x)"]),
+        ("fields.a.stats-mode", ["counts"], ["count"]),
+        ("sequence.field.sort-order", ["descending", "ASCENDING"], ["down"]),
+        ("bucket-function.type", ["mod"], ["modulo"]),
+        ("somebody.else", ["anything", ""], []),
+        ("fields.a.aggregate-function", ["anything"], []),
+    ],
+)
+def test_what_is_a_value(key: str, good: list[str], bad: list[str]) -> None:
+    assert [text for text in good if wrong_value(key, text)] == []
+    assert [text for text in bad if not wrong_value(key, text)] == []
+
+
+def test_sizes_and_durations() -> None:
+    assert [option_values.byte_size(t) for t in ("8 mb", "1024", "64KB", "1g")] == [8 << 20, 1024, 64 << 10, 1 << 30]
+    assert [option_values.duration_millis(t) for t in ("1 h", "10 ms", "5", "2 µs")] == [3_600_000, 10, 5, 0.002]
+
+
+@pytest.mark.parametrize(
+    ("key", "meant"),
+    [
+        ("bukcet", "bucket"),
+        ("fileformat", "file.format"),
+        ("merge_engine", "merge-engine"),
+        ("snapshot.num-retained", "snapshot.num-retained.max"),
+        ("Bucket", "bucket"),
+        ("deletion-vector.enabled", "deletion-vectors.enabled"),
+        ("fields.a.agregate-function", "fields.a.aggregate-function"),
+        ("fields.a,b.sequence_group", "fields.a,b.sequence-group"),
+        ("file-index.bloomfilter.columns", "file-index.bloom-filter.columns"),
+        ("file-index.bitmap.column", "file-index.bitmap.columns"),
+    ],
+)
+def test_what_a_name_was_meant_to_be(key: str, meant: str) -> None:
+    found = nearest(key)
+    assert found is not None
+    assert found == meant or (key.startswith("snapshot.") and found.startswith("snapshot.num-retained."))
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("x", "team", "owner", "acme.retention", "lakebed.schema", "parquet.block.sise", "orc.stripe.size"),
+        *("fields.a.aggregate-function", "fields.a.map.storage-layout", "file-index.bitmap.a.version"),
+        *("file-index.bloom-filter.columns", "commit.callback.com.acme.Call.param", "metadata.iceberg.storage"),
+        *("sink.parallelism", "write.merge-schema", "connector", "table-default.bucket", "pk-vector.index.columns"),
+    ],
+)
+def test_names_of_others_are_left_alone(key: str) -> None:
+    assert nearest(key) is None
+
+
+def test_known_names_have_no_nearest() -> None:
+    assert [name for name in sorted(KNOWN) if nearest(name) is not None] == []
+
+
+@given(st.sampled_from(sorted(n for n in KNOWN if len(n) >= 8 and not n.startswith(("fields.", "pk-")))), st.data())
+def test_two_letters_that_changed_places_are_seen(name: str, data: st.DataObject) -> None:
+    at = data.draw(st.integers(1, len(name) - 2))
+    slip = name[:at] + name[at + 1] + name[at] + name[at + 2 :]
+    first_dot = name.find(".")
+    if slip in KNOWN or slip == name or -1 < first_dot <= at + 1 or nearest(name[:first_dot] + ".x"):
+        return
+    assert nearest(slip) is not None or slip.startswith(("parquet.", "orc."))
+
+
+def test_pypaimon_knows_no_other_options(referees: Referees) -> None:
+    found = referees.options()
+    assert len(found) > 100
+    assert sorted(set(found) - KNOWN) == []
+    for key, option in found.items():
+        _agree(key, option["kind"], option["words"])
+
+
+def test_java_knows_no_other_options(java: JavaReferee) -> None:
+    found = java.options()
+    assert len(found) > 100
+    assert sorted(key for key in set(found) - KNOWN if "#" not in key) == []
+    for key, (kind, words) in found.items():
+        _agree(key, kind, words)
+
+
+def _agree(key: str, kind: str, words: list[str]) -> None:
+    if "#" in key or key in _DISAGREED:
+        return
+    if words:
+        assert set(words) <= set(WORDS[key]), key
+    elif key not in WORDS:
+        assert KINDS[key] is _KINDS.get(kind, KINDS[key]), (key, kind)
+        assert kind in _KINDS or KINDS[key] in _TEXTS, (key, kind)
