@@ -43,6 +43,7 @@ class Lake(TableCare, TableRows):
         clock: Callable[[], int] = wall_clock,
         attributes: AttributeRegistry | None = None,
         storage_options: Mapping[str, Any] | None = None,
+        verify_checksums: bool = True,
     ) -> None:
         self._tables = tables
         self._store = store
@@ -50,6 +51,7 @@ class Lake(TableCare, TableRows):
         self._clock = clock
         self._attributes = attributes
         self._storage_options = storage_options
+        self._verify_checksums = verify_checksums
 
     @property
     def tables(self) -> TableManager:
@@ -244,7 +246,9 @@ class Lake(TableCare, TableRows):
         from lakebed.spark_source.options import Warehouse
 
         layout = self._tables.path_factory.layout.value
-        register_source(spark, Warehouse(self.warehouse, layout, dict(self._storage_options or {}), self._time_zone))
+        storage = dict(self._storage_options or {})
+        place = Warehouse(self.warehouse, layout, storage, self._time_zone, self._verify_checksums)
+        register_source(spark, place)
         return self.views(spark)
 
     def infer(self, table: str) -> TableManifest:
@@ -314,6 +318,7 @@ def open_lake(
     storage_options: Mapping[str, Any] | None = None,
     allow_overwrite_races: bool = False,
     attributes: str | Path | AttributeRegistry | None = None,
+    verify_checksums: bool = True,
 ) -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
@@ -321,8 +326,10 @@ def open_lake(
     `storage_options` are the driver's (for S3 for example `endpoint_url`, `key`, `secret`). A storage that cannot
     create a file exclusively is refused for writing, unless `allow_overwrite_races`: then only one process may write.
     `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
-    them. Raises `NotFoundError` or `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and
-    `ManifestError` for a faulty declaration of attributes.
+    them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
+    carry, and fail where one is wrong; files without checksums are read as ever. Raises `NotFoundError` or
+    `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and `ManifestError` for a faulty
+    declaration of attributes.
     """
     from lakebed.catalog import check_time_zone
 
@@ -333,7 +340,14 @@ def open_lake(
     from lakebed.evolve import altered, evolved
 
     tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
-    return Lake(tables, store, time_zone=time_zone, attributes=_attributes(attributes), storage_options=storage_options)
+    return Lake(
+        tables,
+        store,
+        time_zone=time_zone,
+        attributes=_attributes(attributes),
+        storage_options=storage_options,
+        verify_checksums=verify_checksums,
+    )
 
 
 def register(spark: SparkSession, warehouse: str | Path, **options: Any) -> tuple[str, ...]:

@@ -18,7 +18,9 @@ VARIABLE = "LAKEBED_WAREHOUSE"
 _TEXTS = ("warehouse", "layout", "time_zone", "attributes")
 _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
-_KEYS = (*_TEXTS, _STORAGE, _RACES)
+_CHECKSUMS = "verify_checksums"
+_TRUTHS = (_RACES, _CHECKSUMS)
+_KEYS = (*_TEXTS, _STORAGE, *_TRUTHS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,8 @@ class Configuration:
     """The settings of a run. A relative `warehouse` is relative to the present directory.
 
     `storage` holds options for the driver of the storage, `allow_overwrite_races` accepts one that cannot create a
-    file exclusively; both are those of `lakebed.open`. `attributes` is the file that declares the project's attributes.
+    file exclusively, `verify_checksums` holds pages of Parquet files against their checksums; all are those of
+    `lakebed.open`. `attributes` is the file that declares the project's attributes.
     """
 
     warehouse: str
@@ -35,6 +38,7 @@ class Configuration:
     storage: Mapping[str, Any] = field(default_factory=dict, hash=False)
     allow_overwrite_races: bool = False
     attributes: str | None = None
+    verify_checksums: bool = True
 
 
 def find_configuration(
@@ -64,6 +68,7 @@ def find_configuration(
         mine.get(_STORAGE, {}),
         mine.get(_RACES, False),
         declared_attributes(found, settings),
+        settings.get(_CHECKSUMS, True),
     )
 
 
@@ -111,7 +116,7 @@ def _load(path: Path) -> dict[str, Any]:
 
 
 def _kind(key: str) -> type:
-    return dict if key == _STORAGE else bool if key == _RACES else str
+    return dict if key == _STORAGE else bool if key in _TRUTHS else str
 
 
 def _problem(path: Path, key: str, value: object) -> Diagnostic:

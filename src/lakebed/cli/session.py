@@ -24,6 +24,7 @@ class Session:
         self.command = "lakebed"
         self.warehouse: str | None = None
         self.json_mode = False
+        self.skip_checksums = False
         self._output: Output | None = None
 
     @property
@@ -49,6 +50,7 @@ class Session:
             storage_options=settings.storage,
             allow_overwrite_races=settings.allow_overwrite_races,
             attributes=settings.attributes,
+            verify_checksums=settings.verify_checksums and not self.skip_checksums,
         )
 
     @property

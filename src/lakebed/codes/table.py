@@ -257,4 +257,17 @@ CODES: tuple[Code, ...] = (
         "`manifest.target-file-size` = `eight`.",
         "Set the option to a value of the expected form, or remove it.",
     ),
+    Code(
+        "LB5074",
+        "A page of a Parquet file does not fit its checksum",
+        "Lakebed and Spark write a checksum with each page of a Parquet file, and every read holds the pages against "
+        "them. Bytes that have changed since could otherwise come out as wrong values. Files of writers that leave "
+        "checksums out are read without.",
+        "A data file on a disk with a flipped bit. A DataFrame of `lake.read(...)` fails with Spark's own "
+        "`FAILED_READ_FILE`, which names the file; everything else fails with this code.",
+        "Restore the file from a copy of the warehouse, or read an older snapshot (`TABLE@snap:N`) that does not need "
+        "it. To save what can be saved, read without verification: `lakebed.open(..., verify_checksums=False)`, "
+        "`--no-verify-checksums`, `verify_checksums = false` in `lakebed.toml`, or the option `verify-checksums` of "
+        "the data source. Values may be wrong then.",
+    ),
 )

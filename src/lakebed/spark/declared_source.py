@@ -17,9 +17,8 @@ from lakebed.manifest.read_step import stored_read
 from lakebed.manifest.table_manifest import ReadKind, ReadOptions
 from lakebed.model import LogicalType
 from lakebed.model.from_json import field_from_json
-from lakebed.spark.addresses import spark_url
+from lakebed.spark.addresses import plain_url, spark_url
 from lakebed.spark.json_documents import Documents
-from lakebed.spark.numbering import plain_url
 from lakebed.spark.option_values import BAD_OPTION
 from lakebed.spark.prepare import NOT_DECLARED
 from lakebed.spark.source_files import SourceFile, SourceFormat, changed_at, format_of

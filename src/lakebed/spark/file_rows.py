@@ -219,7 +219,8 @@ class FileRows:
             return described(self.spark, self.store, wanted, files)
         if format not in NATIVE:
             _refuse_big(files)
-        return scan(self.spark, format, wanted, files, self.scratch, positions=positions)
+        verify = self.rules.verify_checksums
+        return scan(self.spark, format, wanted, files, self.scratch, positions=positions, verify_checksums=verify)
 
 
 def _refuse_big(files: Sequence[ScanFile]) -> None:

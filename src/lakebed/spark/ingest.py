@@ -222,7 +222,8 @@ class _Job:
             return done
         found = find_files(named.paths, named.choice, storage)
         declared = declared_source(self._schema, found.paths, named.format, named.options)
-        checked = check_options(declared.format, declared.options)
+        options = check_options(declared.format, declared.options)
+        checked = replace(options, verify_checksums=self._context.verify_checksums)
         self._tell("looking at the files")
         files = identify(found.files, partial(text_scan, declared.format, checked), storage)
         before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()

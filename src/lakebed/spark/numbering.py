@@ -8,12 +8,10 @@ that it has written, without reading the source again.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote
 from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -22,7 +20,8 @@ from pyspark.sql import types as spark_types
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
-from lakebed.spark.addresses import spark_url
+from lakebed.spark.addresses import plain_url, spark_url
+from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.store.base import Store
 from lakebed.table.commit import TableStorage
@@ -41,11 +40,6 @@ _WITHIN_TASK = (1 << 33) - 1
 def block_of(part: int, url: Column, start: Column) -> Column:
     """The name of the piece of a source that a row comes from."""
     return F.concat_ws(_BETWEEN, F.lit(str(part)), F.coalesce(url, F.lit("")), start.cast("string"))
-
-
-def plain_url(url: str) -> str:
-    """The path of a file as people write it, from the quoted URL that Spark gives."""
-    return unquote(re.sub("^file:(//)?(?=/)", "", url))
 
 
 @dataclass(slots=True)
@@ -136,7 +130,7 @@ class NumberedRows:
             raise IngestError(*(_unpaired(b["at"], b["old"] == 1) for b in found))
 
     def _read(self) -> DataFrame:
-        return self.spark.read.schema(self.schema).parquet(spark_url(self.directory))
+        return self.spark.read.schema(self.schema).options(**page_checks()).parquet(spark_url(self.directory))
 
     def _placed(self) -> DataFrame:
         if len(self.first) == 1:

@@ -24,12 +24,13 @@ class CastRules:
     """How stored values are turned into the wanted type.
 
     `time_zone` is the zone of casts between wall clocks and instants; `on_error` is "error" or "null". `file` is the
-    path of each row's file, for messages.
+    path of each row's file, for messages. `verify_checksums`: hold pages of Parquet files against their checksums.
     """
 
     time_zone: str = "UTC"
     on_error: str = "error"
     file: Column | None = None
+    verify_checksums: bool = True
 
 
 def layout(file_fields: Iterable[DataField], wanted: Iterable[DataField]) -> tuple[DataField, ...]:

@@ -24,6 +24,7 @@ from lakebed.spark.annotated import annotated
 from lakebed.spark.fallback_rows import like
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.merge import merged
+from lakebed.spark.page_checksums import checksum_failures
 from lakebed.spark.planned import Condition, PlannedState, condition, planned_read
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_parts import put_together
@@ -109,7 +110,8 @@ def count_rows(
     rows = rows_of_plan(FileRows(spark, store, state.schemas, rules, scratch, descriptors), plan, state.schema)
     if shown is not state.schema:
         rows = like(rows, state.schema, shown)
-    return (rows if where is None else rows.where(where)).count()
+    with checksum_failures():
+        return (rows if where is None else rows.where(where)).count()
 
 
 def _needs_contents(where: str | None, schema: TableSchema) -> bool:

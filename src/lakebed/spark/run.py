@@ -50,6 +50,8 @@ RUN_DIFFERS = "LB6122"
 class IngestContext:
     """The lake that is written to: its tables, store and path, its time zone, the clock in milliseconds, and the
     options that its storage was opened with.
+
+    `verify_checksums`: hold pages of Parquet files against their checksums, of sources too.
     """
 
     tables: TableManager
@@ -58,6 +60,7 @@ class IngestContext:
     time_zone: str
     clock: Callable[[], int]
     storage_options: Mapping[str, Any] | None = None
+    verify_checksums: bool = True
 
     @property
     def sources(self) -> SourceStorage:
@@ -155,7 +158,7 @@ class Run:
     def _largest(self, column: str) -> int | None:
         """The largest offset of all rows of the table."""
         context = self.context
-        rules = CastRules(context.time_zone, "error")
+        rules = CastRules(context.time_zone, "error", verify_checksums=context.verify_checksums)
         frame = read_table(
             self.spark, context.tables, context.store, self.name, Travel(), "latest", rules=rules, scratch=None
         )

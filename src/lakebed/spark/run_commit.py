@@ -14,6 +14,7 @@ from lakebed.spark import runs
 from lakebed.spark.addresses import spark_url
 from lakebed.spark.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.spark.run_memory import run_of, shared_file
+from lakebed.spark.scan import page_checks
 from lakebed.spark.source_files import SourceFile
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.write import Staging
@@ -238,7 +239,8 @@ class BadRows:
         if len(files) == 1:
             self.by_file = {files[0]: self.rows}
         elif files and "source_file" in self.schema.field_names:
-            written = session.read.schema("source_file string").parquet(spark_url(self.staging.directory))
+            reader = session.read.schema("source_file string").options(**page_checks())
+            written = reader.parquet(spark_url(self.staging.directory))
             with spark_errors():
                 counted = written.groupBy("source_file").agg(F.count("*").alias("rows")).collect()
             self.by_file = {row["source_file"]: row["rows"] for row in counted}

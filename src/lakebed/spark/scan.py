@@ -51,6 +51,14 @@ class ScanFile:
     ordinal: int = 0
 
 
+def page_checks(verify: bool = True) -> dict[str, str]:
+    """The reader option that says whether pages of Parquet files are held against their checksums, where they have any.
+
+    It does not depend on what the session says.
+    """
+    return {"parquet.page.verify-checksum.enabled": str(verify).lower()}
+
+
 class FileFormat(StrEnum):
     """The formats of data files, by the extension of their names."""
 
@@ -111,10 +119,15 @@ def scan(
     scratch: Scratch,
     *,
     positions: bool = False,
+    verify_checksums: bool = True,
 ) -> Scanned:
-    """The rows of `files` as columns of `schema`. At least one file, all of one format."""
+    """The rows of `files` as columns of `schema`. At least one file, all of one format.
+
+    `verify_checksums`: see `page_checks`.
+    """
     if format in NATIVE:
-        found = _load(spark, spark.read.format(_READERS[format]).options(**_OPTIONS).schema(schema), files, scratch)
+        reader = spark.read.format(_READERS[format]).options(**_OPTIONS, **page_checks(verify_checksums))
+        found = _load(spark, reader.schema(schema), files, scratch)
         return _positioned(found, format) if positions else found
     whole = _load(spark, spark.read.format("binaryFile").options(**_OPTIONS), files, scratch)
     contents = whole.frame.select(F.col("content"), whole.ordinal.alias(ORDINAL), F.col("path"))

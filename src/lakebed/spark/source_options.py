@@ -91,11 +91,12 @@ _VALUE_OPTIONS = frozenset(
 class SourceOptions:
     """Checked options: those for Spark's reader, and what they say about values, which is done by the checks.
 
-    Keys of `reader` are in lower case.
+    Keys of `reader` are in lower case. `verify_checksums`: hold pages of Parquet files against their checksums.
     """
 
     reader: Mapping[str, str]
     formats: TextFormats
+    verify_checksums: bool = True
 
     def get(self, key: str, default: str) -> str:
         """The value of a reader option, by its name in lower case."""

@@ -23,6 +23,7 @@ from lakebed.spark.addresses import spark_pattern
 from lakebed.spark.csv_source import MALFORMED, STRICT_FILES, csv_parts
 from lakebed.spark.json_documents import Documents, document_rows
 from lakebed.spark.parquet_source import ParquetColumns, parquet_columns
+from lakebed.spark.scan import page_checks
 from lakebed.spark.source_files import SourceFile, SourceFormat
 from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import BAD_OPTION, SourceOptions
@@ -176,7 +177,8 @@ def _parquet_parts(
         groups.setdefault(parquet_columns(path, storage), []).append(path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
-        reader = session.read.options(**options.reader, **STRICT_FILES).schema(group.schema)
+        checks = page_checks(options.verify_checksums)
+        reader = session.read.options(**options.reader, **STRICT_FILES, **checks).schema(group.schema)
         frame = reader.parquet(*(spark_pattern(p) for p in paths))
         frame = frame.select(*renamed([n for n, _ in group.members.fields]))
         place = frame.metadataColumn("_metadata")

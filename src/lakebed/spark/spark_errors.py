@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lakebed.errors import IngestError
+from lakebed.spark.page_checksums import failed_checksum_of
 
 SPARK_FAILED = "LB6118"
 
@@ -15,12 +16,18 @@ _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
 
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn failures of Spark into `IngestError`, which names their cause; other errors pass."""
+    """Turn failures of Spark into `IngestError`, which names their cause; other errors pass.
+
+    A failed checksum of a file becomes `CorruptMetadataError`.
+    """
     try:
         yield
     except Exception as error:
         if not _is_sparks(error):
             raise
+        damaged = failed_checksum_of(str(error))
+        if damaged is not None:
+            raise damaged from error
         cause = _cause(error)
         raise IngestError.of(
             SPARK_FAILED,

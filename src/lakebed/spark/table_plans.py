@@ -23,6 +23,7 @@ class TablePlans:
     _tables: TableManager
     _store: Store
     _time_zone: str
+    _verify_checksums: bool
     _travel: Callable[..., Any]
 
     def explain_read(
@@ -132,7 +133,7 @@ class TablePlans:
         from lakebed.spark.scan import choose_scratch
 
         place = choose_scratch(spark, self._store, self._tables.path_factory.warehouse, scratch)
-        rules = CastRules(self._time_zone)
+        rules = CastRules(self._time_zone, verify_checksums=self._verify_checksums)
         return sum(
             count_rows(spark, self._store, one.state, some.rest, where, rules, place, planned.main.state.schema)
             for one, some in zip(planned.states, known, strict=True)

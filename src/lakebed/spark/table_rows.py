@@ -26,6 +26,7 @@ class TableRows(TableViews, TablePlans):
     _clock: Callable[[], int]
     _time_zone: str
     _storage_options: Mapping[str, Any] | None
+    _verify_checksums: bool
 
     @property
     def warehouse(self) -> str:
@@ -64,7 +65,13 @@ class TableRows(TableViews, TablePlans):
         self._tables.refuse_foreign_rows(TableName.parse(table))
         self._check_before_rows(table)
         context = IngestContext(
-            self._tables, self._store, self.warehouse, self._time_zone, self._clock, self._storage_options
+            self._tables,
+            self._store,
+            self.warehouse,
+            self._time_zone,
+            self._clock,
+            self._storage_options,
+            self._verify_checksums,
         )
         return ingest(
             context,
@@ -138,7 +145,7 @@ class TableRows(TableViews, TablePlans):
             ref.name,
             travel,
             schema if schema is not None else ref.schema_id,
-            rules=CastRules(self._time_zone, on_cast_error),
+            rules=CastRules(self._time_zone, on_cast_error, verify_checksums=self._verify_checksums),
             where=where,
             limit=limit,
             scratch=scratch,
@@ -188,7 +195,7 @@ class TableRows(TableViews, TablePlans):
 
         ref, travel = self._travel(table, snapshot, tag, branch, as_of)
         choice = schema if schema is not None else ref.schema_id
-        rules = CastRules(self._time_zone)
+        rules = CastRules(self._time_zone, verify_checksums=self._verify_checksums)
         return cast_errors(spark, self._tables, self._store, ref.name, travel, choice, rules=rules, scratch=scratch)
 
     def _check_before_rows(self, table: str) -> None:

@@ -23,6 +23,7 @@ class TableViews:
     _store: Store
     _clock: Callable[[], int]
     _time_zone: str
+    _verify_checksums: bool
 
     def inspect(
         self,
@@ -77,7 +78,7 @@ class TableViews:
         ref = TableRef.parse(table)
         self._tables.refuse_foreign_rows(ref.name)
         asked = ChangesAsked(since, until, branch or ref.branch, mode, row_kinds, schema)
-        rules = CastRules(self._time_zone, on_cast_error)
+        rules = CastRules(self._time_zone, on_cast_error, verify_checksums=self._verify_checksums)
         return read_changes(spark, self._tables, self._store, ref.name, asked, rules=rules, scratch=scratch)
 
     def views(self, spark: SparkSession, database: str | None = None) -> tuple[str, ...]:

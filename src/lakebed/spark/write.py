@@ -129,7 +129,7 @@ class Staging:
         import pyarrow.parquet as pq
 
         source = path if "://" not in path and path.startswith("/") else pa.BufferReader(self.store.read(path))
-        with pq.ParquetFile(source) as file:
+        with pq.ParquetFile(source, page_checksum_verification=True) as file:
             batch = next(file.iter_batches(batch_size=1))
         types = {f.name: f.type for f in self.schema.fields}
         return tuple(internal_value(batch.column(batch.schema.get_field_index(k)), types[k]) for k in keys)

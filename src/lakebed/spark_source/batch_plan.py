@@ -157,7 +157,8 @@ class TableRead:
         yield from self._tasks(other, plan, named)
 
     def _tasks(self, state: TableState, plan: ReadPlan, columns: tuple[Column, ...]) -> Iterator[Work]:
-        planner = Planner(state.schema, state.schemas.load_schema, columns)
+        verify = self._options.warehouse.verify_checksums
+        planner = Planner(state.schema, state.schemas.load_schema, columns, verify)
         for group in plan.groups:
             if state.schema.primary_keys:
                 yield planner.merge(group)
@@ -173,6 +174,7 @@ class Planner:
     schema: TableSchema
     load: Callable[[int], TableSchema]
     columns: tuple[Column, ...]
+    verify_checksums: bool = True
 
     @cached_property
     def _version(self) -> Callable[[int], TableSchema]:
@@ -198,7 +200,15 @@ class Planner:
             at = Stored(file.path, wanted[have.id].name)
             check_exact(have.type, wanted[have.id].type, at, orc=file.path.lower().endswith(".orc"))
         rows = file.meta.row_count
-        return FilePart(file.path, file.size, rows, stored, tuple(constants.items()), file.deletions)
+        return FilePart(
+            file.path,
+            file.size,
+            rows,
+            stored,
+            tuple(constants.items()),
+            file.deletions,
+            verify_checksums=self.verify_checksums,
+        )
 
     def merge(self, section: Sequence[DataFile]) -> Work:
         """The merge of files that hold rows of the same keys."""

@@ -21,6 +21,7 @@ from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.physical.types import BigInt, DataField, Date, LocalZonedTimestamp, Timestamp, TinyInt, types_inside
 from lakebed.spark.decoders.arrow_schema import to_arrow_schema
 from lakebed.spark.decoders.avro_file import avro_batches
+from lakebed.spark.page_checksums import failed_checksum, is_failed_checksum
 from lakebed.spark_source.shapes import Stored, arrow_of, convert, find, nulls
 from lakebed.store.base import Store
 from lakebed.store.local import LocalStore
@@ -50,7 +51,8 @@ class FilePart:
     """One of `parts` parts of a data file, number `part` from 0. `size` and `rows` are the whole file's.
 
     `stored` are the columns of its schema version that answer for the wanted ones, `constants` values by field id that
-    the manifest has, in internal values (see `lakebed.table.binary_row`).
+    the manifest has, in internal values (see `lakebed.table.binary_row`). `verify_checksums`: hold pages of
+    Parquet files against their checksums.
     """
 
     path: str
@@ -61,6 +63,7 @@ class FilePart:
     deletions: DeletionVector | None = None
     part: int = 0
     parts: int = 1
+    verify_checksums: bool = True
 
     @property
     def format(self) -> str:
@@ -139,6 +142,8 @@ def _stored_batches(store: Store, part: FilePart) -> Iterator[tuple[int, pa.Reco
     except LakebedError:
         raise
     except (pa.ArrowException, OSError, ValueError, TypeError, EOFError, LookupError, ArithmeticError) as e:
+        if is_failed_checksum(str(e)):
+            raise failed_checksum(part.path) from e
         raise CorruptMetadataError.of(
             "LB5561", f"data file {part.path} cannot be decoded: {reason_of(e)}", path=part.path
         ) from e
@@ -151,7 +156,9 @@ def _parquet(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch
         int96 = any(metadata.schema.column(i).physical_type == "INT96" for i in range(metadata.num_columns))
         _refuse_legacy(part, metadata.metadata or {})
         unit = {"coerce_int96_timestamp_unit": "us"} if int96 else {}
-        file = pq.ParquetFile(source, metadata=metadata, pre_buffer=True, **unit)
+        file = pq.ParquetFile(
+            source, metadata=metadata, pre_buffer=True, page_checksum_verification=part.verify_checksums, **unit
+        )
         names = [f.name for f in metadata.schema.to_arrow_schema()]
         wanted = [names[i] for i in _places(names, part.stored)]
         groups, start = _row_groups(metadata, part)

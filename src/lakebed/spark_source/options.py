@@ -18,7 +18,7 @@ SPLIT_SIZE = 128 << 20
 
 #: The names of the options of every read, in the order in which the documentation has them.
 READ_OPTIONS = (
-    *("path", "warehouse", "layout", "storage-options", "time-zone"),
+    *("path", "warehouse", "layout", "storage-options", "time-zone", "verify-checksums"),
     *("snapshot", "tag", "branch", "as-of", "watermark", "schema"),
     *("push-filters", "split-size"),
 )
@@ -32,6 +32,7 @@ class Warehouse:
     layout: str = "auto"
     storage_options: Mapping[str, Any] = field(default_factory=dict)
     time_zone: str = "UTC"
+    verify_checksums: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,8 @@ def _warehouse(texts: Mapping[str, str], bound: Warehouse | None) -> Warehouse:
     check_time_zone(zone)
     if "storage-options" in texts:
         storage = _object(texts, "storage-options")
-    return Warehouse(location, texts.get("layout", layout), storage, zone)
+    verify = _truth(texts, "verify-checksums", bound is None or bound.verify_checksums)
+    return Warehouse(location, texts.get("layout", layout), storage, zone, verify)
 
 
 def _object(texts: Mapping[str, str], name: str) -> Mapping[str, Any]:

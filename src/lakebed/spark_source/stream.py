@@ -81,6 +81,7 @@ class _Source:
             narrow,
         )
         self.zone = asked.warehouse.time_zone
+        self._verify_checksums = asked.warehouse.verify_checksums
         stored = changelog_producer(self.state.schema) == NO_CHANGELOG
         self._ignores_deletes = stored and merge_rules(self.state.schema).ignore_delete
 
@@ -127,7 +128,7 @@ class _Source:
 
     def work(self, parts: Iterator[Part], split_size: int) -> Iterator[StreamWork]:
         """The tasks of a batch, in the order of its parts."""
-        plain = Planner(self.state.schema, self.state.schemas.load_schema, self.columns)
+        plain = Planner(self.state.schema, self.state.schemas.load_schema, self.columns, self._verify_checksums)
         with_kind = replace(plain, columns=(*self.columns, Column(ROW_KIND, VALUE_KIND, VALUE_KIND)))
         for (merge, kinds), found in groupby(parts, key=lambda part: (part.merge, part.kinds)):
             if merge:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakebed.cli.session import Session
 from lakebed.errors import CastError, LakebedError, UsageError
 
 if TYPE_CHECKING:
@@ -31,7 +32,18 @@ def _cores(context: click.Context, parameter: click.Parameter, value: str) -> st
 
 
 def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--remote` and `--cores`."""
+    """`--remote`, `--cores` and `--no-verify-checksums`, which the run's `Session` remembers."""
+
+    def skip_checksums(context: click.Context, parameter: click.Parameter, value: bool) -> None:
+        context.ensure_object(Session).skip_checksums = value
+
+    function = click.option(
+        "--no-verify-checksums",
+        is_flag=True,
+        expose_value=False,
+        callback=skip_checksums,
+        help="Do not hold pages of Parquet files against their checksums.",
+    )(function)
     function = click.option(
         "--remote", envvar="SPARK_REMOTE", metavar="URL", help="A Spark Connect server, such as sc://host:15002."
     )(function)
@@ -68,6 +80,11 @@ def spark_failures() -> Iterator[None]:
     except Exception as error:
         if not _is_sparks(error):
             raise
+        from lakebed.spark.page_checksums import failed_checksum_of
+
+        damaged = failed_checksum_of(str(error))
+        if damaged is not None:
+            raise damaged from error
         said = _said(error)
         from pyspark.errors import AnalysisException
 
