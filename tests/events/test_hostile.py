@@ -176,6 +176,51 @@ def _shared_structs(levels: int, width: int) -> bytes:
     return bytes(builder.Output())
 
 
+def test_one_large_table_that_is_shared_is_looked_at_a_few_times_only() -> None:
+    """Each of many fields is the same table, which says that it has 60,000 bytes; read naively, 180 MB."""
+    for size, times in ((60_000, 3_000), (60_000, 6), (40, 3_000)):
+        data = _one_field_shared(size, times)
+        assert len(data) < 100_000
+        if size * times > 4 * len(data):
+            with pytest.raises(CorruptMetadataError, match="shared too often"):
+                decode_event(data)
+        else:
+            schema = decode_event(data).schema
+            assert schema is not None
+            assert len(schema.fields) == times
+
+
+def _one_field_shared(size: int, times: int) -> bytes:
+    """An event whose schema holds one field `times` times over; the table of the field claims `size` bytes."""
+    from flatbuffers import Builder
+
+    builder = Builder(1024)
+    builder.CreateString("x" * 65_000)
+    name = builder.CreateString("s")
+    builder.StartObject(0)
+    type_ = builder.EndObject()
+    builder.StartObject(4)
+    builder.PrependUOffsetTRelativeSlot(0, name, 0)
+    builder.PrependUint8Slot(1, 12, 0)
+    builder.PrependUOffsetTRelativeSlot(2, type_, 0)
+    field = builder.EndObject()
+    builder.StartVector(4, times, 4)
+    for _ in range(times):
+        builder.PrependUOffsetTRelative(field)
+    fields = builder.EndVector()
+    builder.StartObject(2)
+    builder.PrependUOffsetTRelativeSlot(0, fields, 0)
+    schema = builder.EndObject()
+    builder.StartObject(2)
+    builder.PrependUOffsetTRelativeSlot(1, schema, 0)
+    builder.Finish(builder.EndObject())
+    data = bytearray(builder.Output())
+    at = len(data) - field
+    vtable = at - int(struct.unpack_from("<i", data, at)[0])
+    struct.pack_into("<H", data, vtable + 2, size)
+    return bytes(data)
+
+
 def test_limits() -> None:
     with pytest.raises(CorruptMetadataError) as caught:
         decode_event(bytes(MAX_BYTES + 1))

@@ -85,3 +85,14 @@ def _on_curve(key: bytes) -> bool:
 def test_published_keys_are_points_of_the_curve_and_others_are_not() -> None:
     assert _on_curve(bytes.fromhex(IDENTITY[-64:]))
     assert not all(_on_curve(bytes([i]) + bytes(31)) for i in range(16))
+
+
+@given(st.integers(0, 2**63 - 1), st.binary(min_size=1, max_size=40), st.binary(min_size=1, max_size=4))
+def test_bytes_too_many_or_too_few_are_no_hash(code: int, digest: bytes, more: bytes) -> None:
+    """Two texts for one hash would be two names of one block."""
+    whole = Multihash(code, digest).to_bytes()
+    for data in (whole + more, whole[:-1]):
+        with pytest.raises(CorruptMetadataError):
+            Multihash.from_bytes(data)
+        with pytest.raises(CorruptMetadataError):
+            Multihash.parse("f" + data.hex())

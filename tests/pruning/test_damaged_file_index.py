@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 import warnings
+from decimal import Decimal
 from typing import Any
 
 import pyroaring
@@ -191,3 +192,41 @@ def test_containers_out_of_order_are_never_given_to_the_library() -> None:
     for data in (swapped, beyond, fewer):
         with pytest.raises(DamagedError):
             read_bitmap(bytes(data), 0, 1 << 20)
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("values", [["a", "b", "c"], ["a", "b", None], ["a", "c", "c"], ["a", None, None]])
+@pytest.mark.parametrize("missing", [0, 1, 2])
+def test_a_bitmap_names_no_row_beyond_the_last(version: int, values: list[Any], missing: int) -> None:
+    """Rows are counted from 0: of n rows none is row n. Every way in which a dictionary names a row is tried."""
+    (field,) = columns("STRING")
+    rows = len(values) - missing
+    body = bytearray(encoder.bitmap(field.type, values, version=version))
+    body[1:5] = struct.pack(">i", rows)
+    index = index_of((field,), rows, encoder.container({"c0": {"bitmap": bytes(body)}}))
+    told = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        for leaf in (Compare(field, Operator.EQUAL, values[-1]) if values[-1] else IsNull(field),):
+            told.append(index.count(leaf))
+    if missing:
+        assert told == [None]
+        assert [w.message.diagnostic.code for w in caught] == ["LB5640"]  # type: ignore[union-attr]
+    else:
+        assert told == [values.count(values[-1])]
+        assert caught == []
+
+
+@pytest.mark.parametrize("kind", ["BOOLEAN", "DECIMAL(9, 2)", "DECIMAL(38, 0)"])
+def test_a_bloom_filter_over_a_type_that_is_not_hashed_says_nothing(kind: str) -> None:
+    """No engine defines a hash of them, so that an empty filter may as well hold every value."""
+    (field,) = columns(kind)
+    value = True if kind == "BOOLEAN" else Decimal(7)
+    empty = struct.pack(">i", 3) + bytes(64)
+    index = index_of((field,), 1, encoder.container({"c0": {"bloom-filter": empty}}))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert index.evidence(Compare(field, Operator.EQUAL, value)) == Truths.ANY
+    (hashed,) = columns("INT")
+    index = index_of((hashed,), 1, encoder.container({"c0": {"bloom-filter": empty}}))
+    assert Truths.TRUE not in index.evidence(Compare(hashed, Operator.EQUAL, 7))

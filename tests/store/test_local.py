@@ -174,3 +174,56 @@ def test_processes_never_both_win(tmp_path):
         worker.join(timeout=60)
     assert sorted(won) == list(range(50))
     assert sorted(os.listdir(tmp_path / "schema")) == sorted(f"schema-{n}" for n in range(50))
+
+
+def _synced(monkeypatch) -> list[str]:
+    """The directories that are synced, in order."""
+    found = []
+    real = os.fsync
+
+    def fsync(descriptor):
+        if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+            found.append(os.readlink(f"/proc/self/fd/{descriptor}"))
+        return real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    return found
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux which directory a descriptor is")
+@pytest.mark.parametrize("way", ["create_if_absent", "replace", "move", "make_directory", "move_directory"])
+def test_every_new_name_is_synced_into_its_directory(store, tmp_path, monkeypatch, way):
+    """A power cut right after the call must not take away what it said is there: not the file, nor a parent of it."""
+    (tmp_path / "from" / "d").mkdir(parents=True)
+    (tmp_path / "from" / "f").write_text("x")
+    (tmp_path / "to").mkdir()
+    target = f"{tmp_path}/a/b/f"
+    synced = _synced(monkeypatch)
+    match way:
+        case "create_if_absent":
+            assert store.create_if_absent(target, b"x")
+        case "replace":
+            store.replace(target, b"x")
+        case "move":
+            store.move(f"{tmp_path}/from/f", target)
+        case "make_directory":
+            store.make_directory(target)
+        case "move_directory":
+            store.move_directory(f"{tmp_path}/from/d", f"{tmp_path}/to/d")
+            assert sorted(synced) == [f"{tmp_path}/from", f"{tmp_path}/to"]
+            return
+    assert synced == [str(tmp_path), f"{tmp_path}/a", f"{tmp_path}/a/b"]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="asks Linux which directory a descriptor is")
+def test_a_content_that_is_replaced_is_synced_after_its_name_has_moved(store, tmp_path, monkeypatch):
+    steps = []
+    synced, real = _synced(monkeypatch), os.replace
+
+    def moved(source, target):
+        steps.append(len(synced))
+        return real(source, target)
+
+    monkeypatch.setattr(os, "replace", moved)
+    store.replace(f"{tmp_path}/metadata", b"x")
+    assert (steps, synced) == ([0], [str(tmp_path)])

@@ -108,6 +108,20 @@ def test_files_of_a_section_stand_in_the_order_of_their_commits(files: list[Data
         assert order == sorted(order)
 
 
+@pytest.mark.parametrize(
+    ("levels", "is_merged"),
+    [((0, 0), True), ((0, 5), True), ((1, 5), True), ((5, 5), False), ((1, 1), False)],
+)
+@pytest.mark.parametrize("options", [{}, {"merge-engine": "aggregation"}, MERGED_VECTORS[0]])
+def test_only_a_level_that_compaction_made_is_one_run(
+    levels: tuple[int, int], is_merged: bool, options: dict[str, str]
+) -> None:
+    """Each file of level 0 is a run of its own: two of them may hold one key."""
+    low, high = file(0, 10, level=levels[0]), replace(file(5, 20, level=levels[1]), path="/t/g.parquet")
+    plan = plan_merge([low, high], schema(options))
+    assert (plan.raw, plan.sections) == (((), ((low, high),)) if is_merged else ((low, high), ()))
+
+
 def _hull(part: Section) -> tuple[int, int]:
     spans = [span(f) for f in part]
     return min(low for low, _ in spans), max(high for _, high in spans)
