@@ -137,3 +137,12 @@ def test_every_code_says_what_to_do() -> None:
     assert {code.id for module in modules for code in module.CODES} == set(register())
     for code in register().values():
         assert all((code.title, code.why, code.example, code.remedy)), code.id
+
+
+def test_only_the_store_deletes_without_looking_at_links() -> None:
+    """`lakebed.store.inside.Inside` sees to it that no deletion leaves a directory through a link."""
+    deletes = re.compile(
+        r"[sS]tores?\)?\.(delete|delete_tree|remove_directory)\b|\b(shutil\.rmtree|os\.(unlink|remove|rmdir))\b"
+    )
+    assert deletes.search("self._store.delete_tree(path)")
+    assert hits(deletes, [m for m in MODULES if m.parent.name != "store"]) == []

@@ -15,6 +15,7 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, StoreError
 from lakebed.store import DirectoryStore, Entry, Store
 from lakebed.store.failures import NOT_EMPTY
+from lakebed.store.inside import Inside
 
 NO_DATABASE = "LB3121"
 NO_TABLE = "LB3122"
@@ -103,9 +104,10 @@ class Databases:
         others = [e.name for e in self._entries(database) if not self._is_table(database, e)]
         if not cascade:
             self._refuse_content(database, tables, others)
-        if isinstance(self._store, DirectoryStore) and self._store.is_link(path):
+        inside = Inside(self._store, self._paths.warehouse)
+        if inside.is_link(path):
             # What is behind a link is not this warehouse's.
-            self._store.delete(path)
+            inside.delete(path)
             return
         for table in tables:
             check_table(table)
@@ -114,8 +116,8 @@ class Databases:
             if has_schema(self._store, self._paths.table(table)):
                 drop_table(table)
         if cascade:
-            self._clear(database, others)
-        self._remove(database, path)
+            self._clear(inside, database, others)
+        self._remove(inside, database, path)
 
     def missing(self, database: str) -> NotFoundError:
         """The error for a database that is not there."""
@@ -193,20 +195,20 @@ class Databases:
                 )
             )
 
-    def _clear(self, database: str, others: Sequence[str]) -> None:
+    def _clear(self, inside: Inside, database: str, others: Sequence[str]) -> None:
         """Delete what is no table; what has come since the first look is not touched."""
         path = self._paths.database(database)
         for entry in self._entries(database):
             if entry.name not in others or self._is_table(database, entry):
                 continue
             if entry.is_directory:
-                self._store.delete_tree(f"{path}/{entry.name}")
+                inside.delete_tree(f"{path}/{entry.name}")
             else:
-                self._store.delete(f"{path}/{entry.name}")
+                inside.delete(f"{path}/{entry.name}")
 
-    def _remove(self, database: str, path: str) -> None:
+    def _remove(self, inside: Inside, database: str, path: str) -> None:
         try:
-            self._store.remove_directory(path)
+            inside.remove_directory(path)
         except StoreError as error:
             if error.code != NOT_EMPTY:
                 raise

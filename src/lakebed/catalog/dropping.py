@@ -12,6 +12,7 @@ from lakebed.catalog.paths import SCHEMA, schema_id_of
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError
 from lakebed.store import DirectoryStore, Store
+from lakebed.store.inside import Inside
 
 LEFTOVERS = "LB3124"
 MARKER = ".dropping"
@@ -45,36 +46,36 @@ def refuse_leftovers(store: Store, table_path: str, name: TableName) -> None:
 
 def remove_table(store: Store, table_path: str) -> None:
     """Delete a table's directory and nothing outside of it; a link in it, or in its place, is removed, not followed."""
-    directories = store if isinstance(store, DirectoryStore) else None
-    if directories is not None and directories.is_link(table_path):
-        store.delete_tree(table_path)
+    inside = Inside(store, table_path)
+    if inside.is_link(table_path):
+        inside.delete_tree(table_path)
         return
     marker = f"{table_path}/{MARKER}"
     store.replace(marker, b"")
-    if directories is not None:
-        _hide_schema(directories, table_path)
+    if isinstance(store, DirectoryStore):
+        _hide_schema(store, inside)
     else:
-        _delete_versions(store, f"{table_path}/{SCHEMA}")
+        _delete_versions(inside, f"{table_path}/{SCHEMA}")
     for entry in store.list(table_path):
         if entry.name == MARKER:
             continue
         if entry.is_directory:
-            store.delete_tree(f"{table_path}/{entry.name}")
+            inside.delete_tree(f"{table_path}/{entry.name}")
         else:
-            store.delete(f"{table_path}/{entry.name}")
-    store.delete_tree(table_path)
+            inside.delete(f"{table_path}/{entry.name}")
+    inside.delete_tree(table_path)
 
 
-def _hide_schema(store: DirectoryStore, table_path: str) -> None:
-    schema, gone = f"{table_path}/{SCHEMA}", f"{table_path}/{_GONE}"
-    if store.is_link(schema):
-        store.delete(schema)
+def _hide_schema(store: DirectoryStore, inside: Inside) -> None:
+    schema, gone = f"{inside.root}/{SCHEMA}", f"{inside.root}/{_GONE}"
+    if inside.is_link(schema):
+        inside.delete(schema)
     elif store.is_directory(schema):
-        store.delete_tree(gone)
+        inside.delete_tree(gone)
         store.move_directory(schema, gone)
 
 
-def _delete_versions(store: Store, directory: str) -> None:
-    found = [(schema_id_of(entry.name), entry.name) for entry in store.list(directory) if not entry.is_directory]
+def _delete_versions(inside: Inside, directory: str) -> None:
+    found = [(schema_id_of(entry.name), entry.name) for entry in inside.list(directory) if not entry.is_directory]
     for _, name in sorted((number, name) for number, name in found if number is not None):
-        store.delete(f"{directory}/{name}")
+        inside.delete(f"{directory}/{name}")

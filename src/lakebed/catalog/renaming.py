@@ -16,6 +16,7 @@ from lakebed.catalog.paths import PathFactory
 from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
+from lakebed.store.inside import Inside
 
 CANNOT_MOVE = "LB3705"
 IN_THE_WAY = "LB3706"
@@ -54,7 +55,7 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
         store.move_directory(paths.table(source.quarantine), paths.table(target.quarantine))
     if not _has_quarantine(store, paths, target):
         return [target]
-    store.delete(_marker(paths, target))
+    Inside(store, paths.table(target.quarantine)).delete(_marker(paths, target))
     return [target, target.quarantine]
 
 

@@ -21,6 +21,14 @@ CODES: tuple[Code, ...] = (
         "Find out who changes the table, and repeat the command when it is quiet.",
     ),
     Code(
+        "LB3610",
+        "A deletion that would leave the directory",
+        "Clean-ups, roll backs and drops delete only what really lies in the directory of the table. What is behind a "
+        "link is perhaps somebody else's.",
+        "    warehouse/shop.db/orders/tag, a link to a directory of another table",
+        "Put the directory itself where the link is, or delete the file by hand if it is yours.",
+    ),
+    Code(
         "LB3611",
         "The storage does not permit it",
         "The file system is read-only, or the user has no right to do it. Nothing was done.",

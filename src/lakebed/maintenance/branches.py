@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from lakebed.catalog import TableName
 from lakebed.catalog.branches import INCOMPLETE, branch_names
@@ -23,7 +22,7 @@ from lakebed.maintenance.names import check_new_name
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import ReferenceKind, References, State
 from lakebed.maintenance.tags import Tags, snapshot_bytes
-from lakebed.store import DirectoryStore
+from lakebed.store import DirectoryStore, temporary
 
 BRANCH_EXISTS = "LB3651"
 NO_SUCH_BRANCH = "LB3652"
@@ -176,14 +175,14 @@ class Branches:
         }
 
     def _move_in(self, store: DirectoryStore, name: str, files: Mapping[str, bytes]) -> None:
-        making = f"{self._place.table_path}/branch/.creating-{uuid4().hex}"
+        making = f"{self._place.table_path}/branch/{temporary.new_branch()}"
         try:
             for path, data in files.items():
                 store.create_if_absent(f"{making}/{path}", data)
             store.move_directory(making, self._root(name))
         except LakebedError as error:
             with suppress(StoreError):
-                store.delete_tree(making)
+                self._place.inside.delete_tree(making)
             if name in self._names():
                 raise self._exists(name) from error
             raise
@@ -195,29 +194,30 @@ class Branches:
             raise self._interrupted(name)
         if store.list(f"{root}/schema"):
             # Somebody finished the same branch since it was looked for.
-            store.delete(marker)
+            self._place.inside.delete(marker)
             raise self._exists(name)
         for path, data in files.items():
             store.create_if_absent(f"{root}/{path}", data)
-        store.delete(marker)
+        self._place.inside.delete(marker)
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def _remove(self, name: str) -> None:
-        store, root = self._place.store, self._root(name)
+        store, root, inside = self._place.store, self._root(name), self._place.inside
         if isinstance(store, DirectoryStore):
-            if store.is_link(root):
-                store.delete_tree(root)
+            if inside.is_link(root):
+                inside.delete_tree(root)
                 return
-            gone = f"{self._place.table_path}/branch/.deleted-{uuid4().hex}"
+            gone = f"{self._place.table_path}/branch/{temporary.old_branch()}"
+            inside.check(root)
             store.move_directory(root, gone)
-            store.delete_tree(gone)
+            inside.delete_tree(gone)
             return
         store.replace(f"{root}/{INCOMPLETE}", b"")
         for entry in store.list(root):
             if entry.is_directory:
-                store.delete_tree(f"{root}/{entry.name}")
-        store.delete_tree(root)
+                inside.delete_tree(f"{root}/{entry.name}")
+        inside.delete_tree(root)
 
     # -- errors ------------------------------------------------------------------------------------------------------
 

@@ -20,17 +20,15 @@ from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State, unreadable
-from lakebed.store import DirectoryStore
+from lakebed.store import temporary
 from lakebed.store.base import Entry, Store
+from lakebed.store.inside import Inside
 from lakebed.table.deletion_vectors import read_index_manifest
 from lakebed.table.snapshot import Snapshot
 
 DEFAULT_MIN_AGE = timedelta(days=1)
 
 _FLAT = ("manifest", "index", "statistics")
-_STAGING = re.compile(r"\.staging-.+")
-_HALF_BRANCH = re.compile(r"\.(creating|deleted)-[0-9a-f]{32}")
-_TEMPORARY = re.compile(r"\..+\.tmp", re.DOTALL)
 _PARTITION = re.compile(r"[^.=][^=]*=.*", re.DOTALL)
 _BUCKET = re.compile(r"bucket-.+")
 
@@ -86,7 +84,7 @@ def orphan_files(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Orpha
     _ = place.on(MAIN).schemas
     store, root = place.store, place.table_path
     # Files are listed before what refers to them is read, so that one that is committed in between counts as used.
-    found = list(_candidates(store, root))
+    found = list(_candidates(place.inside))
     used = _used(store, root)
     newest = place.clock() - millis_of(min_age)
     unused = [(path, entry) for path, entry in found if path.rpartition("/")[2] not in used]
@@ -104,53 +102,56 @@ def remove_orphans(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Orp
     A crash leaves some of them there; the table is not touched by either.
     """
     report = orphan_files(place, min_age=min_age)
+    inside = place.inside
     for file in report.files:
-        place.store.delete(f"{place.table_path}/{file.path}")
+        inside.delete(f"{place.table_path}/{file.path}")
     _remove_empty_directories(place, report)
     return replace(report, removed=True)
 
 
-def _candidates(store: Store, root: str) -> Iterator[tuple[str, Entry]]:
-    """Every file that could be an orphan, by its path below `root`."""
+def _candidates(inside: Inside) -> Iterator[tuple[str, Entry]]:
+    """Every file that could be an orphan, by its path below the table's directory. Links are not followed."""
+    root = inside.root
     for directory in _FLAT:
-        yield from ((f"{directory}/{e.name}", e) for e in store.list(f"{root}/{directory}") if not e.is_directory)
-    yield from _below_table(store, root, "")
-    for entry in store.list(f"{root}/branch"):
-        if entry.is_directory and _HALF_BRANCH.fullmatch(entry.name):
-            yield from _together(store, root, f"branch/{entry.name}")
-    for branch in [MAIN, *References(store, root).branch_directories()]:
+        yield from ((f"{directory}/{e.name}", e) for e in inside.list(f"{root}/{directory}") if not e.is_directory)
+    yield from _below_table(inside, "")
+    for entry in inside.list(f"{root}/branch"):
+        if entry.is_directory and temporary.is_half_branch(entry.name):
+            yield from _together(inside, f"branch/{entry.name}")
+    for branch in [MAIN, *References(inside.store, root).branch_directories()]:
         below = branch_root(root, branch)[len(root) + 1 :]
-        for name in ("schema", "snapshot", "tag", "changelog"):
-            directory = f"{below}/{name}" if below else name
-            for entry in store.list(f"{root}/{directory}"):
-                if not entry.is_directory and _TEMPORARY.fullmatch(entry.name):
-                    yield f"{directory}/{entry.name}", entry
+        for name in ("", "schema", "snapshot", "tag", "changelog"):
+            directory = f"{below}/{name}".strip("/")
+            for entry in inside.list(f"{root}/{directory}".rstrip("/")):
+                if not entry.is_directory and temporary.is_temporary_file(entry.name):
+                    yield f"{directory}/{entry.name}".lstrip("/"), entry
 
 
-def _below_table(store: Store, root: str, below: str) -> Iterator[tuple[str, Entry]]:
+def _below_table(inside: Inside, below: str) -> Iterator[tuple[str, Entry]]:
     """Data files, in buckets of the table or of its partitions, and what is in staging directories."""
-    for entry in store.list(f"{root}/{below}" if below else root):
+    root = inside.root
+    for entry in inside.list(f"{root}/{below}" if below else root):
         path = f"{below}/{entry.name}" if below else entry.name
-        if not entry.is_directory or _is_link(store, f"{root}/{path}"):
+        if not entry.is_directory:
             continue
-        if not below and _STAGING.fullmatch(entry.name):
-            yield from _together(store, root, path)
+        if not below and temporary.is_staging(entry.name):
+            yield from _together(inside, path)
         elif _BUCKET.fullmatch(entry.name):
-            yield from ((f"{path}/{e.name}", e) for e in store.list(f"{root}/{path}") if not e.is_directory)
+            yield from ((f"{path}/{e.name}", e) for e in inside.list(f"{root}/{path}") if not e.is_directory)
         elif _PARTITION.fullmatch(entry.name):
-            yield from _below_table(store, root, path)
+            yield from _below_table(inside, path)
 
 
-def _together(store: Store, root: str, directory: str) -> list[tuple[str, Entry]]:
+def _together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
     """All files below a directory, each as young as the youngest thing there: they go together or not at all."""
     files: list[tuple[str, Entry]] = []
     times: list[int | None] = []
     waiting = [directory]
     while waiting:
         current = waiting.pop()
-        for entry in store.list(f"{root}/{current}"):
+        for entry in inside.list(f"{inside.root}/{current}"):
             path = f"{current}/{entry.name}"
-            if entry.is_directory and not _is_link(store, f"{root}/{path}"):
+            if entry.is_directory and not inside.is_link(f"{inside.root}/{path}"):
                 waiting.append(path)
             else:
                 files.append((path, entry))
@@ -158,11 +159,6 @@ def _together(store: Store, root: str, directory: str) -> list[tuple[str, Entry]
     known = [time for time in times if time is not None]
     youngest = max(known) if known and len(known) == len(times) else None
     return [(path, replace(entry, modified=youngest)) for path, entry in files]
-
-
-def _is_link(store: Store, path: str) -> bool:
-    """Links are not followed: what they lead to need not be this table's alone."""
-    return isinstance(store, DirectoryStore) and store.is_link(path)
 
 
 def _used(store: Store, root: str) -> set[str]:
@@ -203,14 +199,14 @@ def _index_files(store: Store, root: str, snapshot: Snapshot) -> list[str]:
 
 def _remove_empty_directories(place: Place, report: OrphanReport) -> None:
     """Staging directories and half branches whose files are gone now, or that are empty for long."""
-    store, root = place.store, place.table_path
+    inside, root = place.inside, place.table_path
     newest = place.clock() - millis_of(report.min_age)
     emptied = [file.path for file in report.files]
-    for below, pattern in (("", _STAGING), ("branch/", _HALF_BRANCH)):
-        for entry in store.list(f"{root}/{below}".rstrip("/")):
+    for below, is_ours in (("", temporary.is_staging), ("branch/", temporary.is_half_branch)):
+        for entry in inside.list(f"{root}/{below}".rstrip("/")):
             directory = f"{below}{entry.name}"
-            if not entry.is_directory or not pattern.fullmatch(entry.name) or _together(store, root, directory):
+            if not entry.is_directory or not is_ours(entry.name) or _together(inside, directory):
                 continue
             is_old = entry.modified is not None and entry.modified <= newest
             if is_old or any(path.startswith(f"{directory}/") for path in emptied):
-                store.delete_tree(f"{root}/{directory}")
+                inside.delete_tree(f"{root}/{directory}")

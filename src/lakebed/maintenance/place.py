@@ -10,6 +10,7 @@ from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 from lakebed.store.base import Store
+from lakebed.store.inside import Inside
 from lakebed.table.snapshot import SnapshotManager
 
 NOT_A_PLACE = "LB3668"
@@ -47,6 +48,11 @@ class Place:
     def table_path(self) -> str:
         """The table's directory, which all branches share."""
         return self.tables.table_path(self.name)
+
+    @property
+    def inside(self) -> Inside:
+        """What may be deleted: all that really lies in the table's directory."""
+        return Inside(self.store, self.table_path)
 
     @property
     def root(self) -> str:

@@ -108,7 +108,7 @@ def roll_back_schema(place: Place, schema_id: int, *, dry_run: bool = False) -> 
     contents = [(i, schemas.path(i), place.store.read(schemas.path(i))) for i in later]
     _refuse_referred(place, schema_id, references)
     for _, path, _ in reversed(contents):
-        place.store.delete(path)
+        place.inside.delete(path)
     late = _later_references(place, schema_id, references)
     newer = [i for i in schemas.ids() if i > schema_id]
     if late or newer:
@@ -220,22 +220,26 @@ def _remove_later(place: Place, target: Snapshot, found: RollBack, tag_file: str
     The hint goes before and comes back afterwards: readers that find none list the snapshots. Turned back before, it
     would be believed where the target had expired, since no snapshot follows it; left alone, it would be too high.
     """
-    manager, store = place.snapshots, place.store
+    manager, store, inside = place.snapshots, place.store, place.inside
+    # Before anything goes, so that a link in the place of one of them stops it all.
+    for directory, goes in (("snapshot", True), ("tag", found.tags), ("changelog", found.changelogs)):
+        if goes:
+            inside.check(f"{place.root}/{directory}/any")
     if tag_file is not None:
         content = snapshot_bytes(store.read(tag_file))
         store.create_if_absent(manager.path(target.id), content)
         store.replace(f"{place.root}/snapshot/EARLIEST", str(target.id).encode())
     latest = f"{place.root}/snapshot/LATEST"
-    store.delete(latest)
+    inside.delete(latest)
     for number in reversed(found.snapshots):
-        store.delete(manager.path(number))
+        inside.delete(manager.path(number))
     for name in found.tags:
-        store.delete(f"{place.root}/tag/tag-{name}")
+        inside.delete(f"{place.root}/tag/tag-{name}")
     if found.changelogs:
         # Readers believe this hint wherever there is no changelog after it.
-        store.delete(f"{place.root}/changelog/LATEST")
+        inside.delete(f"{place.root}/changelog/LATEST")
         for number in reversed(found.changelogs):
-            store.delete(f"{place.root}/changelog/changelog-{number}")
+            inside.delete(f"{place.root}/changelog/changelog-{number}")
     if max(manager.ids()) == target.id:
         with suppress(StoreError):
             store.replace(latest, str(target.id).encode())

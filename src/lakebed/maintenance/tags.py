@@ -115,7 +115,7 @@ class Tags:
             raise self._exists(name)
         if not store.exists(self._snapshots.path(number)):
             # Its data files may be going at this moment, as those of a snapshot that no tag keeps.
-            store.delete(path)
+            self._place.inside.delete(path)
             raise ConflictError(
                 Diagnostic(
                     EXPIRED,
@@ -136,7 +136,7 @@ class Tags:
         self._ensure_table()
         tag = self._load(name)
         refuse_needed(self._place, name, tag.snapshot)
-        self._place.store.delete(self._path(name))
+        self._place.inside.delete(self._path(name))
         return tag
 
     def _exists(self, name: str) -> AlreadyExistsError:

@@ -107,7 +107,7 @@ def remove_versions(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Ve
     removed = []
     for schema_id, path, data in contents:
         if schema_id in report.unused:
-            place.store.delete(path)
+            place.inside.delete(path)
             removed.append((schema_id, path, data))
     needed = {r.schema_id for r in references.to_versions_of(place.branch)}
     returned = [part for part in removed if part[0] in needed]

@@ -26,6 +26,7 @@ from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, Sto
 from lakebed.migration.plan import MigrationPlan, RowFile, State, TableMigration, count
 from lakebed.migration.source import read_source
 from lakebed.store import DirectoryStore, Store
+from lakebed.store.inside import Inside
 
 STALE = "LB3757"
 SOMETHING_ELSE = "LB3758"
@@ -152,7 +153,7 @@ def _publish(table: TableMigration, source: PathFactory, target: PathFactory) ->
 
 def _publish_at_once(table: TableMigration, source: PathFactory, target: PathFactory, store: DirectoryStore) -> None:
     runs = f"{target.warehouse}/{_RUNS}"
-    run = f"{runs}/{uuid4().hex}"
+    run, warehouse = f"{runs}/{uuid4().hex}", Inside(store, target.warehouse)
     staged, path = f"{run}/table", target.table(table.name)
     try:
         for inside, read in _files(table, source):
@@ -160,16 +161,16 @@ def _publish_at_once(table: TableMigration, source: PathFactory, target: PathFac
         if table.record is not None:
             _put(store, f"{staged}/metadata", table.record.dumps(), table.name)
         if store.is_directory(path) and not store.list(path):
-            store.remove_directory(path)
+            Inside(store, target.database(table.name.database)).remove_directory(path)
         if store.exists(path):
             raise _something_else(table.name, path, "somebody else has made it meanwhile")
         store.move_directory(staged, path)
     finally:
         # What cannot be cleaned up is told by the next plan, and is no reason to fail.
         with suppress(StoreError):
-            store.delete_tree(run)
+            warehouse.delete_tree(run)
             if not store.list(runs):
-                store.remove_directory(runs)
+                warehouse.remove_directory(runs)
 
 
 def _files(table: TableMigration, source: PathFactory) -> Iterator[tuple[str, Callable[[], bytes]]]:

@@ -24,6 +24,8 @@ from lakebed.spark.addresses import plain_url, spark_url
 from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.store.base import Store
+from lakebed.store.inside import Inside
+from lakebed.store.temporary import staging
 from lakebed.table.commit import TableStorage
 
 NEXT_OFFSET = "lakebed.next-offset"
@@ -59,7 +61,7 @@ class NumberedRows:
     @property
     def directory(self) -> str:
         """Where the rows lie until they are numbered."""
-        return f"{self.table_path}/.staging-{self.id}"
+        return f"{self.table_path}/{staging(self.id)}"
 
     def write(self, values: DataFrame) -> None:
         """Write rows of columns `v0`, `v1`, ... and `block`, in the order that they are read in."""
@@ -142,7 +144,7 @@ class NumberedRows:
     def clear(self) -> None:
         """Delete the rows."""
         with suppress(StoreError):
-            self.store.delete_tree(self.directory)
+            Inside(self.store, self.table_path).delete_tree(self.directory)
 
 
 def _unpaired(at: int, is_old: bool) -> Diagnostic:

@@ -27,6 +27,7 @@ from lakebed.spark.decoders.arrow_schema import to_arrow_schema
 from lakebed.spark.decoders.decode import ORDINAL, POSITION, decoder
 from lakebed.store import LocalStore
 from lakebed.store.base import Store
+from lakebed.store.inside import Inside
 
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
@@ -212,17 +213,17 @@ def _published_log(spark: SparkSession, files: Sequence[ScanFile], scratch: Scra
     A classic session reads the list while the DataFrame is made. A Spark Connect session reads it again with every
     query, so there it stays until the process ends.
     """
-    root = f"{scratch.directory}/lakebed-{uuid4().hex}"
+    root, inside = f"{scratch.directory}/lakebed-{uuid4().hex}", Inside(scratch.store, scratch.directory)
     scratch.store.make_directory(f"{root}/_spark_metadata")
     scratch.store.create_if_absent(f"{root}/_spark_metadata/0", _log_text(files).encode())
     if is_connect(spark):
-        atexit.register(scratch.store.delete_tree, root)
+        atexit.register(inside.delete_tree, root)
         yield root
         return
     try:
         yield root
     finally:
-        scratch.store.delete_tree(root)
+        inside.delete_tree(root)
 
 
 def _log_text(files: Sequence[ScanFile]) -> str:

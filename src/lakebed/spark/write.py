@@ -9,6 +9,7 @@ their places only when everything about the run is known to be right, and they a
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
@@ -19,7 +20,7 @@ from pyspark.sql.types import TimestampNTZType
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import IngestError, StoreError
 from lakebed.physical.types import (
     Binary,
     DataField,
@@ -35,6 +36,8 @@ from lakebed.spark.required_parts import with_required_parts
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
 from lakebed.spark.write_types import FIELD_ID, write_type
 from lakebed.store.base import Store
+from lakebed.store.inside import Inside
+from lakebed.store.temporary import staging
 from lakebed.table.commit import NewFile
 from lakebed.table.manifest import SimpleStats
 from lakebed.table.parquet_footer import read_footer
@@ -43,7 +46,6 @@ from lakebed.table.statistics import parquet_statistics
 
 LEGACY_DATES = "LB6117"
 
-_STAGING = ".staging-"
 _DIGEST = "lakebed_partition"
 _COMPRESSIONS = ("zstd", "snappy", "gzip", "none")
 _REBASE = "spark.sql.parquet.datetimeRebaseModeInWrite"
@@ -76,7 +78,7 @@ class Staging:
     @property
     def directory(self) -> str:
         """Where Spark writes."""
-        return f"{self.table_path}/{_STAGING}{self.id}"
+        return f"{self.table_path}/{staging(self.id)}"
 
     @property
     def rows(self) -> int:
@@ -160,12 +162,15 @@ class Staging:
 
     def clear(self) -> None:
         """Delete what is still in staging."""
-        self.store.delete_tree(self.directory)
+        Inside(self.store, self.table_path).delete_tree(self.directory)
 
     def take_back(self) -> None:
-        """Delete the files in their places, for when they belong to no snapshot."""
+        """Delete the files in their places, as well as possible, for when they belong to no snapshot."""
+        inside = Inside(self.store, self.table_path)
         for path in self.placed:
-            self.store.delete(path)
+            # One that stays is found by the clean-up of orphan files, unless it lies behind a link.
+            with suppress(StoreError):
+                inside.delete(path)
         self.placed.clear()
 
 

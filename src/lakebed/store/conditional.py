@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
+from lakebed.store import temporary
 from lakebed.store.failures import outcome_unknown
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def verify(fs: AbstractFileSystem, directory: str) -> None:
     Raises:
         StoreError: the second put overwrote the first.
     """
-    probe = f"{directory.rstrip('/')}/.lakebed-{uuid.uuid4().hex}"
+    probe = f"{directory.rstrip('/')}/{temporary.probe()}"
     fs.pipe_file(probe, b"1", mode="create")
     try:
         fs.pipe_file(probe, b"2", mode="create")

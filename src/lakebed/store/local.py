@@ -6,13 +6,13 @@ import errno
 import os
 import shutil
 import stat
-import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
+from lakebed.store import temporary
 from lakebed.store.base import Entry
 from lakebed.store.failures import (
     NO_HARD_LINKS,
@@ -24,7 +24,6 @@ from lakebed.store.failures import (
     wrong_kind,
 )
 
-_MAX_NAME = 255
 _NO_LINK = {errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK}
 #: Of a link: the file system itself has refused it, no answer was lost.
 _NOTHING_DONE = {
@@ -89,15 +88,15 @@ class LocalStore:
             _make_directories(directory)
             if os.path.lexists(path):
                 return False
-            temporary = _write_temporary(directory, name, data)
+            written = _write_temporary(directory, name, data)
             try:
-                published = _link(temporary, path)
+                published = _link(written, path)
             except OSError as error:
                 if error.errno in _NOTHING_DONE:
                     raise
                 raise outcome_unknown(path, error) from error
             finally:
-                _unlink(temporary)
+                _unlink(written)
             try:
                 _sync_directory(directory)
             except OSError as error:
@@ -109,11 +108,11 @@ class LocalStore:
         with translated("write", path):
             directory, name = os.path.split(path)
             _make_directories(directory)
-            temporary = _write_temporary(directory, name, data)
+            written = _write_temporary(directory, name, data)
             try:
-                os.replace(temporary, path)
+                os.replace(written, path)
             except BaseException:
-                _unlink(temporary)
+                _unlink(written)
                 raise
             _sync_directory(directory)
 
@@ -215,10 +214,7 @@ def _entries(path: str) -> list[Entry]:
 
 def _write_temporary(directory: str, name: str, data: bytes) -> str:
     """Write and sync a hidden sibling; its path. Nothing is left behind when that fails."""
-    suffix = f".{uuid.uuid4().hex}.tmp"
-    room = _MAX_NAME - len(suffix) - 1
-    stem = os.fsdecode(os.fsencode(name)[:room])
-    path = os.path.join(directory, f".{stem}{suffix}")
+    path = os.path.join(directory, temporary.sibling(name))
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
     try:
         try:

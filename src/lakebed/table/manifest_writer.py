@@ -9,6 +9,7 @@ from uuid import uuid4
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import StoreError
 from lakebed.store.base import Store
+from lakebed.store.inside import Inside
 from lakebed.table.manifest import (
     ManifestEntry,
     ManifestFileMeta,
@@ -87,7 +88,8 @@ class ManifestWriter:
 
     def discard(self) -> None:
         """Take away what was written, as well as possible: nothing refers to it."""
+        inside = Inside(self._store, self._table_path)
         for name in self._written:
             with suppress(StoreError):
-                self._store.delete(manifest_path(self._table_path, name))
+                inside.delete(manifest_path(self._table_path, name))
         self._written.clear()

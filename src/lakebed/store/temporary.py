@@ -1,0 +1,63 @@
+"""The names of everything that is not there to stay: how each is made, and how what a crash has left is known again.
+
+Whoever writes something temporary takes its name from here, so that the clean-up of orphan files knows all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import uuid
+
+_HEX = "[0-9a-f]{32}"
+#: The longest name of a file, in bytes.
+_MAX_NAME = 255
+
+#: Beside metadata: files on their way to their names, also those of other engines, and probes of a storage.
+_FILE = re.compile(rf"\..+\.tmp|\.lakebed-{_HEX}", re.DOTALL)
+#: In a table's directory: rows on their way to the directories of their partitions.
+_STAGING = re.compile(r"\.staging-.+", re.DOTALL)
+#: In the directory of the branches: a branch that is being made or deleted.
+_HALF_BRANCH = re.compile(rf"\.(creating|deleted)-{_HEX}")
+
+
+def sibling(name: str) -> str:
+    """The name of a file that will get another one."""
+    suffix = f".{uuid.uuid4().hex}.tmp"
+    stem = os.fsencode(name)[: _MAX_NAME - len(suffix) - 1].decode(errors="ignore")
+    return f".{stem}{suffix}"
+
+
+def probe() -> str:
+    """The name of an object that is written to see what a storage does."""
+    return f".lakebed-{uuid.uuid4().hex}"
+
+
+def staging(id_: str) -> str:
+    """The name of a directory of rows that are not in their places yet."""
+    return f".staging-{id_}"
+
+
+def new_branch() -> str:
+    """The name of the directory of a branch that is being made."""
+    return f".creating-{uuid.uuid4().hex}"
+
+
+def old_branch() -> str:
+    """The name of the directory of a branch that is being deleted."""
+    return f".deleted-{uuid.uuid4().hex}"
+
+
+def is_temporary_file(name: str) -> bool:
+    """Whether a file beside metadata is one on its way, or a probe."""
+    return _FILE.fullmatch(name) is not None
+
+
+def is_staging(name: str) -> bool:
+    """Whether a directory in a table's directory holds rows on their way."""
+    return _STAGING.fullmatch(name) is not None
+
+
+def is_half_branch(name: str) -> bool:
+    """Whether a directory among the branches is one on its way in or out."""
+    return _HALF_BRANCH.fullmatch(name) is not None
