@@ -85,6 +85,34 @@ class TestAtEveryLevel:
         after = ids(lake.settle(at(column("b"), column("a", type_="{kind: Option, inner: Bool}"))))
         assert after["a"] > max(before.values())
 
+    def test_a_dot_in_a_former_name_is_no_path_where_a_sibling_bears_the_name(
+        self, lake: Warehouse, place: str
+    ) -> None:
+        at, point = PLACES[place], "{kind: Struct, fields: [{name: lat, type: Float64}]}"
+        geo = column("geo", type_=point)
+        before = ids(lake.settle(at(column("geo.lat"), geo)))
+        after = ids(lake.settle(at(column("latitude", old="geo.lat"), geo)))
+        assert after["latitude"] == before["geo.lat"]
+
+    @pytest.mark.parametrize("old", ["geo.lat", "geo.lat.deep", "`geo.x`.lat"])
+    def test_a_former_name_that_is_a_path_is_told_so(self, lake: Warehouse, place: str, old: str) -> None:
+        at, deep = PLACES[place], "{kind: Struct, fields: [{name: deep, type: Int32}]}"
+        point = "{kind: Struct, fields: [{name: lat, type: " + deep + "}]}"
+        lake.settle(at(column("a"), column("geo", type_=point), column("geo.x", type_=point)))
+        with pytest.raises(ManifestError) as caught:
+            lake.plan(at(column("a"), column("geo", type_=point), column("latitude", old=f"'{old}'")))
+        (problem,) = caught.value.diagnostics
+        assert (problem.code, problem.found) == ("LB1075", old)
+        assert problem.remedy is not None
+        assert "cannot move" in problem.remedy
+
+    def test_a_former_name_with_a_dot_that_is_nothing_is_as_any_other(self, lake: Warehouse, place: str) -> None:
+        at = PLACES[place]
+        lake.settle(at(column("a"), column("b")))
+        with pytest.raises(ManifestError) as caught:
+            lake.plan(at(column("a"), column("c", old="x.y")))
+        assert [d.code for d in caught.value.diagnostics] == ["LB4103"]
+
     def test_a_struct_may_be_replaced_as_a_whole(self, lake: Warehouse, place: str) -> None:
         at = PLACES[place]
         before = ids(lake.settle(at(column("a", type_=OPT))))
@@ -92,6 +120,15 @@ class TestAtEveryLevel:
         assert {"x", "y"} <= set(after)
         assert "a" not in after
         assert min(after["x"], after["y"]) > max(before.values())
+
+
+def test_the_path_of_a_sibling_is_told_the_name_to_write(lake: Warehouse) -> None:
+    at = PLACES["struct"]
+    lake.settle(at(column("a"), column("b")))
+    with pytest.raises(ManifestError) as caught:
+        lake.plan(at(column("aa", old="s.a"), column("b")))
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.remedy) == ("LB1075", "write the name alone: a")
 
 
 def test_a_replaced_member_of_the_same_name_goes_through_a_temporary_name(lake: Warehouse) -> None:

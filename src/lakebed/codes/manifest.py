@@ -332,8 +332,8 @@ _ATTRIBUTES = (
         "LB1075",
         "A former name is a path",
         "`lakebed.dev/renamedFrom` names what a column was called among its siblings. Columns cannot move from one "
-        "struct to "
-        "another, so a path has no meaning. A name with a dot that is no path gives a warning only.",
+        "struct to another, so a path has no meaning. Whether a name with a dot is one is told when a plan knows the "
+        "columns of the table: a sibling of that very name comes first.",
         "    - name: town\n      extra: {lakebed.dev/renamedFrom: address.city}",
         "Write the name alone. To move a column, add a new one and copy the values.",
     ),

@@ -3,11 +3,13 @@
 A pin (`lakebed.dev/fieldId`) decides first, then a declared rename (`lakebed.dev/renamedFrom`, a sibling's old name),
 then the name. A rename is fulfilled once the table's annotations hold the same `renamedFrom` for the field of the new
 name; from then on it is ignored, so that a swap that is applied again does not swap back. A rename is never guessed.
+Where somebody renamed fields outside of `apply`, the names of the version that it made last count too, after the
+present ones.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -24,6 +26,8 @@ from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.physical import path_text
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector
 
+_NO_MOVE = "a field cannot move into or out of a struct: declare a new one, and copy the values"
+
 PositionOf = Callable[[Path], Position | None]
 
 
@@ -32,12 +36,15 @@ def nowhere(path: Path) -> Position | None:
     return None
 
 
-def identify(declared: Schema, base: TableSchema, *, position_of: PositionOf = nowhere) -> Fields:
+def identify(
+    declared: Schema, base: TableSchema, *, position_of: PositionOf = nowhere, applied: TableSchema | None = None
+) -> Fields:
     """The Paimon columns of a declared schema, with the ids of the fields of `base` that they are.
 
-    A field that is new has the id `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere.
+    `applied` is the version that `apply` made last, where others came after it. A field that is new has the id `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere.
     """
-    pairing = _Pairing(base, position_of)
+    former = {} if applied is None else {f.id: f.name for f in walk_fields(applied.fields)}
+    pairing = _Pairing(base, position_of, former)
     stored = _siblings(base.fields, base.logical.fields)
     fields = pairing.siblings((), _siblings(to_paimon(declared), declared.fields), stored)
     pairing.raise_problems()
@@ -112,6 +119,7 @@ def structs(path: Path, type_: DataType, declared: LogicalType) -> Iterator[tupl
 class _Pairing:
     base: TableSchema
     position_of: PositionOf
+    former: Mapping[int, str]
     problems: list[Diagnostic] = field(default_factory=list)
 
     def raise_problems(self) -> None:
@@ -121,7 +129,7 @@ class _Pairing:
     def siblings(self, parent: Path, declared: tuple[Sibling, ...], stored: tuple[Sibling, ...]) -> Fields:
         """The declared columns of one level with the ids of the stored ones that they are."""
         level = _Level(self, parent, stored)
-        for decide in (level.by_pin, level.by_rename, level.by_repeated_rename, level.by_name):
+        for decide in (level.by_pin, level.by_rename, level.by_repeated_rename, level.by_name, level.by_former_name):
             for sibling in declared:
                 if sibling.name not in level.paired:
                     decide(sibling)
@@ -205,9 +213,12 @@ class _Level:
         present = self._named(declared.name)
         if old is None or old == declared.name or (present and present.member.extra.get(RENAMED_FROM) == old):
             return
-        found = self._named(str(old))
+        found = self._named(str(old)) or self._formerly(str(old))
         if found is not None:
             self._claim(declared, found)
+            return
+        path = (*self.parent, declared.name)
+        if self._refuse_path(path, str(old)):
             return
         done = next((s.name for s in self.stored if s.member.extra.get(RENAMED_FROM) == old), None)
         if present is not None:
@@ -217,9 +228,20 @@ class _Level:
         else:
             remedy = f"name a column that is there, or take {RENAMED_FROM} out to declare a new one"
         near = near_names(str(old), [s.name for s in self.stored])
-        path = (*self.parent, declared.name)
         message = f"{path_text(path)} is renamed from {old}, which is no column beside it"
         self.pairing.problem("LB4103", path, message, found=str(old), remedy=remedy, suggestions=near)
+
+    def _refuse_path(self, path: Path, old: str) -> bool:
+        """Note that the former name is the path of a column, if it is one; whether it is."""
+        for stored, _, _ in _walk((), _siblings(self.pairing.base.fields, self.pairing.base.logical.fields)):
+            inner = stored[len(self.parent) :] if stored[: len(self.parent)] == self.parent else ()
+            if any(len(steps) > 1 and old in (path_text(steps), ".".join(steps)) for steps in (stored, inner)):
+                beside = stored[:-1] == self.parent
+                remedy = f"write the name alone: {stored[-1]}" if beside else _NO_MOVE
+                message = f"{path_text(path)} is renamed from {old}, which is the path of a column, not a name beside it"
+                self.pairing.problem("LB1075", path, message, found=old, remedy=remedy)
+                return True
+        return False
 
     def by_repeated_rename(self, declared: Sibling) -> None:
         """A rename that is stored, but with a field that another declared column claims: then it is meant anew."""
@@ -234,6 +256,15 @@ class _Level:
         found = self._named(declared.name)
         if found is not None and found.column.id not in self.claimed:
             self._claim(declared, found)
+
+    def by_former_name(self, declared: Sibling) -> None:
+        """A field that somebody renamed outside of `apply` is still the declared one."""
+        found = self._formerly(declared.name)
+        if found is not None and found.column.id not in self.claimed:
+            self._claim(declared, found)
+
+    def _formerly(self, name: str) -> Sibling | None:
+        return next((s for s in self.stored if self.pairing.former.get(s.column.id) == name), None)
 
     def _named(self, name: str) -> Sibling | None:
         return next((s for s in self.stored if s.name == name), None)

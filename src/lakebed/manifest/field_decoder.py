@@ -42,13 +42,6 @@ class _Member:
     renamed_from: Node | None
 
 
-@dataclass(frozen=True, slots=True)
-class _Rename:
-    path: FieldPath
-    former: str
-    at: Node
-
-
 class SchemaDecoder:
     """Decodes one schema.
 
@@ -63,7 +56,6 @@ class SchemaDecoder:
         self._types = TypeDecoder(problems, self._nested_fields)
         self._attributes = AttributeDecoder(problems)
         self._field_ids: dict[int, tuple[FieldPath, Position]] = {}
-        self._renames: list[_Rename] = []
 
     def decode(self, node: MappingNode, place: Place) -> Declared | None:
         """The schema at `node`; None where it has no list of fields, which has then been noted."""
@@ -76,7 +68,6 @@ class SchemaDecoder:
         if fields is None:
             return None
         members = self._members(fields, (), 0)
-        self._check_rename_paths()
         schema = Schema(_whole(members), attributes.extra)
         return Declared(schema, {m.name: m.type for m in members}, attributes.nodes)
 
@@ -176,27 +167,6 @@ class SchemaDecoder:
                 self._problems.error("LB1076", message, member.renamed_from, path=where, remedy=remedy)
             else:
                 taken[former] = member
-                self._renames.append(_Rename((*path, member.name), former, member.renamed_from))
-
-    def _check_rename_paths(self) -> None:
-        """A former name with a dot is a path if what is before the dot is, or is around, a column with members."""
-        parents = {path[:end] for path in self.positions for end in range(1, len(path))}
-        dotted_names = any("." in path[-1] for path in self.positions)
-        for rename in self._renames:
-            steps = tuple(rename.former.split("."))
-            around = rename.path[:-1]
-            starts = [steps[:end] for end in range(1, len(steps))]
-            if any(s in parents or (*around, *s) in parents or around[-len(s) :] == s for s in starts):
-                self._problems.error(
-                    "LB1075",
-                    f"{RENAMED_FROM} is the path {clipped(rename.former)}; it names a former sibling, never a path",
-                    rename.at,
-                    path=path_text(rename.path),
-                    remedy=f"Write the name alone: {steps[-1]}. A column cannot move between structs.",
-                )
-            elif starts and not dotted_names:
-                message = f"{clipped(rename.former)} looks like a path, but is taken as the name of a former sibling"
-                self._problems.warn("LB1075", message, rename.at, path=path_text(rename.path))
 
     def _check_field_id(self, extra: Extra, node: Node | None, path: FieldPath) -> None:
         field_id = extra.get(FIELD_ID)

@@ -43,7 +43,6 @@ REMAINDER = frozenset(
         "LB1061",  # or of names that differ only in case
         "LB1073",  # values that depend on the column's type
         "LB1074",  # renames that contradict the names
-        "LB1075",
         "LB1076",
         "LB1077",  # field ids that are given twice
         "LB1080",  # keys that are not columns
