@@ -283,7 +283,8 @@ class Lake(TableCare, TableRows):
 
         name = _declared_name(declared)
         if branch == "main" and not self._tables.exists(name):
-            return plan_table(declared, None, lambda: False, file_problems=self._tables.file_problems)
+            marks = (lambda _: None) if self._tables.holds_annotations else None
+            return plan_table(declared, None, lambda: False, file_problems=self._tables.file_problems, applied=marks)
         schemas = self._tables.get_schema_manager(name.database, name.table, branch)
         newest = schemas.load_latest_schema()
         planned = plan_table(
@@ -292,6 +293,7 @@ class Lake(TableCare, TableRows):
             lambda: has_snapshots(self._store, self._tables.table_path(name), branch),
             history=schemas.versions,
             file_problems=schemas.problems,
+            applied=schemas.find if self._tables.holds_annotations else None,
         )
         return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
 

@@ -22,6 +22,16 @@ def retype(warehouse: Path, table: str, column: str, type_text: str) -> TableSch
     return schema
 
 
+def set_option(warehouse: Path, table: str, key: str, value: str) -> TableSchema:
+    """A new version in which the option has another value."""
+    lake = lakebed.open(warehouse)
+    name = TableName.parse(table)
+    base = lake.schema(table)
+    schema = replace(base, id=base.id + 1, options={**base.options, key: value}, time_millis=base.time_millis + 1000)
+    assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
+    return schema
+
+
 def write_snapshot(warehouse: Path, table: str, number: int, *, schema_id: int, rows: int | None = 5) -> None:
     """A snapshot without files; its rows are told, not there."""
     lake = lakebed.open(warehouse)

@@ -11,7 +11,7 @@ import pytest
 
 from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
-from cli.other_engine import retype
+from cli.other_engine import retype, set_option
 
 
 def write(path: Path, text: str) -> str:
@@ -93,7 +93,39 @@ class TestPlan:
         assert result.err.startswith("warning[LB3513]: the column 'id' was declared as UInt8 but is BIGINT")
         assert lakebed("plan", wide).code == 0
         assert lakebed("plan", wide, "--exit-code", "--json").json["ok"] is False
-        assert lakebed("plan", unsigned, "--exit-code").code == 11
+        assert lakebed("plan", unsigned, "--exit-code").code == 13
+
+    def test_what_others_made_is_told_and_undone_with_leave_only(
+        self, lakebed: CommandLine, orders: Path, widened: str, warehouse: Path
+    ) -> None:
+        set_option(warehouse, "shop.orders", "consumer.expiration-time", "7 d")
+        set_option(warehouse, "shop.orders", "snapshot.time-retained", "1 h")
+        leave = ("--allow", "LB4231:consumer.expiration-time", "--allow", "LB4231:snapshot.time-retained")
+        result = lakebed("plan", str(orders), "--exit-code")
+        assert result.code == 13
+        assert result.out.splitlines()[:7] == [
+            "shop.orders: schema 2 to 3",
+            "  versions 1 to 2 made outside of apply, which made version 0 last:",
+            "    set option consumer.expiration-time to 7 d",
+            "    set option snapshot.time-retained to 1 h",
+            "  ~ breaking   remove option consumer.expiration-time (was 7 d)",
+            "               LB4231: it undoes or changes what versions 1 to 2 did outside of `apply`; every "
+            "engine that writes or reads the table follows it",
+            "               leave: --allow LB4231:consumer.expiration-time",
+        ]
+        assert lakebed("plan", str(orders), "--exit-code", *leave).code == 10
+        assert lakebed("plan", str(orders), "--exit-code", *leave[:2]).code == 13
+        assert [c["undoes_others"] for c in lakebed.json("plan", widened)["tables"][0]["changes"]].count(True) == 2
+        refused = lakebed("apply", str(orders), "--yes")
+        assert refused.code == 11
+        assert refused.err.count("LB4231") == 4
+        lakebed.ok("apply", widened, "--yes", *leave)
+        assert lakebed("plan", widened, "--exit-code").code == 0
+
+    def test_options_of_others_are_ignored(self, lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
+        set_option(warehouse, "shop.orders", "consumer.expiration-time", "7 d")
+        ignoring = MANIFEST.replace("  schema:", "  ignoreOptions: [consumer.*]\n  schema:")
+        assert lakebed("plan", write(orders.parent / "ignoring.yaml", ignoring), "--exit-code").code == 0
 
     def test_it_saves_the_plan_and_says_so(self, lakebed: CommandLine, widened: str, here: Path) -> None:
         result = lakebed("plan", widened, "--out", "plan.json")

@@ -29,9 +29,10 @@ def declared(text: str) -> TableManifest:
 
 
 class Warehouse:
-    """Tables in memory; `data` says whether they hold snapshots."""
+    """Tables in memory; with `marks`, versions that are applied are marked as such, as `Lake` does it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, marks: bool = False) -> None:
+        self.marks = marks
         self.store = MemoryStore()
         self.tables = TableManager(PathFactory("/wh"), self.store)
         self.now = 100
@@ -65,6 +66,7 @@ class Warehouse:
             base,
             lambda: has_snapshots(self.store, root),
             history=manager.versions if manager else None,
+            applied=None if not self.marks else manager.find if manager else lambda _: None,
         )
 
     def apply(self, plan: Plan | str, *allow: str) -> AppliedPlan:

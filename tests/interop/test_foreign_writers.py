@@ -26,6 +26,7 @@ from interop.declared import (
 )
 from lakebed.catalog.annotations import OPTION, drift
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import RefusedError
 from lakebed.manifest import dump_table
 from lakebed.model import type_json
 from referees.client import RefereeError, Referees
@@ -85,6 +86,22 @@ def infer_is_noop(lake: lakebed.Lake) -> None:
     assert lake.plan(path).is_noop
 
 
+def refuses_to_undo(lake: lakebed.Lake, fields: Fields) -> None:
+    """The manifest of before undoes the other engine's version in every change, and does so with leave only."""
+    path = Path(lake.warehouse).parent / "before.yaml"
+    path.write_text(text(fields), encoding="utf-8")
+    plan, version = lake.plan(path), newest(lake).id
+    (table,) = plan.tables
+    assert table.drift is not None
+    assert (table.drift.applied, table.drift.last) == (version - 1, version)
+    undone = {c.summary for c in table.changes if c.undoes_others}
+    assert {"drop column n (Option<Int32>)", "rename column lasted to took", "rename column s.d to b"} <= undone
+    assert len(undone) == len(table.changes)
+    with pytest.raises(RefusedError):
+        lake.apply(plan, allow={code for code in plan.leave_needed() if not code.startswith("LB4231")})
+    assert newest(lake).id == version
+
+
 def test_pypaimon_and_rust_append_and_pypaimon_alters(
     lake: lakebed.Lake, spark: SparkSession, referees: Referees
 ) -> None:
@@ -131,6 +148,7 @@ def test_pypaimon_and_rust_append_and_pypaimon_alters(
     assert logical["lasted"].extra.get("example.org/note") == ["x", 1, None]
     assert logical["n"].description == "by pypaimon"
     assert [(d.code, d.path) for d in drift(after)] == [("LB3513", "small")]
+    refuses_to_undo(lake, FIELDS)
 
     told = [[r[0], None, *r[1:6], None if r[7] is None else [*r[7], None]] for r in told]
     check(lake, spark, referees, told, *READERS)

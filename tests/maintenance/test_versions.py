@@ -1,10 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from lakebed.errors import NotFoundError, RefusedError, UsageError
+from lakebed.manifest import Manifest
 from maintenance.worlds import DAY, ROOT, STORES, TABLE, World
 
 
@@ -214,3 +216,21 @@ def test_refusals():
         with pytest.raises(error) as raised:
             act()
         assert raised.value.code == code
+
+
+def test_the_version_that_apply_made_last_stays():
+    world = World()
+    declared = replace(world.lake.infer(TABLE), options={"note-x": "1"})
+    world.lake.apply(world.lake.plan(Manifest((declared,))))
+    applied = world.versions()[-1]
+    world.alter()
+    world.alter()
+    world.later()
+    reasons = {v.schema_id: v.reasons for v in world.lake.unused_versions(TABLE).versions}
+    assert reasons[applied] == ("the last version that `apply` made",)
+    assert reasons[applied + 1] == ()
+    world.lake.remove_versions(TABLE)
+    (table,) = world.lake.plan(Manifest((declared,))).tables
+    assert table.drift is not None
+    assert (table.drift.applied, table.drift.last) == (applied, applied + 2)
+    assert table.drift.changes

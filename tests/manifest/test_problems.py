@@ -192,6 +192,11 @@ CASES: dict[str, str] = {
         "- {name: a, type: {kind: Struct, fields: [{name: x, type: Int8}]}}", content="primaryKeys: [«LB1080»a.x]"
     ),
     "key twice": table("- {name: x, type: Int8}", content="primaryKeys: [x, «LB1081»x]"),
+    "option declared and ignored": table(
+        "- {name: x, type: Int8}", content="options: {bucket: 4}\nignoreOptions: [snapshot.*, «LB1084»bucket]"
+    ),
+    "ignored options are no list": table("- {name: x, type: Int8}", content="ignoreOptions: «LB1040»bucket"),
+    "ignored option without a name": table("- {name: x, type: Int8}", content="ignoreOptions: [«LB1040»' ']"),
     "described twice": table("- {name: x, type: Int8}", content="description: «LB1083»this")
     + "    extra: {opendatafabric.org/description: that}\n",
     "system column of another type": table("- {name: «LB1090»offset, type: String}", content="systemColumns: kamu"),

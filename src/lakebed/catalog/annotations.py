@@ -2,13 +2,16 @@
 
 They are the table option `lakebed.schema`, canonical JSON
 
-    {"format":1,"fields":{"<field id>":{"name":...,"type":...,"extra":{...}}},"extra":{...}}
+    {"format":1,"fields":{"<field id>":{"name":...,"type":...,"extra":{...}}},"extra":{...},"applied":7}
 
 so that they are versioned and published together with the columns and survive another engine's ALTER. There is an entry
 only for a field that has something to say, nested fields included. `type` is the declared long form, only where the
 carrier loses something, its Structs left empty. `extra` holds the attributes, less those that columns have themselves:
 the description and the default value. Where an entry and the columns disagree, the columns are right, and the
 disagreement is drift.
+
+`applied` is the number of the version that `apply` made last. Whoever makes a later version without `apply` copies it
+with the option, so that a version with a mark below its own number tells which versions came after.
 """
 
 from __future__ import annotations
@@ -37,8 +40,10 @@ _Path = tuple[str, ...]
 _NOTHING = Extra()
 
 
-def annotate(fields: tuple[DataField, ...], schema: Schema) -> str | None:
+def annotate(fields: tuple[DataField, ...], schema: Schema, *, applied: int | None = None) -> str | None:
     """The value of the option for a declared schema that is stored in `fields`, whose ids are all given.
+
+    `applied` is the number of the version that `apply` made last, where there is one.
 
     Names pair the two level by level; a declared field that has no column, or has one of a type that cannot store it,
     raises `ConversionError`. A column that is not declared gets no entry. None when there is nothing to say.
@@ -49,12 +54,32 @@ def annotate(fields: tuple[DataField, ...], schema: Schema) -> str | None:
     if problems:
         raise ConversionError(*problems)
     extra = _less_description(schema.extra)
-    if not entries and not extra:
+    if not entries and not extra and applied is None:
         return None
     out: dict[str, Any] = {"format": FORMAT, "fields": entries}
     if extra:
         out["extra"] = extra.to_json()
+    if applied is not None:
+        out["applied"] = applied
     return canonical_json(out)
+
+
+def applied_version(schema: TableSchema) -> int | None:
+    """The number of the version that `apply` made last, up to this one; None where no version tells.
+
+    A number above the schema's own is that of another table, from which the options were copied.
+    """
+    found = annotation(schema).get("applied")
+    if not isinstance(found, int) or isinstance(found, bool):
+        return None
+    return found if 0 <= found <= schema.id else None
+
+
+def annotation(schema: TableSchema) -> dict[str, Any]:
+    """The JSON object of the option as it stands there; empty where there is none or it cannot be read."""
+    text = schema.options.get(OPTION)
+    content = None if text is None else _json(text)
+    return content if isinstance(content, dict) else {}
 
 
 def _collect(
@@ -144,9 +169,7 @@ def drift(schema: TableSchema) -> tuple[Diagnostic, ...]:
 
 def refuse_newer(schema: TableSchema) -> None:
     """Raise `UnsupportedError` when the schema has annotations of a later format: they must not be written over."""
-    text = schema.options.get(OPTION)
-    content = None if text is None else _json(text)
-    found = content.get("format") if isinstance(content, dict) else None
+    found = annotation(schema).get("format")
     if isinstance(found, int) and found > FORMAT:
         remedy = "use a newer Lakebed to change the table"
         message = f"the annotations of the schema are of format {found}, and this version writes format {FORMAT}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from lakebed import model
-from lakebed.catalog.annotations import OPTION, annotate, refuse_newer
+from lakebed.catalog.annotations import OPTION, annotate, applied_version, refuse_newer
 from lakebed.catalog.attempts import attempts, part
 from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
@@ -121,6 +121,10 @@ class SchemaManager:
         if self._dialect.is_cumulative:
             return self._completed(self._replay(schema_id, self.ids()))
         return self._completed(self._load(schema_id, None))
+
+    def find(self, schema_id: int) -> TableSchema | None:
+        """As `load_schema`; None where there is no such version."""
+        return self.load_schema(schema_id) if schema_id in self.ids() else None
 
     def get_current_schema(self) -> TableSchema:
         """The newest version; it is parsed again only if its file holds other bytes than before.
@@ -282,7 +286,7 @@ class SchemaManager:
         else:
             new = replace(base, id=base.id + 1, version=CURRENT_VERSION, time_millis=self._clock())
         if columns.logical is not None:
-            note = annotate(new.fields, _declared(new, columns.logical))
+            note = annotate(new.fields, _declared(new, columns.logical), applied=applied_version(base))
             rest = {key: value for key, value in new.options.items() if key != OPTION}
             new = new.with_options(rest if note is None else {**rest, OPTION: note})
             new = replace(new, comment=columns.logical.extra.description or new.comment)

@@ -114,6 +114,11 @@ class TableManager:
         if self.path_factory.layout is Layout.MINI:
             refuse_foreign_rows(self.store, self.table_path(name), name)
 
+    @property
+    def holds_annotations(self) -> bool:
+        """Whether schema files of this layout have a place for annotations, the mark of `apply` among them."""
+        return self.path_factory.layout is Layout.PAIMON
+
     def file_problems(self, schema: TableSchema, previous: TableSchema | None) -> Sequence[Diagnostic]:
         """What keeps schema files of this layout from holding `schema` as the version after `previous`."""
         return dialect_of(self.path_factory.layout).problems(schema, previous)

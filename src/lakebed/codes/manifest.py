@@ -396,6 +396,14 @@ _TABLE = (
         "Keep one.",
     ),
     Code(
+        "LB1084",
+        "An option is declared and ignored",
+        "`ignoreOptions` gives options up to other engines: a plan neither sets nor removes them. An option under "
+        "`options` is set by the plan. It cannot be both. A pattern with `*` leaves declared options alone.",
+        "    options: {bucket: 4}\n    ignoreOptions: [bucket]",
+        "Leave it out of one of the two.",
+    ),
+    Code(
         "LB1090",
         "A system column has the wrong type",
         "Where `systemColumns` asks for the system columns of Open Data Fabric, one that is declared all the same has "

@@ -161,6 +161,14 @@ _VERDICTS = (
         "    --allow LB4203:dep_tiem, where dep_time is dropped",
         "Approve what the plan prints, or take the approval out.",
     ),
+    Code(
+        "LB4231",
+        "It would undo what was made outside of `apply`",
+        "Needs leave. Another engine, `alter_table` or a merge on ingest made a version after the one that `apply` "
+        "made last, and the manifest does not say what that version did. Nobody may have asked for it to be undone.",
+        "    pypaimon set option snapshot.num-retained.max; the manifest does not declare it",
+        "Declare it, list an option that others own under `ignoreOptions`, or undo it with `--allow LB4231:column`.",
+    ),
 )
 
 _PLANS = (

@@ -15,6 +15,7 @@ from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, Stale
 from lakebed.evolve.approvals import check_codes, unmatched
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.plan import Plan, TablePlan, approval, leave_missing
+from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
@@ -90,6 +91,12 @@ def apply(
     return AppliedPlan(tuple(done), notes)
 
 
+_OTHER_REASONS = {
+    ODF_CODE: "ODF's rule for changing a schema refuses it",
+    OUTSIDE_CODE: "it undoes or changes what was made outside of `apply`",
+}
+
+
 def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
     """Everything that stands against the plan, at once."""
     problems = [
@@ -104,7 +111,7 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
         for change in table.forbidden
     ]
     for table, change, code in leave_missing(plan.tables, allow):
-        why = change.reason if code == change.code else "ODF's rule for changing a schema refuses it"
+        why = _OTHER_REASONS.get(code, change.reason) if code != change.code else change.reason
         problems.append(
             Diagnostic(
                 code,

@@ -41,7 +41,8 @@ def identify(
 ) -> Fields:
     """The Paimon columns of a declared schema, with the ids of the fields of `base` that they are.
 
-    `applied` is the version that `apply` made last, where others came after it. A field that is new has the id `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere.
+    `applied` is the version that `apply` made last, where others came after it. A field that is new has the id
+    `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere.
     """
     former = {} if applied is None else {f.id: f.name for f in walk_fields(applied.fields)}
     pairing = _Pairing(base, position_of, former)
@@ -238,7 +239,9 @@ class _Level:
             if any(len(steps) > 1 and old in (path_text(steps), ".".join(steps)) for steps in (stored, inner)):
                 beside = stored[:-1] == self.parent
                 remedy = f"write the name alone: {stored[-1]}" if beside else _NO_MOVE
-                message = f"{path_text(path)} is renamed from {old}, which is the path of a column, not a name beside it"
+                message = (
+                    f"{path_text(path)} is renamed from {old}, which is the path of a column, not a name beside it"
+                )
                 self.pairing.problem("LB1075", path, message, found=old, remedy=remedy)
                 return True
         return False

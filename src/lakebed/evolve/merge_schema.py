@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog.altering import alter
-from lakebed.catalog.annotations import OPTION, annotate
+from lakebed.catalog.annotations import OPTION, annotate, applied_version
 from lakebed.catalog.branches import has_snapshots
 from lakebed.catalog.columns import Columns
 from lakebed.catalog.ids import assign
@@ -85,7 +85,7 @@ class SchemaMerge:
         self._check_leave(steps, merged, compare(base.fields, base.logical, fields, declared))
         # The evaluation applies the guards of changes and the rules of tables; only its ids come in another order.
         reached = evaluate(base, [s.change for s in steps], has_snapshots=has_snapshots, now=now, history=history)
-        said = annotate(fields, declared)
+        said = annotate(fields, declared, applied=applied_version(base))
         options = {k: v for k, v in reached.options.items() if k != OPTION}
         options |= {} if said is None else {OPTION: said}
         return replace(reached, fields=fields, highest_field_id=highest, options=options)

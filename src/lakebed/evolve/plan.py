@@ -10,7 +10,8 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.evolve.changes import Change, Path
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.verdicts import ODF_CODE, Verdict, worst
+from lakebed.evolve.drift import Drift
+from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict, worst
 from lakebed.physical import path_text
 
 
@@ -20,7 +21,7 @@ class PlannedChange:
 
     `changes` are the schema changes that do it, in order; an annotation shares the one change of the annotations.
     `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
-    changing a dataset's schema allows it.
+    changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`.
     """
 
     kind: EditKind
@@ -36,6 +37,13 @@ class PlannedChange:
     after: str | None = None
     odf_allowed: bool = True
     changes: tuple[Change, ...] = ()
+    undoes_others: bool = False
+
+    @property
+    def leave_codes(self) -> tuple[str, ...]:
+        """The codes that give leave for the change, all of which it needs; ODF's own is not among them."""
+        codes = [self.code] if self.verdict is Verdict.BREAKING else []
+        return tuple(dict.fromkeys([*codes, *([OUTSIDE_CODE] if self.undoes_others else [])]))
 
     @property
     def column(self) -> str:
@@ -49,7 +57,8 @@ class TablePlan:
 
     `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
     `target` is the version that results, its time 0; None when a change is forbidden.
-    `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan.
+    `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan. `drift` is told where a change
+    undoes what was made outside of `apply`.
     """
 
     name: str
@@ -61,6 +70,7 @@ class TablePlan:
     target: TableSchema | None
     compatibility: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
+    drift: Drift | None = None
 
     @property
     def is_noop(self) -> bool:
@@ -85,7 +95,7 @@ class TablePlan:
 
     def leave_needed(self) -> tuple[tuple[PlannedChange, str], ...]:
         """Each change that needs leave, with the code that gives it."""
-        own = [(c, c.code) for c in self.changes if c.verdict is Verdict.BREAKING]
+        own = [(c, code) for c in self.changes for code in c.leave_codes]
         odf = [(c, ODF_CODE) for c in self.refused_by_odf] if self.compatibility else []
         return (*own, *odf)
 
@@ -139,8 +149,11 @@ class Plan:
 
     def approvals_missing(self) -> tuple[str, ...]:
         """What still has to be allowed, each as `CODE:column`; empty where the plan can run if nothing is forbidden."""
-        missing = leave_missing(self.tables, frozenset(self.approvals))
-        return tuple(dict.fromkeys(approval(code, change) for _, change, code in missing))
+        return tuple(dict.fromkeys(approval(code, change) for _, change, code in self.leave_missing()))
+
+    def leave_missing(self) -> tuple[tuple[TablePlan, PlannedChange, str], ...]:
+        """Each change that still has to be allowed, with its table and the code that allows it."""
+        return leave_missing(self.tables, frozenset(self.approvals))
 
     def table(self, name: str) -> TablePlan | None:
         """The plan of the table of this name, or None."""

@@ -13,6 +13,7 @@ from lakebed.diagnostics import Diagnostic, Position, Severity, reason_of
 from lakebed.errors import LakebedError, RefusedError
 from lakebed.evolve import changes as change_values
 from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.drift import Drift
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.model.extra import canonical_json
@@ -85,6 +86,7 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
         "steps": [change_values.to_json(s) for s in table.steps],
         "target": table.target.to_json() if table.target else None,
         "diagnostics": [d.to_json() for d in table.diagnostics],
+        "drift": _drift_json(table.drift),
     }
 
 
@@ -102,7 +104,21 @@ def _table(value: Mapping[str, Any]) -> TablePlan:
         target=None if value["target"] is None else _schema(value["target"]),
         compatibility=value["compatibility"],
         diagnostics=tuple(_diagnostic(d) for d in value["diagnostics"]),
+        drift=_drift(value.get("drift")),
     )
+
+
+def _drift_json(drift: Drift | None) -> dict[str, Any] | None:
+    if drift is None:
+        return None
+    changes = None if drift.changes is None else list(drift.changes)
+    return {"applied": drift.applied, "last": drift.last, "changes": changes}
+
+
+def _drift(value: Mapping[str, Any] | None) -> Drift | None:
+    if value is None:
+        return None
+    return Drift(value["applied"], value["last"], None if value["changes"] is None else tuple(value["changes"]))
 
 
 def _schema(value: Mapping[str, Any]) -> TableSchema:
@@ -122,6 +138,7 @@ def _change_json(change: PlannedChange) -> dict[str, Any]:
         "before": change.before,
         "after": change.after,
         "odf_allowed": change.odf_allowed,
+        "undoes_others": change.undoes_others,
         "position": _position_json(change.position),
         "changes": [change_values.to_json(c) for c in change.changes],
     }
@@ -142,6 +159,7 @@ def _change(value: Mapping[str, Any]) -> PlannedChange:
         after=value["after"],
         odf_allowed=value["odf_allowed"],
         changes=tuple(change_values.from_json(c) for c in value["changes"]),
+        undoes_others=value.get("undoes_others", False),
     )
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeAlias
 
-from lakebed.catalog.annotations import OPTION, annotate, drift, refuse_newer
+from lakebed.catalog.annotations import OPTION, annotate, applied_version, drift, refuse_newer
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
@@ -17,6 +18,7 @@ from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
+from lakebed.evolve.drift import Drift, Outside
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
@@ -27,7 +29,7 @@ from lakebed.evolve.nested import Fields, locate
 from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import PlannedChange, TablePlan
-from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
+from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, undoing
 from lakebed.evolve.wording import before_and_after, summary
 from lakebed.model import Schema
 from lakebed.physical import path_text
@@ -36,10 +38,15 @@ from lakebed.physical.types import DataField, Map, with_nullability
 if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest
 
+#: The version of a number, for the one that `apply` made last.
+AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
+
 #: Options with this prefix are Lakebed's: a manifest neither declares nor removes them.
 OWN_OPTIONS = "lakebed."
 #: Refusals that may only follow from an earlier one, such as a column that is not there because it was not added.
 _CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4009", "LB4015"})
+#: What only annotations say.
+_NOTED = (EditKind.ANNOTATION, EditKind.MEANING)
 _KINDS_ODF_ALLOWS = frozenset(
     {
         EditKind.CREATE,
@@ -61,21 +68,24 @@ def plan_table(
     *,
     history: Callable[[], Iterable[TableSchema]] | None = None,
     file_problems: FileProblems = lambda _schema, _previous: (),
+    applied: AppliedVersion | None = None,
 ) -> TablePlan:
     """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
 
     The manifest's options are all the options that a user gives: one that the table has and the manifest has not is
     removed, those under `lakebed.` excepted. `history`, the versions that data files may have been written under, lets
     type changes be refused that old files could not be read under. `file_problems` says what the schema files of the
-    warehouse's layout cannot hold. Raises `ManifestError` for pins and renames that cannot be followed,
+    warehouse's layout cannot hold. `applied` gives the version of a number, None where it is not there; with it the
+    planned version is marked as made by `apply`, and what was made otherwise since the last such one is told apart:
+    undoing that needs leave. Raises `ManifestError` for pins and renames that cannot be followed,
     `ConversionError` for columns that cannot be stored, `ValidationError` for a table that the format does not allow,
     and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest.
     """
     try:
         declared = with_extras(declared)
         if base is None:
-            return _creation(declared, file_problems)
-        return _Planning(declared, base, has_snapshots, history, file_problems).plan()
+            return _creation(declared, file_problems, marked=applied is not None)
+        return _Planning(declared, base, has_snapshots, history, file_problems, applied).plan()
     except LakebedError as error:
         raise _placed(error, declared) from error
 
@@ -103,12 +113,12 @@ def _table_name(declared: TableManifest) -> str:
 # A table that is not there yet
 
 
-def _creation(declared: TableManifest, file_problems: FileProblems) -> TablePlan:
+def _creation(declared: TableManifest, file_problems: FileProblems, *, marked: bool) -> TablePlan:
     primary, partition, options = _declared_table(declared, {})
     fields, highest = identify_new(declared.schema, position_of=declared.position_of)
     fields = _key_columns(fields, primary, options)
     target = TableSchema(0, fields, highest, partition, primary, options, declared.description)
-    text = annotate(fields, declared.schema)
+    text = annotate(fields, declared.schema, applied=0 if marked else None)
     if text is not None:
         target = target.with_options({**options, OPTION: text})
     problems = [d for d in validate(target) if d.severity is Severity.ERROR]
@@ -159,8 +169,15 @@ def _declared_table(
         keys[key] = names
     if problems:
         raise ManifestError(*problems)
-    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS)}
+    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS) or _is_ignored(k, declared)}
     return keys[guards.PRIMARY_KEY], keys[guards.PARTITION], options
+
+
+def _is_ignored(key: str, declared: TableManifest) -> bool:
+    """Whether others own an option; what makes the keys of a table is nobody's but the manifest's."""
+    if key in declared.options or key in (guards.PRIMARY_KEY, guards.PARTITION):
+        return False
+    return any(fnmatchcase(key, pattern) for pattern in declared.ignore_options)
 
 
 def _key_columns(fields: Fields, keys: Sequence[str], options: Mapping[str, str]) -> Fields:
@@ -195,11 +212,13 @@ class _Planning:
     has_snapshots: Callable[[], bool]
     history: Callable[[], Iterable[TableSchema]] | None
     file_problems: FileProblems
+    applied: AppliedVersion | None
 
     def plan(self) -> TablePlan:
         declared, base = self.declared, self.base
         primary, partition, options = _declared_table(declared, base.options)
-        fields = identify(declared.schema, base, position_of=declared.position_of)
+        number, last = self._last_applied()
+        fields = identify(declared.schema, base, position_of=declared.position_of, applied=last)
         fields = _key_columns(fields, primary, options)
         meanings = compare(base.fields, base.logical, fields, declared.schema)
         steps = column_steps(base, fields, options)
@@ -214,21 +233,24 @@ class _Planning:
         changes = [s.change for s in steps]
         target, refusals = evaluate_all(base, changes, has_snapshots=self.has_snapshots, now=0)
         refused = self._refused(steps, refusals, target, fields)
-        annotation = self._annotation(edits, refusals, target)
+        annotation = self._annotation(steps, target) if edits and not refusals else []
         if not steps and not annotation:
-            edits = [e for e in edits if e.kind not in (EditKind.ANNOTATION, EditKind.MEANING)]
+            edits = [e for e in edits if e.kind not in _NOTED]
         if not refusals:
             written, _ = evaluate_all(base, [*changes, *annotation], has_snapshots=lambda: False, now=0)
             refused = refused_by_files(edits, self.file_problems(written, base)) | refused
         circumstances = Circumstances(meanings, self._not_null_allowed(options))
+        outside = None if number is None else Outside(number, last, base, fields)
+        undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
         planned = tuple(
             _planned(
                 edit,
-                _judgement(edit, circumstances, refused),
+                _judgement(edit, circumstances, refused, outside.drift if outside and edit in undone else None),
                 meanings,
                 declared,
                 _changes_of(edit, steps, annotation),
                 odf_allowed=_odf_allows(edit, fields),
+                undoes_others=edit in undone,
             )
             for edit in edits
         )
@@ -249,7 +271,15 @@ class _Planning:
                 *_notes_on_keys(declared, primary, options),
                 *look_alikes(base.fields, fields, declared.position_of),
             ),
+            drift=outside.drift if outside and undone else None,
         )
+
+    def _last_applied(self) -> tuple[int | None, TableSchema | None]:
+        """Number and content of the version that `apply` made last; no number where nothing came after it."""
+        number = applied_version(self.base) if self.applied is not None else None
+        if self.applied is None or number is None or number == self.base.id:
+            return None, None
+        return number, self.applied(number)
 
     def _key_edits(self, fields: Fields, primary: tuple[str, ...], partition: tuple[str, ...]) -> list[Edit]:
         """Keys that are declared otherwise. The stored keys are compared under the names that they are to have."""
@@ -288,12 +318,14 @@ class _Planning:
                     found.setdefault(edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
         return found
 
-    def _annotation(self, edits: Sequence[Edit], refusals: Sequence[Refusal], target: TableSchema) -> list[Change]:
+    def _annotation(self, steps: Sequence[Step], target: TableSchema) -> list[Change]:
         """The change that writes the annotations of the identified columns; none where nothing else changes."""
-        if not edits or refusals:
+        stored, schema = target.options.get(OPTION), self.declared.schema
+        number = applied_version(self.base)
+        if not steps and stored == annotate(target.fields, schema, applied=number):
             return []
-        text = annotate(target.fields, self.declared.schema)
-        if text == target.options.get(OPTION):
+        text = annotate(target.fields, schema, applied=self.base.id + 1 if self.applied is not None else number)
+        if text == stored:
             return []
         return [RemoveOption(OPTION) if text is None else SetOption(OPTION, text)]
 
@@ -313,15 +345,21 @@ def _unique(edits: Iterable[Edit]) -> list[Edit]:
     return list(dict.fromkeys(edits))
 
 
-def _judgement(edit: Edit, circumstances: Circumstances, refused: Mapping[Edit, Judgement]) -> Judgement:
-    """What the format refuses is forbidden; where the verdict alone forbids it too, its words are the better ones."""
+def _judgement(
+    edit: Edit, circumstances: Circumstances, refused: Mapping[Edit, Judgement], undone: Drift | None
+) -> Judgement:
+    """What the format refuses is forbidden; where the verdict alone forbids it too, its words are the better ones.
+
+    `undone` are the versions whose work the edit undoes.
+    """
     own = judge(edit, circumstances)
-    return own if own.verdict is Verdict.FORBIDDEN else refused.get(edit, own)
+    found = own if own.verdict is Verdict.FORBIDDEN else refused.get(edit, own)
+    return found if undone is None else undoing(found, undone.versions)
 
 
 def _changes_of(edit: Edit, steps: Sequence[Step], annotation: Sequence[Change]) -> tuple[Change, ...]:
     own = tuple(s.change for s in steps if s.edit == edit)
-    return own or (tuple(annotation) if edit.kind in (EditKind.ANNOTATION, EditKind.MEANING) else ())
+    return own or (tuple(annotation) if edit.kind in _NOTED else ())
 
 
 def _planned(
@@ -332,6 +370,7 @@ def _planned(
     changes: tuple[Change, ...],
     *,
     odf_allowed: bool,
+    undoes_others: bool = False,
 ) -> PlannedChange:
     before, after = before_and_after(edit, meanings)
     return PlannedChange(
@@ -348,6 +387,7 @@ def _planned(
         after=after,
         odf_allowed=odf_allowed,
         changes=changes,
+        undoes_others=undoes_others,
     )
 
 

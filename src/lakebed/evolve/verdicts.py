@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lakebed.evolve import option_guards as guards
@@ -43,6 +43,7 @@ class Judgement:
 
 
 ODF_CODE = "LB4220"
+OUTSIDE_CODE = "LB4231"
 _SAFE, _CAUTION, _BREAKING, _FORBIDDEN = Verdict
 
 #: Edits that are judged the same whatever they lead to.
@@ -90,6 +91,15 @@ def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
             return _option(edit)
         case _:
             return _FIXED[edit.kind]
+
+
+def undoing(judgement: Judgement, versions: str) -> Judgement:
+    """The verdict on an edit that undoes what `versions`, in words, did: it needs leave, whatever it needs else."""
+    outside = f"it undoes or changes what {versions} did outside of `apply`"
+    if judgement.verdict.rank >= Verdict.BREAKING.rank:
+        return replace(judgement, reason=f"{judgement.reason}; {outside}")
+    remedy = "declare it as it is now, or give leave to undo it"
+    return Judgement(_BREAKING, OUTSIDE_CODE, f"{outside}; {judgement.reason}", remedy)
 
 
 def _addition(edit: Edit) -> Judgement:

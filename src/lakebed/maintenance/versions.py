@@ -1,6 +1,7 @@
 """Which schema versions nothing refers to, and their removal (Paimon, "Deletion and rollback of schemas").
 
-The newest version always stays: it holds the highest field id. A version stays too while it was the newest until a
+The newest version always stays: it holds the highest field id. So does the one that `apply` made last, without which
+nobody could tell what others changed after it. A version stays too while it was the newest until a
 short time ago, since a writer that began then may still commit files under it. Gaps are legal for all readers.
 """
 
@@ -12,6 +13,7 @@ from datetime import timedelta
 from typing import Any
 
 from lakebed.catalog import TableName
+from lakebed.catalog.annotations import applied_version
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -146,10 +148,13 @@ def _examine(place: Place, min_age: timedelta, references: References) -> Versio
     for reference in references.to_versions_of(place.branch):
         by_version.setdefault(reference.schema_id, set()).add(reference)
     now = place.clock()
+    applied = applied_version(versions[-1]) if versions else None
     uses = []
     for number, version in enumerate(versions):
         found = frozenset(by_version.get(version.id, ()))
         reasons = [*summary(found), *_age_reasons(versions[number + 1 :], now, min_age)]
+        if version.id == applied and version is not versions[-1]:
+            reasons.append("the last version that `apply` made")
         uses.append(VersionUse(version.id, version.time_millis, tuple(reasons), found))
     return VersionReport(place.name, place.branch, min_age, tuple(uses))
 

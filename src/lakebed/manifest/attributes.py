@@ -39,6 +39,7 @@ DOMAIN = "lakebed.dev"
 PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"
 PARTITION_KEYS = f"{DOMAIN}/partitionKeys"
 OPTIONS = f"{DOMAIN}/options"
+IGNORE_OPTIONS = f"{DOMAIN}/ignoreOptions"
 BAD_ROW_ACTIONS = ("quarantine", "fail")
 MAX_FIELD_ID = 1073741822
 #: Paimon reads instructions from a description that starts so.
@@ -74,9 +75,10 @@ PLACES: dict[str, tuple[Place, ...]] = {
     PRIMARY_KEYS: (Place.ODF,),
     PARTITION_KEYS: (Place.ODF,),
     OPTIONS: (Place.ODF,),
+    IGNORE_OPTIONS: (Place.ODF,),
 }
 #: These say something about the table, not about the schema: they are taken out of its attributes.
-TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS})
+TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,7 @@ from lakebed.manifest.table_names import DEFAULT_DATABASE, QUARANTINE_SUFFIX, jo
 from lakebed.manifest.table_properties import (
     check_keys,
     decode_keys,
+    decode_patterns,
     decode_text_map,
     option_positions,
 )
@@ -39,7 +40,8 @@ from lakebed.model import required
 _ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
 _KINDS = spellings(_ENVELOPES)
 _EVENTS = spellings(EVENT_KINDS)
-_CONTENT = ("description", "primaryKeys", "partitionKeys", "options", "systemColumns", "compatibility", "read")
+_PROPERTIES = ("primaryKeys", "partitionKeys", "options", "ignoreOptions")
+_CONTENT = ("description", *_PROPERTIES, "systemColumns", "compatibility", "read")
 _NO_DECLARATION = {
     "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
     "Attributes": "A project's attributes stand in a file of their own, which `attributes` in lakebed.toml names.",
@@ -143,7 +145,7 @@ class DocumentDecoder:
         decoder = SchemaDecoder(self._problems)
         declared = decoder.decode(parts.schema, Place.ODF) if parts.schema is not None else None
         attributes: Mapping[str, Node] = declared.attributes if declared is not None else {}
-        nodes = {p: attributes.get(f"lakebed.dev/{p}") for p in ("primaryKeys", "partitionKeys", "options")}
+        nodes = {p: attributes.get(f"lakebed.dev/{p}") for p in _PROPERTIES}
         manifest = self._manifest(name, parts.node, nodes, declared, decoder, prefix="lakebed.dev/")
         if manifest is None:
             return None
@@ -176,6 +178,7 @@ class DocumentDecoder:
         primary = decode_keys(nodes["primaryKeys"], f"{prefix}primaryKeys", self._problems)
         partition = decode_keys(nodes["partitionKeys"], f"{prefix}partitionKeys", self._problems)
         options = decode_text_map(nodes["options"], f"{prefix}options", self._problems)
+        ignored = decode_patterns(nodes["ignoreOptions"], f"{prefix}ignoreOptions", options, self._problems)
         if declared is not None:
             check_keys(f"{prefix}primaryKeys", primary, declared.names, self._problems)
             check_keys(f"{prefix}partitionKeys", partition, declared.names, self._problems)
@@ -189,6 +192,7 @@ class DocumentDecoder:
             tuple(key.name for key in primary),
             tuple(key.name for key in partition),
             options,
+            ignore_options=ignored,
             position=name[1],
             positions=decoder.positions,
             property_positions=places | option_positions(nodes["options"]) | decoder.attribute_positions,

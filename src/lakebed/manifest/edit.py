@@ -81,7 +81,8 @@ def _check(text: str, number: int, wanted: TableManifest, source: str | None) ->
 
 def _comparable(table: TableManifest) -> tuple[Any, ...]:
     schema = without_attributes(table.schema, _DIRECTIVES)
-    return schema, table.primary_keys, table.partition_keys, dict(table.options), table.description, table.name
+    keys = table.primary_keys, table.partition_keys
+    return schema, keys, dict(table.options), table.ignore_options, table.description, table.name
 
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:
@@ -169,6 +170,7 @@ class _Values(_Step):
             ("description", declared.description, wanted.description),
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
             ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
+            ("ignoreOptions", list(declared.ignore_options), list(wanted.ignore_options)),
         ):
             if before != after:
                 self._set_or_remove(content, name, after or None)

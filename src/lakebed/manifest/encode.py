@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, assert_never
 
-from lakebed.manifest.attributes import OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
+from lakebed.manifest.attributes import IGNORE_OPTIONS, OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
 from lakebed.manifest.odf import SCHEMA_EVENT
 from lakebed.manifest.read_step import read_json
 from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
@@ -47,6 +47,8 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
     content["primaryKeys"] = list(manifest.primary_keys)
     content["partitionKeys"] = list(manifest.partition_keys)
     content["options"] = dict(sorted(manifest.options.items()))
+    if manifest.ignore_options:
+        content["ignoreOptions"] = list(manifest.ignore_options)
     if manifest.system_columns is not None:
         names = manifest.vocabulary.to_json()
         profile = manifest.system_columns.value
@@ -77,6 +79,7 @@ def _schema_event(manifest: TableManifest) -> dict[str, Any]:
         PRIMARY_KEYS: list(manifest.primary_keys),
         PARTITION_KEYS: list(manifest.partition_keys),
         OPTIONS: dict(sorted(manifest.options.items())),
+        IGNORE_OPTIONS: list(manifest.ignore_options),
     }
     schema = schema_json(manifest.schema)
     extra = {**schema.pop("extra", {}), **{key: value for key, value in about_table.items() if value}}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lakebed.manifest.json_schema_parts import KEYS, NAME, TEXT, TEXT_MAP, Json, definitions, one_of_names
+from lakebed.manifest.json_schema_parts import KEYS, NAME, PATTERNS, TEXT, TEXT_MAP, Json, definitions, one_of_names
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
 from lakebed.manifest.read_step import STEP_PROPERTIES
 from lakebed.manifest.system_columns import AUTO
@@ -48,6 +48,7 @@ REMAINDER = frozenset(
         "LB1080",  # keys that are not columns
         "LB1081",  # or stand there twice
         "LB1083",  # two descriptions that differ
+        "LB1084",  # an option that is declared and ignored
         "LB3710",  # the name of a quarantine
         "LB1090",  # the type of a declared system column
         "LB1602",  # an attribute of the project on a column of the wrong kind
@@ -132,6 +133,7 @@ def _table() -> Json:
         "primaryKeys": {"description": "Columns of the primary key; none makes an append table.", **KEYS},
         "partitionKeys": {"description": "Columns that rows are partitioned by.", **KEYS},
         "options": {"description": "Options of the table, text to text.", **TEXT_MAP},
+        "ignoreOptions": {"description": "Options that others own, as names or as patterns with `*`.", **PATTERNS},
         "systemColumns": {
             "description": "Put in the system columns of Open Data Fabric that are not declared.",
             "anyOf": [

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.manifest.attributes import (
     BAD_ROW_ACTIONS,
     DOMAIN,
+    IGNORE_OPTIONS,
     MAX_FIELD_ID,
     OPTIONS,
     PARTITION_KEYS,
@@ -49,6 +50,8 @@ TEXT_MAP: Json = {
     "additionalProperties": {"type": ["string", "number", "boolean", "null"]},
 }
 KEYS: Json = {"type": ["array", "null"], "items": NAME}
+#: As `KEYS`; a text that is blank is no name of an option.
+PATTERNS: Json = {"type": ["array", "null"], "items": {**NAME, "pattern": r"\S"}}
 
 _MEANING = {
     "Binary": "Bytes; of one length with `fixedLength`.",
@@ -266,6 +269,7 @@ _ATTRIBUTES: dict[str, Json] = {
     PRIMARY_KEYS: {"description": "The columns of the primary key.", **KEYS},
     PARTITION_KEYS: {"description": "The columns that rows are partitioned by.", **KEYS},
     OPTIONS: {"description": "Options of the table, text to text.", **TEXT_MAP},
+    IGNORE_OPTIONS: {"description": "Options that others own, as names or as patterns with `*`.", **PATTERNS},
 }
 
 

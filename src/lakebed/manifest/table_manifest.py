@@ -167,8 +167,9 @@ class TableManifest:
     """One declared table.
 
     `name` is the text `db.table` as the author wrote it. `schema` has every declared column, system columns included;
-    its description is the table's `description`, and the two are kept equal. `options` are text to text. `positions`
-    and `property_positions` say where fields and properties stand, and do not count for equality.
+    its description is the table's `description`, and the two are kept equal. `options` are text to text;
+    `ignore_options` are the names of those that others set and remove, or patterns with `*` for them. `positions` and
+    `property_positions` say where fields and properties stand, and do not count for equality.
     """
 
     name: str
@@ -183,6 +184,7 @@ class TableManifest:
     vocabulary: Vocabulary = Vocabulary()
     source_kind: SourceKind = SourceKind.TABLE
     odf: OdfDocument | None = None
+    ignore_options: tuple[str, ...] = ()
     position: Position | None = field(default=None, compare=False)
     positions: Mapping[FieldPath, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     property_positions: Mapping[FieldPath, Position] = field(

@@ -72,6 +72,27 @@ def decode_text_map(node: Node | None, what: str, problems: Problems) -> dict[st
     return options
 
 
+def decode_patterns(node: Node | None, what: str, options: Collection[str], problems: Problems) -> tuple[str, ...]:
+    """The names of options that others own, or patterns with `*`; one that is declared under `options` too is noted."""
+    if node is None or is_null(node):
+        return ()
+    if not isinstance(node, SequenceNode):
+        remedy = f"Write for example `{what}: [snapshot.*]`."
+        wrong_shape(problems, node, f"`{what}`", "a list of names of options", remedy=remedy)
+        return ()
+    patterns: dict[str, None] = {}
+    for item in node.items:
+        if not isinstance(item, ScalarNode) or is_empty(item) or not item.text.strip():
+            wrong_shape(problems, item, f"an entry of `{what}`", "the name of an option, or a pattern with `*`")
+        elif item.text in options:
+            message = f"the option {clipped(item.text)} is declared, and given up to others in `{what}`"
+            remedy = "Leave it out of one of the two. A pattern leaves declared options alone."
+            problems.error("LB1084", message, item, found=item.text, remedy=remedy)
+        else:
+            patterns.setdefault(item.text)
+    return tuple(patterns)
+
+
 def option_positions(node: Node | None) -> dict[FieldPath, Position]:
     """Where each option stands, by `("options", key)`."""
     if not isinstance(node, MappingNode):

@@ -66,7 +66,7 @@ def _undeclared(plan: Plan, width: int | None) -> list[str]:
 
 
 def _table(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None) -> str:
-    lines = [_head(table, colour)]
+    lines = [_head(table, colour), *_drift(table, colour, width)]
     for change in table.changes:
         lines += _change(change, table, allowed, colour, width)
     lines += _odf(table, allowed, colour, width)
@@ -80,6 +80,24 @@ def _head(table: TablePlan, colour: bool) -> str:
     if table.target is None:
         return f"{name}: cannot be changed as declared (schema {table.base_id})"
     return f"{name}: schema {table.base_id} to {table.target.id}"
+
+
+def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
+    """What was made outside of `apply`, where the plan undoes some of it."""
+    drift = table.drift
+    if drift is None:
+        return []
+    head = f"{drift.versions} made outside of apply, which made version {drift.applied} last:"
+    lost = f"version {drift.applied} is not there any more: what is there may be the work of others"
+    lines = drift.changes if drift.changes is not None else (lost,)
+    return [
+        styled(f"  {plain(head, colour)}", "yellow", colour),
+        *(
+            f"    {plain(piece, colour)}"
+            for line in lines
+            for piece in wrapped(line, None if width is None else width - 4)
+        ),
+    ]
 
 
 def _change(
@@ -98,8 +116,8 @@ def _change(
 def _advice(change: PlannedChange, allowed: frozenset[str], width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
     lines = []
-    if change.verdict is Verdict.BREAKING:
-        lines.append(_leave(change.code, change, allowed))
+    if change.leave_codes and change.verdict is not Verdict.FORBIDDEN:
+        lines += [_leave(code, change, allowed) for code in change.leave_codes]
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
         lines += _pieces(f"remedy: {change.remedy}", width)
     if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:

@@ -27,6 +27,7 @@ _OPTION_KEYS = st.sampled_from(["bucket", "file.format", "snapshot.num-retained.
 _OPTIONS = st.dictionaries(
     _OPTION_KEYS, st.sampled_from(["4", "true", "no", "1e3", "", "a: b", "~", "a\nb"]), max_size=3
 )
+_PATTERNS = st.lists(st.sampled_from(["write-*", "*", "consumer.id", "no"]), max_size=2, unique=True).map(tuple)
 _EVENT_KINDS = st.sampled_from(["SetVocab", "SetInfo", "SetLicense", "AddPushSource"])
 
 
@@ -43,6 +44,7 @@ def table_manifests(draw: DrawFn, *, paimon: bool = False) -> TableManifest:
         {} if paimon else draw(_OPTIONS),
         compatibility=draw(st.none() | st.sampled_from(Compatibility)),
         read=draw(st.none() | st.builds(ReadOptions, st.none() | st.just("csv"), _OPTIONS)),
+        ignore_options=draw(_PATTERNS),
     )
     taken = {"offset", "op", "system_time", "event_time"} & {f.name.lower() for f in schema.fields}
     if taken or paimon or not draw(st.booleans()):
@@ -57,7 +59,8 @@ def odf_manifests(draw: DrawFn) -> TableManifest:
     schema = draw(schemas())
     primary, partition = _keys(draw, schema)
     kind = draw(st.sampled_from([kind for kind in SourceKind if kind is not SourceKind.TABLE]))
-    table = TableManifest(draw(_NAMES), schema, primary, partition, draw(_OPTIONS), source_kind=kind)
+    keys, options, ignored = (primary, partition), draw(_OPTIONS), draw(_PATTERNS)
+    table = TableManifest(draw(_NAMES), schema, *keys, options, source_kind=kind, ignore_options=ignored)
     if kind is SourceKind.METADATA_EVENT:
         return replace(table, odf=OdfDocument())
     events = tuple(draw(st.lists(_events(), max_size=3)))

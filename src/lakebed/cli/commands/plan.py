@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--exit-code",
     is_flag=True,
     help="End with 10 when changes are pending, 11 when one lacks leave or is "
-    "forbidden, 13 when another engine changed the table.",
+    "forbidden, 13 when it would undo what was made outside of `apply`.",
 )
 @click.option(
     "--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen; --out keeps it."
@@ -64,10 +64,11 @@ def command(
 
 
 def _gate(plan: Plan) -> ExitCode:
-    if plan.is_forbidden or plan.approvals_missing():
+    missing = plan.leave_missing()
+    if plan.is_forbidden or any(not change.undoes_others for _, change, _ in missing):
         return ExitCode.REFUSED
     # What `lakebed.catalog.drift` finds; a plan carries it among its warnings.
-    if any(d.code.startswith("LB351") for d in plan.all_diagnostics):
+    if missing or any(d.code.startswith("LB351") for d in plan.all_diagnostics):
         return ExitCode.DRIFT
     return ExitCode.OK if plan.is_noop else ExitCode.CHANGES_PENDING
 
