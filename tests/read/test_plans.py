@@ -9,6 +9,8 @@ import pytest
 
 import lakebed
 from lakebed.spark import scan
+from lakebed.spark.scan import Scratch
+from lakebed.store import LocalStore, MemoryStore
 from read.lakes import declare, got, manifest, put
 
 V0 = """{name: k, type: Int64}
@@ -126,6 +128,25 @@ def test_a_session_that_ignores_sink_logs_reads_the_same(partitioned: lakebed.La
         assert [row[0] for row in got(frame.where("p is null"))] == [3]
     finally:
         spark.conf.unset(setting)
+
+
+@pytest.mark.parametrize("store", [LocalStore(), MemoryStore()])
+def test_an_own_scratch_directory_goes_with_its_last_list(tmp_path: Any, store: Any) -> None:
+    own = Scratch(store, f"{tmp_path}/.lakebed-scratch", is_own=True)
+    first, second = f"{own.directory}/lakebed-1", f"{own.directory}/lakebed-2"
+    own.publish(first, b"v1")
+    own.publish(second, b"v1")
+    own.remove(first)
+    assert store.read(f"{second}/_spark_metadata/0") == b"v1"
+    own.remove(second)
+    assert store.list(str(tmp_path)) == []
+    # The caller's own directory stays.
+    given = Scratch(store, f"{tmp_path}/given")
+    store.make_directory(given.directory)
+    given.publish(f"{given.directory}/x", b"v1")
+    given.remove(f"{given.directory}/x")
+    assert store.list(given.directory) == []
+    store.remove_directory(given.directory)
 
 
 def test_no_scratch_is_left(partitioned: lakebed.Lake, spark: Any, tmp_path: Any) -> None:

@@ -27,4 +27,12 @@ CODES: tuple[Code, ...] = (
         "    a row with the site `south` in in/site=north/a.csv",
         "Mend the row, move the file, or ignore the folders (`--ignore-folders`).",
     ),
+    Code(
+        "LB6131",
+        "A compressed file cannot be decompressed",
+        "It is cut off, damaged, or not compressed in the way that its ending says. Spark would read some of its rows, "
+        "or none, or fail without saying which file it was.",
+        "    a CSV file that is not compressed and called january.csv.gz",
+        "Get the file again, or give it the ending of what it is.",
+    ),
 )

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import bz2
 import csv
-import gzip
 import io
 from collections.abc import Iterator
-from typing import IO, cast
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
+from lakebed.spark.source_head import open_head
 from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import SourceOptions
 
@@ -18,8 +16,6 @@ BAD_HEADER = "LB6113"
 
 _DEFAULT_QUOTE = '"'
 _BOM = "\ufeff"
-#: Bytes of a file on a remote store that are looked at for the header.
-_HEAD = 1 << 20
 _PIECE = 1 << 12
 #: Spark's own limit.
 _MOST_COLUMNS = 20480
@@ -33,7 +29,7 @@ def read_header(path: str, options: SourceOptions, storage: SourceStorage = LOCA
     comment = options.get("comment", "")
     own_end = options.get("linesep", "")
     with (
-        _open(path, storage) as raw,
+        open_head(path, storage) as raw,
         io.TextIOWrapper(raw, encoding=options.encoding, errors="replace", newline=None) as text,
     ):
         for line in _lines(text, own_end):
@@ -53,14 +49,6 @@ def _lines(text: io.TextIOWrapper, end: str) -> Iterator[str]:
         *whole, rest = (rest + piece).split(end)
         yield from whole
     yield rest
-
-
-def _open(path: str, storage: SourceStorage) -> IO[bytes]:
-    store, root = storage.open(path)
-    raw: IO[bytes] = io.BytesIO(store.read_range(root, 0, _HEAD)) if "://" in path else io.FileIO(root)
-    if path.lower().endswith(".gz"):
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=raw))
-    return bz2.BZ2File(raw) if path.lower().endswith(".bz2") else raw
 
 
 def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:

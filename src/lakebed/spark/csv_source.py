@@ -40,9 +40,15 @@ _READER = {"columnPruning": "false", "enforceSchema": "true", "inferSchema": "fa
 
 def text_scan(format_: SourceFormat, options: SourceOptions, path: str) -> TextScan | None:
     """What looks at the bytes of a file while it is identified; None for a format that needs no look."""
-    if format_ is not SourceFormat.CSV:
-        return None
-    return TextScan(options.encoding, options.get("quote", '"'), compression_of(path))
+    compression = compression_of(path)
+    match format_:
+        case SourceFormat.CSV:
+            return TextScan(options.encoding, options.get("quote", '"'), compression)
+        case SourceFormat.JSON if compression:
+            # Of what is no bzip2 file Spark reads no rows, without a word.
+            return TextScan(None, "", compression)
+        case _:
+            return None
 
 
 def csv_parts(

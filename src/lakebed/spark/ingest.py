@@ -29,7 +29,7 @@ from lakebed.spark.run import IngestContext, Limits, Run
 from lakebed.spark.run_commit import RunGuard
 from lakebed.spark.run_memory import Leftover, RunMemory
 from lakebed.spark.runs import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
-from lakebed.spark.source_files import SourceFile, identify
+from lakebed.spark.source_files import SourceFile, check_compressed, identify
 from lakebed.spark.source_listing import FileChoice, are_gone, file_choice, find_files
 from lakebed.spark.source_options import SourceOptions, check_options
 from lakebed.spark.source_parts import SourcePart
@@ -225,7 +225,10 @@ class _Job:
         options = check_options(declared.format, declared.options)
         checked = replace(options, verify_checksums=self._context.verify_checksums)
         self._tell("looking at the files")
-        files = identify(found.files, partial(text_scan, declared.format, checked), storage)
+        # Documents are read by the driver, which says itself what is wrong with them.
+        scan = None if declared.documents is not None else partial(text_scan, declared.format, checked)
+        files = identify(found.files, scan, storage)
+        check_compressed(files)
         before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
         fresh = tuple(f for f in files if f.identity not in before)
         skipped = tuple(f.path for f in files if f not in fresh)

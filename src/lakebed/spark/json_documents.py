@@ -91,7 +91,7 @@ def _records_of(path: str, documents: Documents, storage: SourceStorage) -> tupl
             case ".bz2":
                 data = bz2.decompress(data)
         text = data.decode(documents.encoding)
-    except (OSError, EOFError, zlib.error, UnicodeDecodeError) as error:
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise _NoRecordsError(str(error), 0) from None
     try:
         return tuple(split_document(text, documents.sub_path))

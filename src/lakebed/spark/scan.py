@@ -22,6 +22,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
+from lakebed.errors import NotFoundError, StoreError
 from lakebed.spark.addresses import spark_pattern, spark_url
 from lakebed.spark.decoders.arrow_schema import to_arrow_schema
 from lakebed.spark.decoders.decode import ORDINAL, POSITION, decoder
@@ -29,6 +30,7 @@ from lakebed.store import LocalStore
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
 
+_MOST_TRIES = 5
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"
 _BLOCK = 128 << 20
 _ORDER = "_LAKEBED_ORDER"
@@ -92,10 +94,34 @@ class Scanned:
 
 @dataclass(frozen=True, slots=True)
 class Scratch:
-    """Where file lists are written for Spark to read: a store and a directory that Spark's driver sees too."""
+    """Where file lists are written for Spark to read: a store and a directory that Spark's driver sees too.
+
+    `is_own`: the directory is there for nothing else, and goes when nothing is in it any more.
+    """
 
     store: Store
     directory: str
+    is_own: bool = False
+
+    def publish(self, root: str, log: bytes) -> None:
+        """Write the log of a list to the directory `root` in the scratch directory."""
+        for left in reversed(range(_MOST_TRIES)):
+            try:
+                self.store.make_directory(f"{root}/_spark_metadata")
+                self.store.create_if_absent(f"{root}/_spark_metadata/0", log)
+            except NotFoundError:
+                # Whoever is done removes the empty scratch directory, perhaps between two steps of this one.
+                if not left:
+                    raise
+            else:
+                return
+
+    def remove(self, root: str) -> None:
+        """Take a list away, and the scratch directory if it was the last one in it."""
+        Inside(self.store, self.directory).delete_tree(root)
+        if self.is_own:
+            with contextlib.suppress(StoreError):
+                self.store.remove_directory(self.directory)
 
 
 def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory: str | None) -> Scratch:
@@ -104,7 +130,7 @@ def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory:
         return Scratch(LocalStore() if "://" not in directory else store, directory.rstrip("/"))
     if (spark.conf.get("spark.master", "") or "").startswith("local"):
         return Scratch(LocalStore(), tempfile.gettempdir())
-    return Scratch(store, f"{warehouse}/.lakebed-scratch")
+    return Scratch(store, f"{warehouse}/.lakebed-scratch", is_own=True)
 
 
 def format_of(path: str) -> FileFormat:
@@ -213,17 +239,16 @@ def _published_log(spark: SparkSession, files: Sequence[ScanFile], scratch: Scra
     A classic session reads the list while the DataFrame is made. A Spark Connect session reads it again with every
     query, so there it stays until the process ends.
     """
-    root, inside = f"{scratch.directory}/lakebed-{uuid4().hex}", Inside(scratch.store, scratch.directory)
-    scratch.store.make_directory(f"{root}/_spark_metadata")
-    scratch.store.create_if_absent(f"{root}/_spark_metadata/0", _log_text(files).encode())
+    root = f"{scratch.directory}/lakebed-{uuid4().hex}"
+    scratch.publish(root, _log_text(files).encode())
     if is_connect(spark):
-        atexit.register(inside.delete_tree, root)
+        atexit.register(scratch.remove, root)
         yield root
         return
     try:
         yield root
     finally:
-        inside.delete_tree(root)
+        scratch.remove(root)
 
 
 def _log_text(files: Sequence[ScanFile]) -> str:

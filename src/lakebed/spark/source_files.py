@@ -22,6 +22,7 @@ from lakebed.store.failures import translated
 UNKNOWN_FORMAT = "LB6103"
 MIXED_FORMATS = "LB6104"
 CHANGED_FILE = "LB6124"
+BROKEN = "LB6131"
 
 _CHUNK = 1 << 22
 _HASHERS = 4
@@ -151,6 +152,26 @@ def _identify(file: FoundFile, scan: TextScan | None, storage: SourceStorage) ->
             scan.feed(chunk)
     text = None if scan is None else scan.findings()
     return SourceFile(file.path, size, digest.hexdigest(), text=text, folders=folders_of(file.path, file.below))
+
+
+def check_compressed(files: Iterable[SourceFile]) -> None:
+    """Raise `IngestError` (LB6131) with every compressed file that cannot be decompressed to its end."""
+    broken = [broken_file(f.path, f.text.broken) for f in files if f.text is not None and f.text.broken is not None]
+    if broken:
+        raise IngestError(*(error.diagnostics[0] for error in broken))
+
+
+def broken_file(path: str, problem: str) -> IngestError:
+    """The error for a compressed file that cannot be decompressed."""
+    return IngestError(
+        Diagnostic(
+            BROKEN,
+            f"{path!r} cannot be decompressed: {problem}",
+            path=path,
+            expected=f"a whole file, compressed as its ending {compression_of(path)} says",
+            remedy="get the file again, or give it the ending of what it is",
+        )
+    )
 
 
 def compression_of(path: str) -> str:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 from lakebed.errors import IngestError
 from lakebed.spark.page_checksums import failed_checksum_of
 
 SPARK_FAILED = "LB6118"
 
+_READING = re.compile(r"Encountered error while reading file (\S+?)\.(?:\s|$)")
 _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
 
 
@@ -28,10 +30,12 @@ def spark_errors() -> Iterator[None]:
         damaged = failed_checksum_of(str(error))
         if damaged is not None:
             raise damaged from error
-        cause = _cause(error)
+        cause, file = _cause(error), _file(error)
+        what = f"Spark could not read {file!r}" if file else "Spark could not read, check or write the rows"
         raise IngestError.of(
             SPARK_FAILED,
-            f"Spark could not read, check or write the rows: {cause}",
+            f"{what}: {cause}",
+            path=file,
             found=cause,
             remedy="nothing was written; mend the cause and repeat the run",
         ) from error
@@ -40,6 +44,12 @@ def spark_errors() -> Iterator[None]:
 def _is_sparks(error: Exception) -> bool:
     """Whether an error comes out of Spark: its own classes, or a failure in the JVM that it passes on as it is."""
     return type(error).__module__.startswith("pyspark.") or hasattr(error, "java_exception")
+
+
+def _file(error: Exception) -> str | None:
+    """The file that was being read, as people write its path."""
+    found = _READING.search(str(error))
+    return None if found is None else unquote(re.sub("^file:(//)?(?=/)", "", found[1]))
 
 
 def _cause(error: Exception) -> str:

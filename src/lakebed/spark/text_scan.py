@@ -18,10 +18,14 @@ _GZIP = 15 + 16
 
 @dataclass(frozen=True, slots=True)
 class TextFindings:
-    """`invalid_at` is the byte, of the decompressed file, at which it stops being text (None: it is all text)."""
+    """`invalid_at` is the byte, of the decompressed file, at which it stops being text (None: it is all text).
+
+    `broken` is what is wrong with the file as a compressed one.
+    """
 
     invalid_at: int | None
     has_quotes: bool
+    broken: str | None = None
 
 
 class _Decompressor(Protocol):
@@ -36,9 +40,12 @@ class _Decompressor(Protocol):
 
 @dataclass(slots=True)
 class TextScan:
-    """Takes a file's bytes in pieces. `encoding` is one that Python knows, `quote` the quote character or nothing."""
+    """Takes a file's bytes in pieces. `encoding` is one that Python knows, `quote` the quote character or nothing.
 
-    encoding: str
+    Without an encoding only decompression is looked at.
+    """
+
+    encoding: str | None
     quote: str
     compression: str = ""
     _at: int = 0
@@ -47,29 +54,38 @@ class TextScan:
     _decoder: codecs.IncrementalDecoder | None = None
     _member: _Decompressor | None = None
     _head: bytes = field(default=b"")
+    _broken: str | None = None
 
     def feed(self, data: bytes) -> None:
         """The next bytes of the file, compressed as it is."""
         if not self.compression:
             self._text(data)
             return
-        while data:
+        while data and self._broken is None:
             if self._member is None or self._member.eof:
+                # Files that were padded with zeros are whole.
+                data = data if self._member is None else data.lstrip(b"\0")
+                if not data:
+                    return
                 self._member = zlib.decompressobj(_GZIP) if self.compression == ".gz" else bz2.BZ2Decompressor()
             try:
                 self._text(self._member.decompress(data))
-            except (zlib.error, OSError, EOFError):
-                # Not for us to say: Spark says what is wrong with a file that it cannot decompress.
+            except (zlib.error, OSError, EOFError) as error:
+                self._broken = str(error)
                 return
             data = self._member.unused_data if self._member.eof else b""
 
     def findings(self) -> TextFindings:
         """What there is to say when all bytes were fed."""
-        if self._invalid_at is None:
+        if self.compression and self._broken is None and (self._member is None or not self._member.eof):
+            self._broken = "it ends before its compressed content does"
+        if self._invalid_at is None and self._broken is None:
             self._decode(b"", final=True)
-        return TextFindings(self._invalid_at, self._has_quotes)
+        return TextFindings(self._invalid_at, self._has_quotes, self._broken)
 
     def _text(self, data: bytes) -> None:
+        if self.encoding is None:
+            return
         if not self._has_quotes and self.quote:
             self._has_quotes = self.quote.encode(_plain(self.encoding), "replace") in data
         if self._invalid_at is None and data:
@@ -77,6 +93,8 @@ class TextScan:
         self._at += len(data)
 
     def _decode(self, data: bytes, *, final: bool) -> None:
+        if self.encoding is None:
+            return
         before = 0
         if self._decoder is None:
             if len(self._head) + len(data) < 2 and not final:
