@@ -118,10 +118,11 @@ class Scratch:
 
     def remove(self, root: str) -> None:
         """Take a list away, and the scratch directory if it was the last one in it."""
-        Inside(self.store, self.directory).delete_tree(root)
+        inside = Inside(self.store, self.directory)
+        inside.delete_tree(root)
         if self.is_own:
             with contextlib.suppress(StoreError):
-                self.store.remove_directory(self.directory)
+                inside.remove_directory(self.directory)
 
 
 def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory: str | None) -> Scratch:
