@@ -13,7 +13,7 @@ from lakebed.catalog.metadata import TableMetadata, read_record
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import PathFactory
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import CorruptMetadataError
+from lakebed.errors import CorruptMetadataError, StoreError
 
 
 def completed_by_record(path_factory: PathFactory, name: TableName) -> Callable[[TableSchema], TableSchema]:
@@ -22,7 +22,7 @@ def completed_by_record(path_factory: PathFactory, name: TableName) -> Callable[
     def completed(schema: TableSchema) -> TableSchema:
         try:
             record = read_record(path_factory, name)
-        except CorruptMetadataError:
+        except (CorruptMetadataError, StoreError):
             return schema
         return schema if record is None else completed_version(schema, record)
 

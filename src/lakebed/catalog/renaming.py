@@ -14,8 +14,9 @@ from lakebed.catalog.branches import has_schema
 from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
 from lakebed.catalog.paths import PathFactory
 from lakebed.diagnostics import Diagnostic, reason_of
-from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError
+from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
+from lakebed.store.afterwards import UNDONE, afterwards, with_note
 from lakebed.store.inside import Inside
 
 CANNOT_MOVE = "LB3705"
@@ -52,10 +53,16 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
             store.replace(_marker(paths, source), json.dumps({"table": [target.database, target.table]}).encode())
         store.move_directory(paths.table(source), paths.table(target))
     if has_quarantine:
-        store.move_directory(paths.table(source.quarantine), paths.table(target.quarantine))
+        try:
+            store.move_directory(paths.table(source.quarantine), paths.table(target.quarantine))
+        except LakebedError as error:
+            note = f"{source} is called {target} now, but its quarantine has still the old name"
+            raise with_note(error, UNDONE, note, "Repeat the rename: that finishes it.") from error
     if not _has_quarantine(store, paths, target):
         return [target]
-    Inside(store, paths.table(target.quarantine)).delete(_marker(paths, target))
+    marker = _marker(paths, target)
+    with afterwards(f"{source} was renamed to {target}", "a marker is left", path=marker, remedy="Delete the file."):
+        Inside(store, paths.table(target.quarantine)).delete(marker)
     return [target, target.quarantine]
 
 

@@ -62,6 +62,7 @@ class SchemaManager:
         dialect: how a schema file is written.
         clock: milliseconds since 1970, for `timeMillis`.
         evolver: makes the next version from the wanted columns; `reshape` where None, which refuses changes of types.
+        before_new_version: called before a version is published; what it raises keeps it from that.
         on_new_version: called after a version has been published.
         completed: adds to a version what its file has no place for and another file of the table holds.
     """
@@ -76,6 +77,7 @@ class SchemaManager:
         dialect: Dialect = PAIMON,
         clock: Clock = system_clock,
         evolver: Evolver | None = None,
+        before_new_version: Callable[[TableSchema], None] | None = None,
         on_new_version: Callable[[TableSchema], None] | None = None,
         completed: Callable[[TableSchema], TableSchema] | None = None,
     ) -> None:
@@ -87,6 +89,7 @@ class SchemaManager:
         self._dialect = dialect
         self._clock = clock
         self._evolver = evolver or reshape
+        self._before_new_version = before_new_version
         self._on_new_version = on_new_version
         self._completed = completed or (lambda schema: schema)
         self._lock = threading.Lock()
@@ -193,6 +196,8 @@ class SchemaManager:
             problems = self._dialect.problems(schema, self._replay(newest, known))
             if problems:
                 raise UnsupportedError(*problems)
+        if self._before_new_version is not None:
+            self._before_new_version(schema)
         if not self.store.create_if_absent(self.path(schema.id), data):
             refuse_obstacle(self.store, self.path(schema.id), self._what(schema.id))
             return False

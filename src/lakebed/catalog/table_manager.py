@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from lakebed.catalog.altering import Alterer, alter
-from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.branches import has_schema, has_snapshots
 from lakebed.catalog.building import first_version, option_texts
 from lakebed.catalog.columns import AnyFields, to_columns
@@ -16,11 +14,12 @@ from lakebed.catalog.databases import Databases, already_there, missing_branch
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.dropping import is_interrupted, refuse_leftovers, remove_table
 from lakebed.catalog.external import refuse_another_definition, refuse_external_data
-from lakebed.catalog.metadata import TableMetadata, described, instant, read_record, synthesised
+from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.mini_record import completed_by_record
 from lakebed.catalog.mini_rows import refuse_foreign_rows
 from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
 from lakebed.catalog.paths import MAIN, Layout, PathFactory
+from lakebed.catalog.records import Records
 from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
 from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
 from lakebed.catalog.reshape import Evolver
@@ -28,13 +27,9 @@ from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import (
-    CorruptMetadataError,
-    StoreError,
-    UsageError,
-    ValidationError,
-)
+from lakebed.errors import LakebedError, UsageError, ValidationError
 from lakebed.store import Store
+from lakebed.store.afterwards import UNDONE, with_note
 from lakebed.store.obstacles import refuse_obstacle
 
 NO_ALTERER = "LB3126"
@@ -71,6 +66,7 @@ class TableManager:
         self._lock = threading.Lock()
         self._managers: dict[tuple[TableName, str], SchemaManager] = {}
         self._databases = Databases(path_factory, self.store)
+        self._records = Records(path_factory, clock)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
@@ -148,16 +144,7 @@ class TableManager:
         """
         name = TableName(database, table)
         manager = self.get_schema_manager(database, table)
-        try:
-            record = read_record(self.path_factory, name)
-        except CorruptMetadataError:
-            record = None
-        if record is None:
-            return synthesised(name, manager)
-        latest = manager.get_current_schema()
-        if record.current_schema_id == latest.id:
-            return record
-        return self._write_record(self._raised(record, latest))
+        return self._records.of(name, manager)
 
     # -- making ------------------------------------------------------------------------------------------------------
 
@@ -223,27 +210,7 @@ class TableManager:
             self.store, self.table_path(name), name=name, dialect=dialect_of(self.path_factory.layout)
         ).publish(schema):
             raise already_there(name)
-        return self._write_record(described(name, schema, made=schema.time_millis or self._clock()))
-
-    def after_new_version(self, name: TableName, schema: TableSchema) -> None:
-        """Put the record of a table up to a new version of its main branch; a table without a record gets none.
-
-        In the mini layout, where options and comment are nowhere else, it gets one when there are any.
-
-        Raises:
-            CorruptMetadataError, StoreError: in the mini layout, options or a comment that cannot be written.
-        """
-        needed = self.path_factory.layout is Layout.MINI and bool(schema.options or schema.comment)
-        try:
-            record = read_record(self.path_factory, name)
-        except CorruptMetadataError:
-            if needed:
-                raise
-            return
-        if record is None and needed:
-            record = replace(described(name, schema, made=schema.time_millis or self._clock()), current_schema_id=-1)
-        if record is not None and record.current_schema_id < schema.id:
-            self._write_record(self._raised(record, schema))
+        return self._records.begin(name, schema)
 
     def alter_table(self, database: str, table: str, changes: Sequence[Any], *, branch: str = MAIN) -> TableSchema:
         """The version after all changes, as one new version; the present one where they change nothing.
@@ -299,7 +266,13 @@ class TableManager:
                 self._refuse_external_data(dropped)
         self._databases.keep(database)
         for dropped in names:
-            remove_table(self.store, self.table_path(dropped))
+            try:
+                remove_table(self.store, self.table_path(dropped))
+            except LakebedError as error:
+                if self.exists(dropped):
+                    raise
+                note = f"the table {dropped} is gone, but something is left in {self.table_path(dropped)}"
+                raise with_note(error, UNDONE, note, "Drop it again: that removes the rest.") from error
         self._forget(*names)
         return tuple(reversed(names))
 
@@ -343,9 +316,7 @@ class TableManager:
         moved = rename(self.store, self.path_factory, source, target)
         self._forget(source, target, *moved)
         for name in moved:
-            record = read_record(self.path_factory, name)
-            if record is not None:
-                self._write_record(record)
+            self._records.rename(name, f"{source} was renamed to {target}")
         return self.get_table_metadata(target.database, target.table)
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -362,7 +333,8 @@ class TableManager:
                     dialect=dialect_of(self.path_factory.layout),
                     clock=self._clock,
                     evolver=self._evolver,
-                    on_new_version=(lambda schema: self.after_new_version(name, schema)) if branch == MAIN else None,
+                    before_new_version=(lambda schema: self._records.check(name, schema)) if branch == MAIN else None,
+                    on_new_version=(lambda schema: self._records.follow(name, schema)) if branch == MAIN else None,
                     completed=completed_by_record(self.path_factory, name)
                     if branch == MAIN and self.path_factory.layout is Layout.MINI
                     else None,
@@ -376,28 +348,6 @@ class TableManager:
 
     def _refuse_external_data(self, name: TableName) -> None:
         refuse_external_data(self.store, self.table_path(name), name, dialect_of(self.path_factory.layout))
-
-    def _raised(self, record: TableMetadata, latest: TableSchema) -> TableMetadata:
-        """The record at a version."""
-        time = instant(latest.time_millis or self._clock())
-        raised = replace(record, current_schema_id=latest.id, last_modified_time=max(record.create_time, time))
-        properties = {key: value for key, value in sorted(latest.options.items()) if key != OPTION}
-        kept = record.properties if record.properties == properties else properties
-        return replace(raised, description=latest.comment or "", properties=kept)
-
-    def _write_record(self, record: TableMetadata) -> TableMetadata:
-        """Write the record where that is possible.
-
-        The schema file is the truth and is written already: a store that refuses the record must not make the caller
-        believe that the version failed. The next look at the table puts the record right. Not so in the mini layout,
-        whose options and comments are in the record alone.
-        """
-        try:
-            record.persist(self.path_factory)
-        except StoreError:
-            if self.path_factory.layout is Layout.MINI and (record.properties or record.description):
-                raise
-        return record
 
 
 def _of_branch(database: str, table: str, branch: str) -> tuple[TableName, str]:

@@ -7,8 +7,11 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
+from typing import Any
 
 import click
 
@@ -16,7 +19,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
 from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import LakebedError, UsageError
+from lakebed.errors import LakebedError, LakebedWarning, UsageError
 
 #: Command name -> what `lakebed --help` says of it. The module of the same name holds `command`.
 COMMANDS = {
@@ -97,9 +100,27 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     try:
-        return _run(session, words)
+        with _told_warnings(session):
+            return _run(session, words)
     except ReaderGoneError:
         return ExitCode.READER_GONE
+
+
+@contextmanager
+def _told_warnings(session: Session) -> Iterator[None]:
+    """Show Lakebed's own warnings as it shows problems; others as Python does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", LakebedWarning)
+        show = warnings.showwarning
+
+        def tell(message: Warning | str, *where: Any, **parts: Any) -> None:
+            if isinstance(message, LakebedWarning):
+                session.output.diagnose([message.diagnostic])
+            else:
+                show(message, *where, **parts)
+
+        warnings.showwarning = tell
+        yield
 
 
 def _run(session: Session, words: list[str]) -> int:

@@ -1,4 +1,4 @@
-"""Codes of what a storage holds in the wrong place, refuses or cannot do: LB3608 to LB3649."""
+"""Codes of what a storage holds in the wrong place, refuses or cannot do: LB3608 to LB3649, and LB3413 to LB3419."""
 
 from __future__ import annotations
 
@@ -41,5 +41,22 @@ CODES: tuple[Code, ...] = (
         "There is no room for the file, or the quota of the user is used up. The file was not published.",
         "    No space left on device",
         "Make room, then repeat the command.",
+    ),
+    Code(
+        "LB3613",
+        "The change was made, but not all that goes with it",
+        "What makes the change visible was done; what comes after it, such as removing what is left over, failed. The "
+        "change stands and is not to be repeated.",
+        "    a branch that was deleted, and a file of it that cannot be removed",
+        "Do what the message says; nothing is lost.",
+    ),
+    Code(
+        "LB3413",
+        "The record of a table is behind its schema",
+        "A version was made, or a table was made or renamed; the `metadata` record beside it, a convenience for other "
+        "programs, could not be written. Readers go by the schema files. In the mini layout the record holds the "
+        "options and the comment too: there the change is an error, which says what was made without them.",
+        "    warehouse/shop.db/orders/metadata, a directory",
+        "Look at what is there and mend or remove it; the next change writes the record again.",
     ),
 )

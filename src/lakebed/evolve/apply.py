@@ -177,8 +177,6 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
                 remedy="make the plan again",
             )
         )
-    if branch == MAIN:
-        tables.after_new_version(name, schema)
     return AppliedTable(table.name, schema.id, created=False, changed=True, changes=_done(table))
 
 

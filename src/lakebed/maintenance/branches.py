@@ -23,6 +23,7 @@ from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import ReferenceKind, References, State
 from lakebed.maintenance.tags import Tags, snapshot_bytes
 from lakebed.store import DirectoryStore, temporary
+from lakebed.store.afterwards import afterwards
 
 BRANCH_EXISTS = "LB3651"
 NO_SUCH_BRANCH = "LB3652"
@@ -211,13 +212,17 @@ class Branches:
             gone = f"{self._place.table_path}/branch/{temporary.old_branch()}"
             inside.check(root)
             store.move_directory(root, gone)
-            inside.delete_tree(gone)
+            done, remedy = f"branch {name!r} was deleted", "Clean up with `lakebed orphans`."
+            with afterwards(done, f"files are left in {gone}", path=gone, remedy=remedy):
+                inside.delete_tree(gone)
             return
         store.replace(f"{root}/{INCOMPLETE}", b"")
-        for entry in store.list(root):
-            if entry.is_directory:
-                inside.delete_tree(f"{root}/{entry.name}")
-        inside.delete_tree(root)
+        done, remedy = f"branch {name!r} was deleted", "Delete it again: that removes the rest."
+        with afterwards(done, f"files are left in {root}", path=root, remedy=remedy):
+            for entry in store.list(root):
+                if entry.is_directory:
+                    inside.delete_tree(f"{root}/{entry.name}")
+            inside.delete_tree(root)
 
     # -- errors ------------------------------------------------------------------------------------------------------
 

@@ -118,7 +118,7 @@ def _add(main: Place, branch: Place, gained: FastForward) -> None:
     if gained.snapshots:
         with suppress(StoreError):
             main.store.replace(f"{main.root}/snapshot/LATEST", str(gained.snapshots[-1]).encode())
-    main.put_record_right()
+    main.put_record_right(f"{main.label} was brought forward to {branch.label}")
 
 
 def _foreign_snapshots(main: Place, branch: Place) -> list[str]:

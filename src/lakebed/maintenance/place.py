@@ -9,6 +9,7 @@ from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
+from lakebed.store.afterwards import afterwards
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
 from lakebed.table.snapshot import SnapshotManager
@@ -78,7 +79,13 @@ class Place:
         """Another branch of the same table."""
         return replace(self, branch=branch)
 
-    def put_record_right(self) -> None:
-        """Let the table's `metadata` record say the newest version of the main branch, where there is a record."""
-        if self.branch == MAIN:
+    def put_record_right(self, done: str) -> None:
+        """Let the table's `metadata` record say the newest version of the main branch, where there is a record.
+
+        A failure is a warning that `done` is done.
+        """
+        if self.branch != MAIN:
+            return
+        path, remedy = self.tables.path_factory.metadata(self.name), "The next change of the table writes the record."
+        with afterwards(done, "its `metadata` record was not brought up to date", path=path, remedy=remedy):
             self.tables.get_table_metadata(self.name.database, self.name.table)

@@ -109,8 +109,13 @@ def roll_back_schema(place: Place, schema_id: int, *, dry_run: bool = False) -> 
     _refuse_referred(place, schema_id, references)
     for _, path, _ in reversed(contents):
         place.inside.delete(path)
-    late = _later_references(place, schema_id, references)
-    newer = [i for i in schemas.ids() if i > schema_id]
+    try:
+        late = _later_references(place, schema_id, references)
+        newer = [i for i in schemas.ids() if i > schema_id]
+    except LakebedError:
+        # Nobody can tell whether they are needed.
+        put_back(place.store, contents)
+        raise
     if late or newer:
         put_back(place.store, contents)
         what = "; ".join(summary(late)) or f"schema {newer[0]} was made"
@@ -122,7 +127,7 @@ def roll_back_schema(place: Place, schema_id: int, *, dry_run: bool = False) -> 
                 remedy="Stop the writers and try again.",
             )
         )
-    place.put_record_right()
+    place.put_record_right(f"{place.label} was rolled back to schema {schema_id}")
     return RollBack(place.name, place.branch, found.target, versions=tuple(later), done=True)
 
 

@@ -14,10 +14,19 @@ from typing import Any
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, NotFoundError, RefusedError, UsageError
+from lakebed.errors import (
+    AlreadyExistsError,
+    ConflictError,
+    LakebedError,
+    NotFoundError,
+    RefusedError,
+    StoreError,
+    UsageError,
+)
 from lakebed.maintenance.names import check_new_name
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References
+from lakebed.store.afterwards import warn_undone
 from lakebed.store.obstacles import refuse_obstacle
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
@@ -113,7 +122,7 @@ class Tags:
         if not store.create_if_absent(path, data):
             refuse_obstacle(store, path, f"tag {name!r}")
             raise self._exists(name)
-        if not store.exists(self._snapshots.path(number)):
+        if self._is_gone(number, name):
             # Its data files may be going at this moment, as those of a snapshot that no tag keeps.
             self._place.inside.delete(path)
             raise ConflictError(
@@ -138,6 +147,15 @@ class Tags:
         refuse_needed(self._place, name, tag.snapshot)
         self._place.inside.delete(self._path(name))
         return tag
+
+    def _is_gone(self, number: int, name: str) -> bool:
+        """Whether a snapshot has expired since it was tagged; where that cannot be told the tag stays."""
+        done, undone = f"tag {name!r} was made", f"whether snapshot {number} has expired meanwhile could not be told"
+        try:
+            return not self._place.store.exists(self._snapshots.path(number))
+        except StoreError as error:
+            warn_undone(error, done, undone, path=self._path(name), remedy="Look whether the tag can be read.")
+            return False
 
     def _exists(self, name: str) -> AlreadyExistsError:
         try:

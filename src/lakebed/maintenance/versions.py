@@ -111,7 +111,12 @@ def remove_versions(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Ve
         if schema_id in report.unused:
             place.inside.delete(path)
             removed.append((schema_id, path, data))
-    needed = {r.schema_id for r in references.to_versions_of(place.branch)}
+    try:
+        needed = {r.schema_id for r in references.to_versions_of(place.branch)}
+    except LakebedError:
+        # Nobody can tell whether they are needed.
+        put_back(place.store, removed)
+        raise
     returned = [part for part in removed if part[0] in needed]
     put_back(place.store, returned)
     back = {part[0] for part in returned}
