@@ -14,7 +14,7 @@ _ROOMS = (
     *("general", "manifest", "types", "arrow", "conversion", "catalog", "databases", "maintenance", "evolve"),
     "stores",
     *("merge", "table", "rows", "ingest", "reading", "casts", "cli", "comparison", "attributes", "events", "migration"),
-    *("row_parts", "merging", "formats", "travel", "pruning", "spark_source", "sources"),
+    *("row_parts", "merging", "formats", "travel", "pruning", "spark_source", "sources", "runtime"),
 )
 
 

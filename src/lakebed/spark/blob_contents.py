@@ -10,6 +10,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType
 
 from lakebed.errors import UsageError
+from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store
 from lakebed.table.blob_columns import read_blob
 
@@ -33,7 +34,10 @@ def fetched(rows: DataFrame, columns: Sequence[str], store: Store, root: str) ->
         for batch in batches:
             yield from _with_contents(batch, places, store, root)
 
-    return rows.mapInArrow(fetch, schema) if places else rows
+    if not places:
+        return rows
+    check_workers(rows.sparkSession)
+    return rows.mapInArrow(fetch, schema)
 
 
 def _with_contents(batch: pa.RecordBatch, places: Sequence[int], store: Store, root: str) -> Iterator[pa.RecordBatch]:

@@ -34,6 +34,7 @@ from lakebed.spark.orc_clocks import (
     jvm_zone,
     legacy_zones,
     orc_changes,
+    refuse_orc_instants,
     refuse_orc_names,
     refuse_orc_positions,
     scanned_as_instants,
@@ -42,6 +43,7 @@ from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, store
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
 from lakebed.spark.pushdown import shielded
+from lakebed.spark.reach import check_reach
 from lakebed.spark.scan import (
     NATIVE,
     FileFormat,
@@ -53,6 +55,7 @@ from lakebed.spark.scan import (
     scan,
     without_deleted,
 )
+from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store
 from lakebed.table.deletion_vectors import read_positions
 from lakebed.table.file_columns import stored_fields
@@ -165,6 +168,9 @@ class FileRows:
         for file, form in zip(files, forms, strict=True):
             if form.format is FileFormat.ORC:
                 refuse_orc_positions(form.stored, stored_fields(self.version, file), file.path)
+        orc = [file for file, form in zip(files, forms, strict=True) if form.format is FileFormat.ORC]
+        instants = [file.path for file in orc if holds_instants(stored_fields(self.version, file))]
+        refuse_orc_instants(self.spark, self.store, instants)
         if is_set(schema.options, LEGACY_INSTANTS, default=True):
             open_ = [i for i, f in enumerate(forms) if f.format is FileFormat.ORC and holds_instants(f.stored)]
             for i, zone in zip(open_, legacy_zones(self.store, [files[i].path for i in open_]), strict=True):
@@ -217,8 +223,10 @@ class FileRows:
     ) -> Scanned:
         if format is FileFormat.BLOB and self.descriptors:
             return described(self.spark, self.store, wanted, files)
+        check_reach(self.spark, (file.path for file in files))
         if format not in NATIVE:
             _refuse_big(files)
+            check_workers(self.spark)
         verify = self.rules.verify_checksums
         return scan(self.spark, format, wanted, files, self.scratch, positions=positions, verify_checksums=verify)
 

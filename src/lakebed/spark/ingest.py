@@ -25,6 +25,7 @@ from lakebed.spark.csv_source import text_scan
 from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
 from lakebed.spark.merge_on_ingest import MergeChoice, merge_frame, merge_parts, merge_types
 from lakebed.spark.prepare import NOT_DECLARED
+from lakebed.spark.reach import check_reach
 from lakebed.spark.run import IngestContext, Limits, Run
 from lakebed.spark.run_commit import RunGuard
 from lakebed.spark.run_memory import Leftover, RunMemory
@@ -108,6 +109,7 @@ def ingest(
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
     refuse_legacy_dates(spark)
+    check_reach(spark, [context.tables.get_schema_manager(name.database, name.table).path(schema.id)])
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
@@ -236,6 +238,9 @@ class _Job:
             done = self._repeated(run_id, files, fresh)
             if done is not None:
                 return done
+
+        if fresh:
+            check_reach(self._spark, [f.path for f in fresh])
 
         def opened(schema: TableSchema) -> tuple[SourcePart, ...]:
             columns = schema.field_names if named.folders else None

@@ -37,7 +37,7 @@ from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instan
 from lakebed.spark.footers import of_each_file
 from lakebed.spark.leaves import Change, Changes
 from lakebed.store.base import Store
-from lakebed.table.orc_footer import java_writer_zone
+from lakebed.table.orc_footer import has_instants, java_writer_zone
 
 #: Names of the zone whose clocks are never put forward.
 _FIXED = frozenset({"UTC", "Etc/UTC", "Z", "GMT", "Etc/GMT", "UCT", "Etc/UCT", "Universal", "Zulu"})
@@ -51,6 +51,8 @@ _ZONES_ARE_SIMPLE = -2_208_988_800_000_000
 #: The days since 1970 of 0000-03-01 in the Julian calendar, from which years of it are counted.
 _JULIAN_START = -719_470
 _REMEDY = "start Spark with -Duser.timezone=UTC in spark.driver.extraJavaOptions and spark.executor.extraJavaOptions"
+#: The first Spark whose ORC reader knows the type TIMESTAMP WITH LOCAL TIME ZONE.
+_KNOWS_INSTANTS = (4, 2)
 LEGACY_INSTANTS = "orc.timestamp-ltz.legacy.type"
 
 
@@ -143,6 +145,25 @@ def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataFiel
                 f"data file {path} in ORC has only columns whose names start with _col, and not all of them are wanted",
                 path=path,
                 remedy="rename a column and let an engine rewrite the file",
+            )
+
+
+def refuse_orc_instants(spark: SparkSession, store: Store, paths: Sequence[str]) -> None:
+    """Raise UnsupportedError for files of whose columns one has a type that the session's Spark does not know.
+
+    It looks at the types of all columns of a file, wanted or not.
+    """
+    if not paths or tuple(int(n) for n in spark.version.split(".")[:2]) >= _KNOWS_INSTANTS:
+        return
+    for path, unknown in zip(paths, of_each_file(lambda path: has_instants(store, path), paths), strict=True):
+        if unknown:
+            raise UnsupportedError.of(
+                "LB6460",
+                f"Spark {spark.version} cannot read {path}: an ORC file with TIMESTAMP WITH LOCAL TIME ZONE",
+                path=path,
+                expected=f"Spark {'.'.join(map(str, _KNOWS_INSTANTS))} or newer",
+                found=spark.version,
+                remedy="use a newer Spark, or let an engine rewrite the file as Parquet",
             )
 
 

@@ -1,4 +1,7 @@
-"""Failures of Spark as errors of ours."""
+"""Failures of Spark as errors of ours.
+
+Ours stand alone: Spark's page of traces is not shown under them, and stays reachable as their `__context__`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,8 @@ SPARK_FAILED = "LB6118"
 
 _READING = re.compile(r"Encountered error while reading file (\S+?)\.(?:\s|$)")
 _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
+#: How what comes from the JVM begins: the failure itself is in the next line, after a colon.
+_CALLED = "An error occurred while calling "
 
 
 @contextmanager
@@ -25,12 +30,12 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _is_sparks(error):
+        if not is_sparks(error):
             raise
         damaged = failed_checksum_of(str(error))
         if damaged is not None:
-            raise damaged from error
-        cause, file = _cause(error), _file(error)
+            raise damaged from None
+        cause, file = cause_of(error), _file(error)
         what = f"Spark could not read {file!r}" if file else "Spark could not read, check or write the rows"
         raise IngestError.of(
             SPARK_FAILED,
@@ -38,12 +43,12 @@ def spark_errors() -> Iterator[None]:
             path=file,
             found=cause,
             remedy="nothing was written; mend the cause and repeat the run",
-        ) from error
+        ) from None
 
 
-def _is_sparks(error: Exception) -> bool:
-    """Whether an error comes out of Spark: its own classes, or a failure in the JVM that it passes on as it is."""
-    return type(error).__module__.startswith("pyspark.") or hasattr(error, "java_exception")
+def is_sparks(error: Exception) -> bool:
+    """Whether an error is Spark's own, a failure in the JVM that it passes on, or one of the way to a server."""
+    return type(error).__module__.startswith(("pyspark.", "grpc")) or hasattr(error, "java_exception")
 
 
 def _file(error: Exception) -> str | None:
@@ -52,9 +57,23 @@ def _file(error: Exception) -> str | None:
     return None if found is None else unquote(re.sub("^file:(//)?(?=/)", "", found[1]))
 
 
-def _cause(error: Exception) -> str:
-    """The line of an error that says what really happened."""
-    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+def cause_of(error: Exception) -> str:
+    """The line of an error that says what really happened: the innermost cause, else the one with Spark's name."""
+    lines = said(error)
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     coded = [line for line in lines if _CODED.search(line)]
     return (causes[-1:] or coded[:1] or lines[:1] or [type(error).__name__])[0]
+
+
+def name_of(error: Exception) -> str:
+    """The line that tells a person most: the one with Spark's name for the failure, else the innermost cause."""
+    coded = [line[found.start() :].rstrip(";") for line in said(error) if (found := _CODED.search(line))]
+    return coded[0] if coded else cause_of(error)
+
+
+def said(error: Exception) -> list[str]:
+    """The lines of an error, from the one on that says what failed."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    if lines and lines[0].startswith(_CALLED):
+        lines = [line.removeprefix(": ") for line in lines[1:]]
+    return lines

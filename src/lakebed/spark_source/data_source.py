@@ -181,6 +181,12 @@ def bound_source(warehouse: Warehouse, *, pushes_filters: bool = True) -> type[L
 
 
 def register_source(spark: SparkSession, warehouse: Warehouse) -> None:
-    """Make the source known to a session, bound to a warehouse, and let the session push filters to it."""
+    """Make the source known to a session, bound to a warehouse, and let the session push filters to it.
+
+    Raises UnsupportedError where the session's workers cannot run it.
+    """
+    from lakebed.spark.worker_python import check_workers
+
+    check_workers(spark)
     spark.conf.set(PUSHDOWN, "true")
     spark.dataSource.register(bound_source(warehouse))

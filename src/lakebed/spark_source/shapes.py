@@ -200,8 +200,7 @@ def _map(
 
 def _offsets(array: pa.Array) -> pa.Array:
     """The offsets of an array's own part of its buffers, as an array of their own."""
-    offsets = array.offsets.cast(pa.int32())
-    return pa.array(offsets.to_numpy(zero_copy_only=False), pa.int32())
+    return pc.add(array.offsets.cast(pa.int32()), pa.scalar(0, pa.int32()))
 
 
 def _leaf(array: pa.Array, have: DataType, at: Stored) -> pa.Array:

@@ -1,4 +1,4 @@
-"""The time zone that an ORC file's writer ran in, from the end of the file (ORC specification, "File Tail").
+"""What the end of an ORC file says: its writer's time zone, whether it holds instants (ORC specification, "File Tail").
 
 Read through a store: the tail and the footer of the first stripe, never rows. Imports pyarrow when called.
 """
@@ -6,7 +6,8 @@ Read through a store: the tail and the footer of the first stripe, never rows. I
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Final
 
 from lakebed.diagnostics import reason_of
@@ -17,7 +18,9 @@ _FIRST_READ: Final = 16 * 1024
 _MAGIC: Final = b"ORC"
 #: Field numbers of the messages that are looked at.
 _POSTSCRIPT_FOOTER, _POSTSCRIPT_COMPRESSION = 1, 2
-_FOOTER_STRIPES, _FOOTER_WRITER = 3, 9
+_FOOTER_STRIPES, _FOOTER_TYPES, _FOOTER_WRITER = 3, 4, 9
+_TYPE_KIND = 1
+_TIMESTAMP_INSTANT: Final = 18
 _STRIPE_OFFSET, _STRIPE_INDEX, _STRIPE_DATA, _STRIPE_FOOTER = 1, 2, 3, 4
 _STRIPE_ZONE = 3
 _JAVA = 0
@@ -31,15 +34,42 @@ def java_writer_zone(store: Store, path: str) -> str | None:
 
     Raises CorruptMetadataError for what is no ORC file, UnsupportedError for a codec that is not known.
     """
+    with _of_orc(path):
+        footer, codec = _footer(store, path)
+        stripes = footer.get(_FOOTER_STRIPES)
+        if not stripes or _number(footer, _FOOTER_WRITER) != _JAVA:
+            return None
+        stripe = _message(_bytes(stripes[0]))
+        start = sum(_number(stripe, part) for part in (_STRIPE_OFFSET, _STRIPE_INDEX, _STRIPE_DATA))
+        data = store.read_range(path, start, _number(stripe, _STRIPE_FOOTER))
+        zone = _message(_plain(data, codec, path)).get(_STRIPE_ZONE)
+        return _bytes(zone[0]).decode() if zone else None
+
+
+def has_instants(store: Store, path: str) -> bool:
+    """Whether a column of the file, at any depth, is a TIMESTAMP WITH LOCAL TIME ZONE in the file itself.
+
+    Raises as `java_writer_zone` does.
+    """
+    with _of_orc(path):
+        footer, _ = _footer(store, path)
+        types = (_message(_bytes(type_)) for type_ in footer.get(_FOOTER_TYPES, []))
+        return any(_number(type_, _TYPE_KIND) == _TIMESTAMP_INSTANT for type_ in types)
+
+
+@contextmanager
+def _of_orc(path: str) -> Iterator[None]:
+    """Say which file it is whose end makes no sense."""
     try:
-        return _zone(store, path)
+        yield
     except (ValueError, IndexError, zlib.error, OSError) as e:
         raise CorruptMetadataError.of(
             "LB5532", f"the end of the ORC file {path} cannot be read: {reason_of(e)}", path=path
         ) from e
 
 
-def _zone(store: Store, path: str) -> str | None:
+def _footer(store: Store, path: str) -> tuple[_Message, int]:
+    """The footer, and the number of the codec that the file is compressed with."""
     tail = store.read_range(path, -_FIRST_READ, _FIRST_READ)
     length = tail[-1]
     postscript = tail[-1 - length : -1]
@@ -50,15 +80,7 @@ def _zone(store: Store, path: str) -> str | None:
     end = 1 + length
     if size + end > len(tail):
         tail = store.read_range(path, -(size + end), size + end)
-    footer = _message(_plain(tail[-(size + end) : -end], codec, path))
-    stripes = footer.get(_FOOTER_STRIPES)
-    if not stripes or _number(footer, _FOOTER_WRITER) != _JAVA:
-        return None
-    stripe = _message(_bytes(stripes[0]))
-    start = sum(_number(stripe, part) for part in (_STRIPE_OFFSET, _STRIPE_INDEX, _STRIPE_DATA))
-    data = store.read_range(path, start, _number(stripe, _STRIPE_FOOTER))
-    zone = _message(_plain(data, codec, path)).get(_STRIPE_ZONE)
-    return _bytes(zone[0]).decode() if zone else None
+    return _message(_plain(tail[-(size + end) : -end], codec, path)), codec
 
 
 def _plain(data: bytes, codec: int, path: str) -> bytes:

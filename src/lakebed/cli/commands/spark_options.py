@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 #: What a value that cannot be cast says, up to the end of its line or of Spark's own words about it.
 _CAST = re.compile(r"\[LB6901\] (.*? cannot be read as [^\n.]*?)(?: SQLSTATE|[\n.]|$)")
-_CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
 
 
 def _cores(context: click.Context, parameter: click.Parameter, value: str) -> str:
@@ -78,39 +77,28 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if not _is_sparks(error):
+        from lakebed.spark.spark_errors import is_sparks, name_of
+
+        if not is_sparks(error):
             raise
         from lakebed.spark.page_checksums import failed_checksum_of
 
         damaged = failed_checksum_of(str(error))
         if damaged is not None:
-            raise damaged from error
-        said = _said(error)
+            raise damaged from None
+        said = name_of(error)
         from pyspark.errors import AnalysisException
 
         if isinstance(error, AnalysisException):
             remedy = "columns are named as `lakebed show TABLE` lists them; the rest is Spark SQL"
             raise UsageError.of(
                 "LB7011", f"Spark does not understand that: {said}", found=said, remedy=remedy
-            ) from error
+            ) from None
         cast = _CAST.search(str(error))
         if cast:
             remedy = "leave the column out, read with --null-on-cast-error, or read under the schema before the change"
-            raise CastError.of("LB6901", cast[1], remedy=remedy) from error
-        raise LakebedError.of("LB7012", f"Spark failed: {said}", found=said) from error
-
-
-def _is_sparks(error: Exception) -> bool:
-    """Whether an error is Spark's own, a failure in the JVM that it passes on, or one of the way to a server."""
-    return type(error).__module__.startswith(("pyspark.", "grpc")) or hasattr(error, "java_exception")
-
-
-def _said(error: Exception) -> str:
-    """The line that says what happened: the one with Spark's name for it, else the innermost cause."""
-    lines = [line.strip().rstrip(";") for line in str(error).splitlines() if line.strip()]
-    coded = [line[found.start() :] for line in lines if (found := _CODED.search(line))]
-    causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
-    return (coded[:1] or causes[-1:] or lines[:1] or [type(error).__name__])[0]
+            raise CastError.of("LB6901", cast[1], remedy=remedy) from None
+        raise LakebedError.of("LB7012", f"Spark failed: {said}", found=said) from None
 
 
 @contextlib.contextmanager

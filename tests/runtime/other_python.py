@@ -1,0 +1,64 @@
+"""What a user sees over Spark Connect whose workers run a bare Python; prints it as JSON.
+
+`test_worker_python.py` runs it as a process, with a directory for the warehouse.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+import lakebed
+from lakebed.errors import LakebedError
+from lakebed.spark.reach import check_reach
+from lakebed.spark.spark_errors import spark_errors
+from read.foreign_files import put_rows
+from read.lakes import declare, manifest
+
+
+def refusal(call: Callable[[], Any]) -> dict[str, Any]:
+    """What of an error is seen; its code is None where there was none."""
+    try:
+        call()
+    except LakebedError as error:
+        [problem] = error.diagnostics
+        printed = traceback.format_exc()
+        trace = "\tat " in printed or "stacktrace" in printed or "During handling" in printed
+        return {"code": problem.code, "message": problem.message, "remedy": problem.remedy, "trace": trace}
+    return {"code": None}
+
+
+def main(directory: Path) -> None:
+    warehouse = directory / "warehouse"
+    warehouse.mkdir()
+    lake = lakebed.open(warehouse)
+    declare(lake, manifest("{name: a, type: Int32}"))
+    put_rows(lake, "db.t", "avro", [{"a": 1}])
+    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+    elsewhere = directory / "missing" / "a.parquet"
+    seen = {
+        "elsewhere": refusal(lambda: check_reach(spark, [str(elsewhere)])),
+        "avro": refusal(lambda: lake.read(spark, "db.t")),
+        "register": refusal(lambda: lake.register(spark)),
+        "scheme": refusal(lambda: check_reach(spark, ["s3://bucket/a.parquet"])),
+        "parquet": refusal(lambda: lake.ingest(spark, "db.t", spark.createDataFrame([(2,)], "a int"))),
+        "job": refusal(lambda: run_job(spark)),
+    }
+    print(json.dumps(seen))
+
+
+def run_job(spark: SparkSession) -> None:
+    """A job that fails, as it does in an ingest."""
+    with spark_errors():
+        spark.range(1).select(F.raise_error(F.lit("by design"))).collect()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))

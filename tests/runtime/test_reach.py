@@ -1,0 +1,129 @@
+"""What Spark cannot do is known before a job: URLs without a connector, and ORC files that its version cannot read."""
+
+from __future__ import annotations
+
+import io
+from types import SimpleNamespace
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.orc as orc
+import pytest
+
+import lakebed
+from lakebed.errors import LakebedError, UnsupportedError
+from lakebed.spark.orc_clocks import refuse_orc_instants
+from lakebed.spark.reach import check_reach
+from lakebed.spark.spark_errors import cause_of, name_of
+from lakebed.store import MemoryStore
+from lakebed.table.orc_footer import has_instants
+
+MANIFEST = """\
+kind: Table
+version: 1
+content:
+  name: db.t
+  schema: {fields: [{name: a, type: Int32}]}
+"""
+INSTANT, CLOCK = pa.timestamp("us", "UTC"), pa.timestamp("us")
+
+
+def code_of(error: pytest.ExceptionInfo[LakebedError]) -> str:
+    return error.value.diagnostics[0].code
+
+
+def test_a_url_without_a_connector_is_refused_before_the_job(spark: Any, tmp_path: Any) -> None:
+    fs = pytest.importorskip("fsspec").filesystem("memory")
+    fs.pipe_file("/reach/in/a.csv", b"a\n1\n")
+    manifest = tmp_path / "t.yaml"
+    manifest.write_text(MANIFEST)
+    warehouse = tmp_path / "warehouse"
+    warehouse.mkdir()
+    near, far = lakebed.open(warehouse), lakebed.open("memory://reach/warehouse")
+    for lake in (near, far):
+        lake.apply(lake.plan(manifest))
+    source = tmp_path / "in.csv"
+    source.write_text("a\n1\n")
+    for lake, rows in ((near, "memory://reach/in"), (far, str(source))):
+        with pytest.raises(UnsupportedError) as refused:
+            lake.ingest(spark, "db.t", rows)
+        [problem] = refused.value.diagnostics
+        assert problem.code == "LB6462"
+        assert 'No FileSystem for scheme "memory"' in problem.message
+        assert "An error occurred" not in problem.message
+        assert "connector" in (problem.remedy or "")
+    assert not list(warehouse.rglob("bucket-*"))
+    near.ingest(spark, "db.t", str(source))
+    for path in warehouse.rglob("*"):
+        if path.is_file():
+            fs.pipe_file(f"/reach/warehouse/{path.relative_to(warehouse)}", path.read_bytes())
+    with pytest.raises(UnsupportedError) as refused:
+        lakebed.open("memory://reach/warehouse").read(spark, "db.t")
+    assert code_of(refused) == "LB6462"
+
+
+def test_a_storage_is_looked_at_once_and_the_disk_not_at_all() -> None:
+    session = Session("4.3.0")
+    check_reach(session, ["/a/b", "memory://x/y", "memory://x/z", "memory://w/z"])  # type: ignore[arg-type]
+    check_reach(session, ["memory://x/other"])  # type: ignore[arg-type]
+    assert session.loaded == ["memory://x/y", "memory://w/z"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "held"),
+    [
+        ({"a": pa.int32(), "t": CLOCK}, False),
+        ({"a": pa.int32(), "t": INSTANT}, True),
+        ({"s": pa.struct([("x", pa.list_(INSTANT))])}, True),
+        ({"m": pa.map_(pa.string(), CLOCK)}, False),
+        ({"m": pa.map_(pa.string(), INSTANT)}, True),
+    ],
+)
+@pytest.mark.parametrize("codec", ["uncompressed", "zstd", "zlib"])
+@pytest.mark.parametrize("rows", [0, 1])
+def test_the_end_of_an_orc_file_says_whether_it_holds_instants(
+    columns: dict[str, Any], held: bool, codec: str, rows: int
+) -> None:
+    out = io.BytesIO()
+    orc.write_table(pa.table({n: pa.nulls(rows, t) for n, t in columns.items()}), out, compression=codec)
+    store = MemoryStore()
+    store.create_if_absent("/f.orc", out.getvalue())
+    assert has_instants(store, "/f.orc") is held
+    new, old = Session("4.2.0"), Session("4.1.4")
+    refuse_orc_instants(new, store, ["/f.orc"])  # type: ignore[arg-type]
+    if not held:
+        refuse_orc_instants(old, store, ["/f.orc"])  # type: ignore[arg-type]
+        return
+    with pytest.raises(UnsupportedError) as refused:
+        refuse_orc_instants(old, store, ["/f.orc"])  # type: ignore[arg-type]
+    [problem] = refused.value.diagnostics
+    assert (problem.code, problem.path, problem.found) == ("LB6460", "/f.orc", "4.1.4")
+
+
+@pytest.mark.parametrize(
+    ("text", "cause", "name"),
+    [
+        (
+            'An error occurred while calling o1.load.\n: org.x.Unsupported: No FileSystem for scheme "s3"\n\tat a.B(c)',
+            'org.x.Unsupported: No FileSystem for scheme "s3"',
+            'org.x.Unsupported: No FileSystem for scheme "s3"',
+        ),
+        ("Job aborted\n\tat a.B\nCaused by: x.Y: z\n\tat q\nCaused by: v.W: deepest\n", "v.W: deepest", "v.W: deepest"),
+        ("[CODED.SUB] what; SQLSTATE: 1\nCaused by: x.Y: z", "x.Y: z", "[CODED.SUB] what; SQLSTATE: 1"),
+    ],
+)
+def test_of_a_page_of_traces_one_line_is_the_cause(text: str, cause: str, name: str) -> None:
+    assert (cause_of(Exception(text)), name_of(Exception(text))) == (cause, name)
+
+
+class Session:
+    """What is asked of a session, and what it was told to load."""
+
+    def __init__(self, version: str) -> None:
+        self.version = version
+        self.loaded: list[str] = []
+        self.read = SimpleNamespace(format=lambda _: self)
+
+    def load(self, path: str) -> Any:
+        self.loaded.append(path)
+        return SimpleNamespace(schema=None)
