@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
 import pytest
 
 from evolve.tables import ids, refused, row, run, shape, table, wide
-from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.errors import UnsupportedError, ValidationError
 from lakebed.evolve.changes import (
     AddColumn,
@@ -23,6 +26,7 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
+from lakebed.evolve.look_alikes import resembling
 from lakebed.evolve.nested import locate
 from lakebed.physical import types as t
 
@@ -408,3 +412,39 @@ class TestBatches:
         with pytest.raises(ValidationError):
             evaluate(base, changes, has_snapshots=ask, now=0)
         assert asked == [1]
+
+
+class TestManyColumns:
+    """A change costs what it touches, whatever else the table holds."""
+
+    @staticmethod
+    def visited(count: int, monkeypatch: pytest.MonkeyPatch) -> int:
+        seen = 0
+
+        def counted(fields: Iterable[t.DataField]) -> Iterator[t.DataField]:
+            nonlocal seen
+            for field in walk_fields(fields):
+                seen += 1
+                yield field
+
+        base = table(*((f"c{i}", t.Int()) for i in range(count)))
+        monkeypatch.setattr("lakebed.evolve.working_copy.walk_fields", counted)
+        run(base, *(UpdateColumnType((f"c{i}",), t.BigInt()) for i in range(count)))
+        return seen
+
+    def test_a_retype_of_all_columns_looks_at_each_a_few_times(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        assert self.visited(200, monkeypatch) <= 4 * 200
+
+    def test_columns_of_one_name_are_refused_and_none_is_lost(self) -> None:
+        base = table(("a", t.Int()), ("b", t.Int()))
+        doubled = replace(base, fields=(*base.fields, replace(base.fields[0], id=2)), highest_field_id=2)
+        assert refused(doubled, SetOption("x", "1")) == ["LB4002"]
+
+    def test_possible_renames_among_very_many_columns(self) -> None:
+        before = table(*((f"c_{i}", t.Int()) for i in range(300))).fields
+        after = tuple(t.DataField(t.UNASSIGNED, f"C{i}", t.Int()) for i in reversed(range(300)))
+        pairs = resembling(before, after)
+        assert len(pairs) == 300
+        assert all(old.name.replace("_", "").lower() == new.name.lower() for old, new in pairs)
+        others = tuple(t.DataField(t.UNASSIGNED, f"z{i}", t.Date()) for i in range(300))
+        assert resembling(before, others) == []

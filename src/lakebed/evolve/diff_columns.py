@@ -267,13 +267,14 @@ def _move(name: str, previous: str | None) -> Move:
 def _rising(places: Sequence[int]) -> list[int]:
     """A longest rising run of `places`, which are all different."""
     tails: list[int] = []
-    chains: list[list[int]] = []
+    before: dict[int, int | None] = {}
     for place in places:
         at = bisect_left(tails, place)
-        chain = [*(chains[at - 1] if at else []), place]
-        if at == len(tails):
-            tails.append(place)
-            chains.append(chain)
-        else:
-            tails[at], chains[at] = place, chain
-    return chains[-1] if chains else []
+        before[place] = tails[at - 1] if at else None
+        tails[at : at + 1] = [place]
+    run = []
+    last = tails[-1] if tails else None
+    while last is not None:
+        run.append(last)
+        last = before[last]
+    return run[::-1]

@@ -198,6 +198,10 @@ class _Level:
     stored: tuple[Sibling, ...]
     paired: dict[str, Sibling] = field(default_factory=dict)
     claimed: dict[int, str] = field(default_factory=dict)
+    by_names: dict[str, Sibling] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.by_names = {s.name: s for s in reversed(self.stored)}
 
     def by_pin(self, declared: Sibling) -> None:
         pin = declared.member.extra.get(FIELD_ID)
@@ -270,7 +274,7 @@ class _Level:
         return next((s for s in self.stored if self.pairing.former.get(s.column.id) == name), None)
 
     def _named(self, name: str) -> Sibling | None:
-        return next((s for s in self.stored if s.name == name), None)
+        return self.by_names.get(name)
 
     def _claim(self, declared: Sibling, found: Sibling) -> None:
         other = self.claimed.get(found.column.id)

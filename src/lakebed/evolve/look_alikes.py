@@ -15,6 +15,8 @@ from lakebed.physical.types import UNASSIGNED, Array, DataField, DataType, Map, 
 
 #: How alike two names must be, from 0 to 1.
 _SIMILAR = 0.6
+#: Beyond so many pairs names are not compared letter by letter: only the same letters, or the same place, look alike.
+_MOST_PAIRS = 40_000
 
 
 def look_alikes(before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
@@ -26,16 +28,37 @@ def resembling(before: Fields, after: Fields) -> list[tuple[DataField, DataField
     """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most."""
     kept = {f.id for f in after if f.id != UNASSIGNED}
     gone = {i: f for i, f in enumerate(before) if f.id not in kept}
+    came = {i: f for i, f in enumerate(after) if f.id == UNASSIGNED}
+    if len(gone) * len(came) > _MOST_PAIRS:
+        return _plainly_alike(gone, came)
     pairs = []
-    for place, new in enumerate(after):
-        if new.id != UNASSIGNED:
-            continue
+    for place, new in came.items():
         found = max(
             ((i, _likeness(i, old, place, new)) for i, old in gone.items()), key=lambda pair: pair[1], default=(0, 0.0)
         )
         if found[1] > 0:
             pairs.append((gone.pop(found[0]), new))
     return pairs
+
+
+def _plainly_alike(gone: dict[int, DataField], came: dict[int, DataField]) -> list[tuple[DataField, DataField]]:
+    """Pairs of the same letters, else of the same place; `gone` and `came` are by place, and `gone` is used up."""
+    by_letters = {_letters(old.name): i for i, old in reversed(gone.items())}
+    pairs = []
+    for place, new in came.items():
+        for at in (by_letters.get(_letters(new.name)), place):
+            if at in gone and _same_type(gone[at], new):
+                pairs.append((gone.pop(at), new))
+                break
+    return pairs
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
+
+
+def _same_type(old: DataField, new: DataField) -> bool:
+    return equal_ignoring_nullability(without_ids(old.type), without_ids(new.type))
 
 
 def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
@@ -61,7 +84,7 @@ def _inside(path: Path, old: DataType, new: DataType, position_of: PositionOf) -
 
 def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) -> float:
     """0 for no resemblance."""
-    if not equal_ignoring_nullability(without_ids(old.type), without_ids(new.type)):
+    if not _same_type(old, new):
         return 0.0
     names = SequenceMatcher(None, old.name.casefold(), new.name.casefold()).ratio()
     if names >= _SIMILAR:

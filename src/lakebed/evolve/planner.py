@@ -242,13 +242,14 @@ class _Planning:
         circumstances = Circumstances(meanings, self._not_null_allowed(options))
         outside = None if number is None else Outside(number, last, base, fields)
         undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
+        changes_of = _changes_of(edits, steps, annotation)
         planned = tuple(
             _planned(
                 edit,
                 _judgement(edit, circumstances, refused, outside.drift if outside and edit in undone else None),
                 meanings,
                 declared,
-                _changes_of(edit, steps, annotation),
+                changes_of[edit],
                 odf_allowed=_odf_allows(edit, fields),
                 undoes_others=edit in undone,
             )
@@ -357,9 +358,14 @@ def _judgement(
     return found if undone is None else undoing(found, undone.versions)
 
 
-def _changes_of(edit: Edit, steps: Sequence[Step], annotation: Sequence[Change]) -> tuple[Change, ...]:
-    own = tuple(s.change for s in steps if s.edit == edit)
-    return own or (tuple(annotation) if edit.kind in _NOTED else ())
+def _changes_of(
+    edits: Iterable[Edit], steps: Sequence[Step], annotation: Sequence[Change]
+) -> dict[Edit, tuple[Change, ...]]:
+    """The changes that do each edit."""
+    own: dict[Edit, list[Change]] = {}
+    for step in steps:
+        own.setdefault(step.edit, []).append(step.change)
+    return {e: tuple(own.get(e, annotation if e.kind in _NOTED else ())) for e in edits}
 
 
 def _planned(

@@ -33,14 +33,12 @@ from lakebed.evolve.changes import (
     path_of,
     problem,
 )
+from lakebed.evolve.column_list import ColumnList
 from lakebed.evolve.directives import directed, is_directive
 from lakebed.evolve.nested import (
     Fields,
-    edit_field,
     edit_siblings,
     edit_type,
-    index_of,
-    no_such_column,
     without_ids,
 )
 from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
@@ -52,7 +50,7 @@ from lakebed.physical.types import UNASSIGNED, DataField, DataType, equal_ignori
 class WorkingCopy:
     """What changes work on. `has_snapshots` is asked at most when a guard needs it."""
 
-    fields: Fields
+    columns: ColumnList
     options: dict[str, str]
     comment: str | None
     highest: int
@@ -64,7 +62,12 @@ class WorkingCopy:
     def of(cls, base: TableSchema, has_snapshots: Callable[[], bool]) -> WorkingCopy:
         highest = max(base.highest_field_id, highest_id(base.fields))
         keys = base.primary_keys, base.partition_keys
-        return cls(base.fields, dict(base.options), base.comment, highest, *keys, has_snapshots)
+        return cls(ColumnList(base.fields), dict(base.options), base.comment, highest, *keys, has_snapshots)
+
+    @property
+    def fields(self) -> Fields:
+        """The top-level columns as they are now."""
+        return self.columns.fields
 
     def apply(self, change: Change) -> None:
         """Do one change. Raises `ValidationError` and leaves the copy as it was when a rule forbids it."""
@@ -92,7 +95,7 @@ class WorkingCopy:
             case UpdateColumnDefaultValue(path, default):
                 self._set_default(path, default)
             case UpdateColumnPosition(move, parent):
-                self.fields = edit_siblings(self.fields, parent, lambda f: _moved(f, move, parent))
+                self._edit_siblings(parent, lambda siblings: _move(siblings, move, parent))
             case DropPrimaryKey():
                 self._drop_primary_key()
             case _:
@@ -167,41 +170,39 @@ class WorkingCopy:
             raise problem("LB4010", message, path=path_text(path), found=str(type_), remedy=remedy)
         new = DataField(UNASSIGNED, path[-1], without_ids(type_), comment)
         (field,), highest = assign((new,), self.highest)
-        self.fields = edit_siblings(self.fields, path[:-1], lambda f: self._inserted(f, field, change))
+        self._edit_siblings(path[:-1], lambda siblings: self._insert(siblings, field, change))
         self.highest, self.options = highest, options
 
-    def _inserted(self, siblings: Fields, field: DataField, change: AddColumn) -> Fields:
+    def _insert(self, siblings: ColumnList, field: DataField, change: AddColumn) -> None:
         path, move = change.path, change.move
-        if index_of(siblings, field.name) is not None:
+        if field.name in siblings:
             raise problem("LB4002", f"there is a column {path_text(path)} already", path=path_text(path))
         if move is not None:
             if move.field != field.name:
                 raise problem("LB4015", "the move of a new column names another one", path=path_text(path))
-            return _placed(siblings, field, move, path[:-1])
-        at = len(siblings)
-        if len(path) == 1 and guards.flag(self.options, guards.ADD_BEFORE_PARTITION):
-            at = next((i for i, f in enumerate(siblings) if f.name in self.partition_keys), at)
-        return (*siblings[:at], field, *siblings[at:])
+            siblings.insert(_place(siblings.names, move, path[:-1]), field)
+        elif len(path) == 1 and guards.flag(self.options, guards.ADD_BEFORE_PARTITION):
+            siblings.insert(siblings.first_of(self.partition_keys), field)
+        else:
+            siblings.insert(len(siblings), field)
 
     def _rename(self, path: Path, new_name: str) -> None:
         self._guard(path, "be renamed", partition=True, primary=False)
         where = path_text(path)
         if not new_name.strip():
             raise problem("LB4004", "a column needs a name with a character that is not blank", path=where)
-        columns = tuple(f.name for f in self.fields)
+        columns = tuple(self.columns.names)
 
-        def rename(siblings: Fields) -> Fields:
-            at = index_of(siblings, path[-1])
-            if at is None:
-                raise no_such_column(path, (f.name for f in siblings))
-            if len(path) == 1 and is_blob(siblings[at].type):
+        def rename(siblings: ColumnList) -> None:
+            field = siblings.get(path)
+            if len(path) == 1 and is_blob(field.type):
                 raise problem("LB4008", f"BLOB column {where} cannot be renamed", path=where)
-            if index_of(siblings, new_name) is not None:
+            if new_name in siblings:
                 taken = path_text((*path[:-1], new_name))
                 raise problem("LB4002", f"there is a column {taken} already", path=where)
-            return (*siblings[:at], replace(siblings[at], name=new_name), *siblings[at + 1 :])
+            siblings.rename(field.name, replace(field, name=new_name))
 
-        self.fields = edit_siblings(self.fields, path[:-1], rename)
+        self._edit_siblings(path[:-1], rename)
         self.options = follow_rename(self.options, path, new_name, columns)
         if len(path) == 1:
             self.primary_keys = tuple(new_name if k == path[0] else k for k in self.primary_keys)
@@ -210,19 +211,17 @@ class WorkingCopy:
         self._guard(path, "be dropped", partition=True, primary=True)
         dropped: list[DataField] = []
 
-        def drop(siblings: Fields) -> Fields:
-            at = index_of(siblings, path[-1])
-            if at is None:
-                raise no_such_column(path, (f.name for f in siblings))
+        def drop(siblings: ColumnList) -> None:
+            field = siblings.get(path)
             if len(siblings) == 1:
                 whole = path_text(path[:-1]) or "the table"
                 remedy = "add another column first, or drop the whole struct" if len(path) > 1 else None
                 message = f"{path_text(path)} is the last column of {whole} and cannot be dropped"
                 raise problem("LB4009", message, path=path_text(path), remedy=remedy)
-            dropped.append(siblings[at])
-            return siblings[:at] + siblings[at + 1 :]
+            dropped.append(field)
+            siblings.remove(field.name)
 
-        self.fields = edit_siblings(self.fields, path[:-1], drop)
+        self._edit_siblings(path[:-1], drop)
         if len(path) == 1:
             self.options = follow_drop(self.options, dropped[0])
 
@@ -248,9 +247,7 @@ class WorkingCopy:
                 )
             return new
 
-        fields = edit_type(self.fields, path, retype)
-        _check_kept_defaults(self.fields, fields, path)
-        self.fields = fields
+        self._edit_type(path, retype, check=lambda before, after: _check_kept_defaults(before, after, path))
 
     def _set_nullability(self, path: Path, nullable: bool) -> None:
         if nullable and len(path) == 1 and path[0] in self.primary_keys:
@@ -260,7 +257,7 @@ class WorkingCopy:
             self._check_nullability(path, old, nullable, forbidden=False)
             return with_nullability(old, nullable)
 
-        self.fields = edit_type(self.fields, path, change)
+        self._edit_type(path, change)
 
     def _check_nullability(self, path: Path, old: DataType, nullable: bool, *, forbidden: bool) -> None:
         tightens = old.nullable and not nullable
@@ -273,7 +270,7 @@ class WorkingCopy:
         if is_directive(comment):
             message = "the comment of a column that is there cannot be a directive"
             raise problem("LB4014", message, path=path_text(path), found=comment)
-        self.fields = edit_field(self.fields, path, lambda f: replace(f, description=comment))
+        self._edit_field(path, lambda f: replace(f, description=comment))
 
     def _set_default(self, path: Path, default: str | None) -> None:
         def change(field: DataField) -> DataField:
@@ -281,44 +278,80 @@ class WorkingCopy:
                 raise _default_refusal(path, field.type, default)
             return replace(field, default_value=default)
 
-        self.fields = edit_field(self.fields, path, change)
+        self._edit_field(path, change)
+
+    # Reaching a column. What an edit raises leaves everything as it was.
+
+    def _edit_siblings(self, parent: Path, edit: Callable[[ColumnList], None]) -> None:
+        """Edit the columns of the table, or the members of the ROW at `parent`."""
+        if not parent:
+            edit(self.columns)
+            return
+
+        def edited(fields: Fields) -> Fields:
+            siblings = ColumnList(fields)
+            edit(siblings)
+            return siblings.fields
+
+        (column,) = edit_siblings((self.columns.get(parent[:1]),), parent, edited)
+        self.columns.put(column)
+
+    def _edit_field(self, path: Path, edit: Callable[[DataField], DataField]) -> None:
+        """Put `edit` of the column at `path` in its place."""
+        self._edit_siblings(path[:-1], lambda siblings: siblings.put(edit(siblings.get(path))))
+
+    def _edit_type(
+        self,
+        path: Path,
+        edit: Callable[[DataType], DataType],
+        *,
+        check: Callable[[DataField, DataField], None] = lambda before, after: None,
+    ) -> None:
+        """Put `edit` of the type at `path` in its place; `check` sees the top-level column before and after it."""
+        before = self.columns.get(path[:1])
+        (after,) = edit_type((before,), path, edit)
+        check(before, after)
+        self.columns.put(after)
 
 
-def _moved(siblings: Fields, move: Move, parent: Path) -> Fields:
-    at = index_of(siblings, move.field)
-    if at is None:
-        raise no_such_column((*parent, move.field), (f.name for f in siblings))
+def _move(siblings: ColumnList, move: Move, parent: Path) -> None:
+    field = siblings.get((*parent, move.field))
+    at = siblings.names.index(field.name)
     edge = {MoveKind.FIRST: 0, MoveKind.LAST: len(siblings) - 1}.get(move.kind)
     if move.reference == move.field or at == edge:
         where = path_text((*parent, move.field))
         raise problem("LB4015", f"{where} is there already", path=where, found=move.kind.value)
-    return _placed(siblings[:at] + siblings[at + 1 :], siblings[at], move, parent)
+    others = siblings.names[:at] + siblings.names[at + 1 :]
+    place = _place(others, move, parent)
+    siblings.remove(field.name)
+    siblings.insert(place, field)
 
 
-def _placed(siblings: Fields, field: DataField, move: Move, parent: Path) -> Fields:
+def _place(names: list[str], move: Move, parent: Path) -> int:
+    """Where among the other columns a move puts its column."""
     match move.kind:
         case MoveKind.FIRST:
-            at: int | None = 0
+            return 0
         case MoveKind.LAST:
-            at = len(siblings)
+            return len(names)
         case MoveKind.AFTER | MoveKind.BEFORE:
-            at = index_of(siblings, move.reference or "")
-            if at is None:
+            reference = move.reference or ""
+            if reference not in names:
                 raise problem(
                     "LB4001",
-                    f"there is no column {path_text((*parent, move.reference or ''))} to put {field.name} next to",
+                    f"there is no column {path_text((*parent, reference))} to put {move.field} next to",
                     path=path_text((*parent, move.field)),
-                    suggestions=near_names(move.reference or "", (f.name for f in siblings)),
+                    suggestions=near_names(reference, names),
                 )
-            at += move.kind is MoveKind.AFTER
+            return names.index(reference) + (move.kind is MoveKind.AFTER)
         case _:
             assert_never(move.kind)
-    return (*siblings[:at], field, *siblings[at:])
 
 
-def _check_kept_defaults(before: Fields, after: Fields, path: Path) -> None:
-    types = {f.id: f.type for f in walk_fields(before)}
-    for field in walk_fields(after):
+def _check_kept_defaults(before: DataField, after: DataField, path: Path) -> None:
+    """Refuse a new type of a top-level column under which a default in it is no value any more."""
+    types = {f.id: f.type for f in walk_fields((before,))}
+    for field in walk_fields((after,)):
         default = field.default_value
         if default is not None and field.type != types.get(field.id) and not is_default_for(default, field.type):
             raise _default_refusal(path, field.type, default)
