@@ -5,9 +5,10 @@ Catch `LakebedError` for all of them. The exit code of the command line is a pro
 
 from __future__ import annotations
 
+import warnings
 from typing import Any, ClassVar
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, Severity
 
 
 class LakebedError(Exception):
@@ -41,6 +42,11 @@ class LakebedWarning(UserWarning):
     def __init__(self, diagnostic: Diagnostic) -> None:
         self.diagnostic = diagnostic
         super().__init__(str(diagnostic))
+
+
+def warn(code: str, message: str, **parts: Any) -> None:
+    """Give a `LakebedWarning` of one diagnostic; the parameters are those of `LakebedError.of`."""
+    warnings.warn(LakebedWarning(Diagnostic(code, message, Severity.WARNING, **parts)), stacklevel=3)
 
 
 class UsageError(LakebedError):

@@ -101,7 +101,7 @@ def in_orc(record):
 def test_index_files_that_a_snapshot_names_are_used(written):
     world = littered()
     entry = {"_KIND": 0, "_PARTITION": bytes(12), "_BUCKET": 0, "_INDEX_TYPE": "DELETION_VECTORS"}
-    entry |= {"_FILE_NAME": "index-used-0", "_FILE_SIZE": 1, "_ROW_COUNT": 1}
+    entry |= {"_FILE_NAME": "index-used-0", "_FILE_SIZE": 1, "_ROW_COUNT": 0}
     world.store.replace(f"{ROOT}/manifest/index-manifest-used-0", written(entry))
     world.store.replace(f"{ROOT}/index/index-used-0", b"x")
     content = json.loads(world.store.read(f"{ROOT}/snapshot/snapshot-3"))

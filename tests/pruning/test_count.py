@@ -34,7 +34,7 @@ class Vectors:
 
     def vector(self, name: str, positions: Sequence[int], told: bool) -> DeletionVector:
         self.positions[name] = tuple(positions)
-        return DeletionVector(name, 0, 0, len(positions) if told else None)
+        return DeletionVector(name, 0, None, len(positions) if told else None)
 
     def look(self, _store: object, vectors: Sequence[DeletionVector]) -> list[Sequence[int]]:
         self.read += [vector.path for vector in vectors]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+import warnings
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakebed.errors import CorruptMetadataError, LakebedError
+from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning
 from lakebed.store import MemoryStore
 from lakebed.table.deletion_vectors import DeletionVector, decode, read_index_manifest, read_positions
 from lakebed.table.scan import plan_files
@@ -26,7 +28,7 @@ PLAIN = table_schema([("v", "BIGINT")])
 
 
 def _at(offset: int, **parts: Any) -> DeletionVector:
-    return DeletionVector("index-0", offset, 0, **{"cardinality": None} | parts)
+    return DeletionVector("index-0", offset, None, **{"cardinality": None} | parts)
 
 
 @pytest.mark.parametrize(("bits", "positions"), [(32, SMALL), (64, LARGE)])
@@ -127,7 +129,7 @@ def test_an_index_file_is_read_once() -> None:
     store = Counting()
     first, second = framed(bitmap([1], 32)), framed(bitmap([2, 3], 64))
     store.create_if_absent("/i", first + second)
-    vectors = [DeletionVector("/i", 0, 0, 1), DeletionVector("/i", len(first), 0, 2)]
+    vectors = [DeletionVector("/i", 0, None, 1), DeletionVector("/i", len(first), None, 2)]
     assert [list(p) for p in read_positions(store, vectors)] == [[1], [2, 3]]
     assert reads == ["/i"]
 
@@ -194,6 +196,96 @@ def test_each_snapshot_has_its_own_vectors() -> None:
     assert read_index_manifest(table.store, PATH, first) == []
     (index,) = read_index_manifest(table.store, PATH, second)
     assert dict(index.ranges) == {"data-0.parquet": (1, len(bitmap([1, 2], 32)), 2)}
+
+
+def _two_files() -> LaidOut:
+    """Two files in two partitions, each with a vector; the vectors lie in one index file a partition."""
+    table = LaidOut(MemoryStore(), PATH, PARTITIONED)
+    for key in ("a", "b"):
+        table.add(f"data-{key}.parquet", b"x", 10, (key,))
+        table.delete({f"data-{key}.parquet": Vector([1])}, (key,))
+    return table
+
+
+def _range(table: LaidOut, **parts: Any) -> list[dict[str, Any]]:
+    return [table.indexes[0]["_DELETIONS_VECTORS_RANGES"][0] | parts]
+
+
+RANGES = "_DELETIONS_VECTORS_RANGES"
+#: What is changed of the first entry of the index manifest, the code that says so, and a part of the message.
+DAMAGES: dict[str, tuple[Callable[[LaidOut], dict[str, Any]], str, str]] = {
+    "no ranges": (lambda t: {RANGES: None}, "LB5075", "ranges for 0 data files where index file index-0 holds 1"),
+    "a range too few": (lambda t: {"_ROW_COUNT": 2}, "LB5075", "for 1 data files"),
+    "a range twice": (lambda t: {RANGES: _range(t) * 2, "_ROW_COUNT": 2}, "LB5075", "for 1 data files"),
+    "an unknown kind": (lambda t: {"_KIND": 2}, "LB5076", "an entry of kind 2"),
+    "an unknown type": (lambda t: {"_INDEX_TYPE": "DELETION_VECTORX"}, "LB5076", "'DELETION_VECTORX'"),
+    "vectors of a hash index": (lambda t: {"_INDEX_TYPE": "HASH"}, "LB5075", "type HASH has ranges"),
+    "another version": (lambda t: {"_VERSION": 2}, "LB5076", "version 2"),
+    "another bucket": (
+        lambda t: {"_BUCKET": 1},
+        "LB5075",
+        "in bucket 1 of partition ('a',); the file is live in b",
+    ),
+    "another partition": (lambda t: {"_PARTITION": t.indexes[1]["_PARTITION"]}, "LB5075", "live in bucket 0 of partit"),
+    "outside of its file": (lambda t: {"_FILE_SIZE": 9}, "LB5075", "which has 9"),
+    "before its file": (lambda t: {RANGES: _range(t, f1=0)}, "LB5075", "from 0"),
+    "too short": (lambda t: {RANGES: _range(t, f2=3)}, "LB5075", "takes 3 bytes"),
+    "another length": (lambda t: {RANGES: _range(t, f2=10)}, "LB5010", "where 10 are promised"),
+    "another size": (lambda t: {"_FILE_SIZE": 1000}, "LB5010", "where 1000 are promised"),
+    "another cardinality": (lambda t: {RANGES: _range(t, _CARDINALITY=2)}, "LB5010", "where 2 are promised"),
+}
+
+
+@pytest.mark.parametrize("case", DAMAGES)
+def test_an_index_manifest_is_held_against_what_it_names(case: str) -> None:
+    changed, code, said = DAMAGES[case]
+    table = _two_files()
+    table.commit()
+    assert _deleted(table) == {"k=a/bucket-0/data-a.parquet": [1], "k=b/bucket-0/data-b.parquet": [1]}
+    table.indexes[0] = table.indexes[0] | changed(table)
+    table.commit()
+    with pytest.raises(LakebedError) as caught:
+        _deleted(table)
+    assert caught.value.code == code
+    assert said in str(caught.value)
+    assert "index" in (caught.value.diagnostics[0].path or "")
+
+
+def test_two_vectors_for_one_file() -> None:
+    table = LaidOut(MemoryStore(), PATH, PLAIN)
+    table.add("data-0.parquet", b"x", 10)
+    table.delete({"data-0.parquet": Vector([1])})
+    table.delete({"data-0.parquet": Vector([2])})
+    table.commit()
+    with pytest.raises(CorruptMetadataError, match="two deletion vectors for data-0") as caught:
+        _deleted(table)
+    assert caught.value.code == "LB5075"
+
+
+def test_a_vector_that_was_left_behind_is_told_and_deletes_nothing() -> None:
+    """Engines leave vectors behind when they rewrite the files."""
+    table = _two_files()
+    table.entries.pop(0)
+    table.commit()
+    with pytest.warns(LakebedWarning, match="that are not live: data-a.parquet") as caught:
+        assert _deleted(table) == {"k=b/bucket-0/data-b.parquet": [1]}
+    assert [w.message.diagnostic.code for w in caught if isinstance(w.message, LakebedWarning)] == ["LB5078"]
+
+
+def test_vectors_of_partitions_that_are_not_looked_at_say_nothing() -> None:
+    table = _two_files()
+    snapshot = table.commit()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (file,) = plan_files(table.store, PATH, snapshot, PARTITIONED, partition_filter=lambda values: values == ("a",))
+    assert file.deletions is not None
+
+
+def test_a_snapshot_that_counts_other_rows_than_its_files_have() -> None:
+    table = _two_files()
+    snapshot = table.commit()
+    with pytest.warns(LakebedWarning, match="have 20 rows in all, and the snapshot says 21"):
+        plan_files(table.store, PATH, replace(snapshot, total_record_count=21), PARTITIONED)
 
 
 def test_a_damaged_index_manifest_names_itself() -> None:

@@ -46,11 +46,9 @@ def _entry(partition: Any = 1, kind: Kind = Kind.ADD, **parts: Any) -> ManifestE
 
 
 def _read(data: bytes, **parts: Any) -> list[ManifestEntry]:
-    entries = sum(1 for _ in read_container(data, source="m"))
-    meta = ManifestFileMeta(
-        **{"file_name": "m", "file_size": len(data), "num_added_files": entries, "num_deleted_files": 0, "schema_id": 0}
-        | parts
-    )
+    kinds = [record["_KIND"] for record in read_container(data, source="m")]
+    counts = {"num_added_files": kinds.count(Kind.ADD), "num_deleted_files": kinds.count(Kind.DELETE)}
+    meta = ManifestFileMeta(**{"file_name": "m", "file_size": len(data), "schema_id": 0} | counts | parts)
     return read_manifest(MemoryStore({"/t/manifest/m": data}), "/t", meta)
 
 
@@ -232,8 +230,21 @@ def test_a_damaged_manifest_is_an_error_or_entries_never_a_crash(data: st.DataOb
 
 
 def test_a_manifest_with_fewer_entries_than_promised_is_corrupt() -> None:
-    with pytest.raises(CorruptMetadataError, match="holds 1 entries where its list promises 2"):
+    with pytest.raises(CorruptMetadataError, match="adds 1 files and deletes 0 where its list promises 2 and 0"):
         _read(write_manifest([_entry()]), num_added_files=2)
+
+
+def test_adds_and_deletes_are_told_apart() -> None:
+    data = write_manifest([_entry(), _entry(2, Kind.DELETE)])
+    with pytest.raises(CorruptMetadataError, match="adds 1 files and deletes 1 where its list promises 2 and 0"):
+        _read(data, num_added_files=2, num_deleted_files=0)
+
+
+@pytest.mark.parametrize("kind", [-1, 2, 7])
+def test_an_entry_of_an_unknown_kind_is_corrupt(kind: int) -> None:
+    data = write_manifest([replace(_entry(), kind=kind)])
+    with pytest.raises(CorruptMetadataError, match=f"entry of kind {kind} for "):
+        _read(data, num_added_files=1)
 
 
 def test_another_version_is_refused() -> None:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import json
+import warnings
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from lakebed.errors import CorruptMetadataError, NotFoundError, StoreError, UnsupportedError
+from lakebed.errors import CorruptMetadataError, LakebedWarning, NotFoundError, StoreError, UnsupportedError
 from lakebed.store import MemoryStore
 from lakebed.store.base import Store
 from lakebed.table.snapshot import BATCH_IDENTIFIER, Snapshot, SnapshotManager, loads
@@ -283,3 +284,13 @@ def test_real_snapshots_are_read(shared: Path) -> None:
         assert found.version == 3
         kept = {k: v for k, v in json.loads(path.read_bytes()).items() if v is not None and k != "logOffsets"}
         assert found.to_json() == kept
+
+
+def test_a_key_that_is_nearly_a_missing_one_is_told() -> None:
+    content = json.loads(GOLDEN) | {"indexManifset": "index-manifest-1", "logOffsets": {}, "someday": 1}
+    with pytest.warns(LakebedWarning, match="no key 'indexManifest', but a key 'indexManifset'") as caught:
+        loads(json.dumps(content).encode(), source="snapshot-1")
+    assert len(caught) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loads(json.dumps(content | {"indexManifest": "index-manifest-1"}).encode(), source="snapshot-1")

@@ -270,4 +270,45 @@ CODES: tuple[Code, ...] = (
         "`--no-verify-checksums`, `verify_checksums = false` in `lakebed.toml`, or the option `verify-checksums` of "
         "the data source. Values may be wrong then.",
     ),
+    Code(
+        "LB5075",
+        "An index manifest does not fit what it names",
+        "An index manifest says where the deletion vectors of data files lie. If it names fewer than an index file "
+        "holds, or a file in another bucket than it is live in, rows that were deleted would come back.",
+        "An index file of three vectors, of which the index manifest names two.",
+        _DAMAGED,
+    ),
+    Code(
+        "LB5076",
+        "An entry of an index manifest that is not known",
+        "Deletion vectors, hash indexes and global indexes are known. Something else may say that rows are deleted, "
+        "and passing over it could bring them back.",
+        "An index manifest entry of kind 7, or of type `DELETION_VECTORS_2`.",
+        "Read the table with a newer Lakebed, or an older snapshot without the entry.",
+    ),
+    Code(
+        "LB5077",
+        "A snapshot with a key that is nearly a known one",
+        "Keys that are not known are passed over, as newer writers may add some. One that looks like a known key, "
+        "which is missing, may be that key, damaged: without `indexManifest` deleted rows come back.",
+        "`indexManifset` in `snapshot/snapshot-7`, which has no `indexManifest`.",
+        _DAMAGED,
+    ),
+    Code(
+        "LB5078",
+        "Deletion vectors for files that are not live",
+        "The vectors delete nothing. Some engines leave them behind when they rewrite or overwrite the files; "
+        "otherwise their names are damaged, and rows that they delete have come back.",
+        "A full compaction by Paimon Java 1.4 of a table with deletion vectors.",
+        "Compare the names in the warning with `TABLE$files`. Where a name differs in a few characters only, restore "
+        "the index manifest from a copy of the warehouse.",
+    ),
+    Code(
+        "LB5079",
+        "A snapshot whose files have other rows than it says",
+        "A snapshot counts the rows of all its data files. Where the manifests give another number, one of them may "
+        "have lost entries, or an engine has counted wrongly.",
+        "`totalRecordCount` is 120 and the live files have 100 rows.",
+        "Compare with an older snapshot. If a manifest is damaged, restore it from a copy of the warehouse.",
+    ),
 )

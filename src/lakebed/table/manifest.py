@@ -175,9 +175,13 @@ def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list
     _check_size(source, data, meta.file_size)
     with _parts(source):
         entries = [_entry(r, source) for r in read_records(data, source=source)]
-    promised = meta.num_added_files + meta.num_deleted_files
-    if len(entries) != promised:
-        raise _corrupt(source, f"holds {len(entries)} entries where its list promises {promised}")
+    added = sum(e.kind == Kind.ADD for e in entries)
+    if (added, len(entries) - added) != (meta.num_added_files, meta.num_deleted_files):
+        raise _corrupt(
+            source,
+            f"adds {added} files and deletes {len(entries) - added} where its list promises "
+            f"{meta.num_added_files} and {meta.num_deleted_files}",
+        )
     return entries
 
 
@@ -285,6 +289,8 @@ def _list(values: Iterable[Any] | None) -> list[Any] | None:
 
 def _entry(record: Mapping[str, Any], source: str) -> ManifestEntry:
     _check_version(record, source)
+    if record["_KIND"] not in (Kind.ADD, Kind.DELETE):
+        raise _corrupt(source, f"has an entry of kind {record['_KIND']!r} for {record['_FILE']['_FILE_NAME']}")
     total = record.get("_TOTAL_BUCKETS")
     return ManifestEntry(
         record["_KIND"],

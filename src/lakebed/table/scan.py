@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any
+from typing import Any, TypeAlias
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import CorruptMetadataError
+from lakebed.errors import CorruptMetadataError, LakebedError, warn
 from lakebed.physical.types import DataType
 from lakebed.store.base import Store
 from lakebed.table import binary_row
@@ -22,9 +22,11 @@ from lakebed.table.manifest import (
     Kind,
     ManifestEntry,
     ManifestFileMeta,
+    manifest_path,
     read_list,
     read_manifest,
 )
+from lakebed.table.options import is_set
 from lakebed.table.partition import data_directory, partition_path
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 from lakebed.table.support import refuse_unreadable_files
@@ -33,6 +35,10 @@ _FILE_URL = re.compile("^file:/+", re.IGNORECASE)
 
 #: Whether the files of a partition are wanted; the partition is a tuple of internal values.
 PartitionFilter = Callable[[tuple[Any, ...]], bool]
+#: Where the file of a deletion vector lies: partition in internal values, bucket and file name.
+VectorPlace: TypeAlias = tuple[tuple[Any, ...], int, str]
+#: How many files a message names one by one.
+_NAMED = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,16 +100,22 @@ def plan_files(
     Raises UnsupportedError for files that would be read wrongly.
     """
     types = partition_types(schema)
-    metas = [
-        m
-        for m in snapshot_manifests(store, table_path, snapshot)
-        if _may_match(m, types, partition_filter, manifest_filter)
-    ]
+    named = snapshot_manifests(store, table_path, snapshot)
+    metas = [m for m in named if _may_match(m, types, partition_filter, manifest_filter)]
     entries = live_entries(entries_of(store, table_path, metas), types, partition_filter)
     refuse_unreadable_files(e.file for e in entries)
     files = data_files(table_path, schema, entries)
+    everything = partition_filter is None and len(metas) == len(named)
+    # Files of parts of the same rows are counted by some writers, and not by others.
+    if everything and not is_set(schema.options, "data-evolution.enabled"):
+        check_rows(snapshot, files, table_path)
     vectors = _deletion_vectors(store, table_path, snapshot, schema)
-    return tuple(_with_deletions(f, vectors.get((f.partition, f.bucket, f.meta.file_name))) for f in files)
+    check_vectors(vectors, files, manifest_path(table_path, snapshot.index_manifest or ""), everything=everything)
+    return tuple(_with_deletions(f, vectors.get(_place(f))) for f in files)
+
+
+def _place(file: DataFile) -> VectorPlace:
+    return file.partition, file.bucket, file.meta.file_name
 
 
 def _with_deletions(file: DataFile, vector: DeletionVector | None) -> DataFile:
@@ -112,18 +124,76 @@ def _with_deletions(file: DataFile, vector: DeletionVector | None) -> DataFile:
 
 def _deletion_vectors(
     store: Store, table_path: str, snapshot: Snapshot, schema: TableSchema
-) -> dict[tuple[tuple[Any, ...], int, str], DeletionVector]:
+) -> dict[VectorPlace, DeletionVector]:
     """The vectors of a snapshot by partition, bucket and data file name: a name alone may be there twice."""
     directory = _directories(table_path, schema)
     decode = cache(binary_row.codec(partition_types(schema)).decode)
-    found = {}
+    found: dict[VectorPlace, DeletionVector] = {}
     for file in read_index_manifest(store, table_path, snapshot):
         if file.type == INDEX_TYPE:
             place = _plain(index_path(table_path, directory(file.partition, file.bucket), file, schema.options))
             for name, (offset, length, cardinality) in file.ranges.items():
                 key = decode(file.partition), file.bucket, name
-                found[key] = DeletionVector(place, offset, length, cardinality)
+                if key in found:
+                    raise _two_vectors(table_path, snapshot, name, (found[key].path, place))
+                found[key] = DeletionVector(place, offset, length, cardinality, index_size=file.size)
     return found
+
+
+def check_vectors(
+    vectors: Mapping[VectorPlace, DeletionVector], files: Sequence[DataFile], source: str, *, everything: bool
+) -> None:
+    """Hold the vectors that the index manifest `source` names against the live files that were looked at.
+
+    A vector in the place of another partition or bucket than its live file's is an error. One whose file is not live
+    anywhere is told by a `LakebedWarning` (LB5078): some engines leave it behind when they have rewritten the file.
+    `everything`: all live files were looked at, else only those of some partitions.
+    """
+    live = {_place(f) for f in files}
+    partitions = {f.partition for f in files}
+    lost = [key for key in vectors if key not in live and (everything or key[0] in partitions)]
+    if not lost:
+        return
+    alone = {f.meta.file_name: f for f in files if _place(f) not in vectors}
+    for partition, bucket, name in lost:
+        if name in alone:
+            file = alone[name]
+            raise CorruptMetadataError.of(
+                "LB5075",
+                f"{source} has a deletion vector for {name} in bucket {bucket} of partition {partition}; "
+                f"the file is live in bucket {file.bucket} of partition {file.partition}",
+                path=source,
+            )
+    said = ", ".join(name for _, _, name in lost[:_NAMED]) + (", ..." if len(lost) > _NAMED else "")
+    warn(
+        "LB5078",
+        f"{source} has deletion vectors for {len(lost)} data files that are not live: {said}",
+        path=source,
+        remedy="if the names differ from those of live files in a few characters, the index manifest is damaged; "
+        "else an engine left the vectors behind, and they delete nothing",
+    )
+
+
+def check_rows(snapshot: Snapshot, files: Sequence[DataFile], table_path: str) -> None:
+    """Warn (`LakebedWarning`, LB5079) where the live files have more or fewer rows than the snapshot says."""
+    rows, promised = sum(f.meta.row_count for f in files), snapshot.total_record_count
+    if promised is not None and rows != promised:
+        warn(
+            "LB5079",
+            f"the data files of snapshot {snapshot.id} of {table_path} have {rows:,} rows in all, and the snapshot "
+            f"says {promised:,}",
+            path=table_path,
+            expected=str(promised),
+            found=str(rows),
+            remedy="compare with an older snapshot: a manifest may be damaged, or an engine may have counted wrongly",
+        )
+
+
+def _two_vectors(table_path: str, snapshot: Snapshot, name: str, places: tuple[str, str]) -> LakebedError:
+    source = manifest_path(table_path, snapshot.index_manifest or "")
+    return CorruptMetadataError.of(
+        "LB5075", f"{source} has two deletion vectors for {name}: in {places[0]} and in {places[1]}", path=source
+    )
 
 
 def _directories(table_path: str, schema: TableSchema) -> Callable[[bytes, int], str]:

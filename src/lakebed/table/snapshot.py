@@ -15,7 +15,7 @@ from typing import Any
 
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import CorruptMetadataError, LakebedError, NotFoundError, StoreError, UnsupportedError
+from lakebed.errors import CorruptMetadataError, LakebedError, NotFoundError, StoreError, UnsupportedError, warn
 from lakebed.store.base import Store
 from lakebed.store.obstacles import refuse_obstacle
 
@@ -112,9 +112,14 @@ _KEYS: tuple[tuple[str, str, type, Any], ...] = (
 )
 
 
-def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapshot:
-    """Read a snapshot or tag file. Unknown keys are ignored; a missing `version` is version 1.
+#: Keys that may be missing and that a reader goes by.
+_READ_BY = ("version", "schemaId", "indexManifest", "watermark", "nextRowId")
 
+
+def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapshot:
+    """Read a snapshot or tag file. A missing `version` is version 1.
+
+    Keys that are not known are passed over; one that is nearly a known key, which is missing, gives a `LakebedWarning`.
     Raises CorruptMetadataError with every problem of the file, UnsupportedError for a version that is not known yet.
     """
     try:
@@ -144,7 +149,23 @@ def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapsh
         )
     if expected_id is not None and parts["id"] != expected_id:
         raise _corrupt(source, f"holds snapshot {parts['id']}")
+    _warn_of_near_keys(content, source)
     return Snapshot(**parts)
+
+
+def _warn_of_near_keys(content: Mapping[str, Any], source: str) -> None:
+    missing = [key for key in _READ_BY if content.get(key) is None]
+    known = {key for key, *_ in _KEYS}
+    for key in content:
+        if key not in known and (near := near_names(key, missing, limit=1)):
+            warn(
+                "LB5077",
+                f"{source}: there is no key {near[0]!r}, but a key {key!r}, which is not known",
+                path=source,
+                expected=near[0],
+                found=key,
+                remedy="if the file is damaged, restore it from a copy: without that key rows may come back",
+            )
 
 
 def _part(value: Any, kind: type, default: Any) -> Any:
