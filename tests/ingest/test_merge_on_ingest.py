@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from textwrap import indent
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import LakebedError
 from lakebed.model import Field
@@ -35,6 +38,7 @@ def test_text_files_add_columns(lake: SmallLake) -> None:
     result = lake.ingest(csv, merge_schema=True)
     assert (result.schema_id, result.rows_written, result.rows_quarantined) == (1, 1, 1)
     assert types(lake) == {"k": "BIGINT NOT NULL", "a": "INT", "note": "STRING"}
+    assert [str(c) for c in result.merged] == ["added column note: Option<String>"]
     json = lake.file("b.json", '{"k": 3, "o": {"x": [1.5], "y": "s"}, "b": true}\n{"k": 4, "o": {"z": 1}, "b": null}\n')
     result = lake.ingest(json, merge_schema="add")
     assert (result.schema_id, result.rows_written) == (2, 2)
@@ -59,6 +63,10 @@ def test_parquet_files_and_dataframes_widen_types_too(lake: SmallLake) -> None:
     result = lake.ingest(sources, merge_schema="widen")
     assert (result.schema_id, result.rows_written) == (1, 2)
     assert types(lake) == {"k": "BIGINT NOT NULL", "a": "BIGINT", "t": "BIGINT"}
+    assert [c.to_json() for c in result.merged] == [
+        {"column": "a", "before": "Int32", "after": "Int64"},
+        {"column": "t", "before": None, "after": "Option<Time(Microsecond)>"},
+    ]
     manager = lake.tables.get_schema_manager("db", "t")
     assert str(manager.load_latest_schema().logical.field("t").type.inner) == str(  # type: ignore[union-attr]
         logical.Time(logical.TimeUnit.MICROSECOND)
@@ -79,3 +87,81 @@ def test_only_what_is_safe_and_by_name(lake: SmallLake) -> None:
     # The table's type stays where only columns are added: values that do not fit go to quarantine.
     result = lake.ingest(session.sql("select 1L as k, 5000000000L as a"), merge_schema="add")
     assert (result.schema_id, result.rows_quarantined) == (0, 1)
+
+
+FORMER, BLANKS, UNKNOWN = "LB6132", "LB6133", "LB6112"
+OLD = """
+- {name: k, type: Int64}
+- {name: a, type: {kind: Option, inner: Int32}}
+- name: s
+  type: {kind: Option, inner: {kind: Struct, fields: [{name: x, type: {kind: Option, inner: Int32}}]}}
+- name: l
+  type:
+    kind: Option
+    inner: {kind: List, itemType: {kind: Struct, fields: [{name: y, type: {kind: Option, inner: Int32}}]}}
+- name: m
+  type:
+    kind: Option
+    inner:
+      kind: Map
+      keyType: String
+      valueType: {kind: Struct, fields: [{name: z, type: {kind: Option, inner: Int32}}]}
+"""
+#: Former names, at every level, and the values that a source has under them.
+RENAMES = {"a": "b", "x": "x2", "y": "y2", "z": "z2"}
+FORMERLY = {
+    "a": ({"a": 1}, "a", "b"),
+    "s.x": ({"s": {"x": 1}}, "s.x", "x2"),
+    "l.element.y": ({"l": [{"y": 1}]}, "l[].y", "y2"),
+    "m.value.z": ({"m": {"q": {"z": 1}}}, "m['q'].z", "z2"),
+}
+
+
+def renamed(lake: SmallLake) -> None:
+    opened = lakebed.open(lake.root / "warehouse", layout="paimon")
+    text = "kind: Table\nversion: 1\ncontent:\n  name: db.t\n  schema:\n    fields:"
+    for renames in ({}, RENAMES):
+        fields = OLD
+        for old, new in renames.items():
+            renamed_from = f"extra: {{lakebed.dev/renamedFrom: {old}}}"
+            fields = fields.replace(f"{{name: {old}, ", f"{{name: {new}, {renamed_from}, ")
+        opened.apply(opened.plan(lakebed.manifest.parse_manifest(text + indent(fields, "    "))))
+
+
+@pytest.mark.parametrize("place", FORMERLY)
+def test_a_former_name_is_neither_added_nor_left_out(lake: SmallLake, place: str) -> None:
+    renamed(lake)
+    row, text, now = FORMERLY[place]
+    lines = lake.file("a.jsonl", json.dumps({"k": 1, **row}))
+    table = pa.Table.from_pylist([{"k": 1, **row}])
+    if place.startswith("m"):
+        table = pa.table(
+            {"k": [1], "m": pa.array([[("q", {"z": 1})]], pa.map_(pa.string(), pa.struct([("z", pa.int32())])))}
+        )
+    parquet = lake.parquet("a.parquet", table)
+    for source in (lines, parquet, lake.spark.read.parquet(parquet)) if place == "l.element.y" else (lines, parquet):
+        for choice in (None, "add"):
+            with pytest.raises(LakebedError) as error:
+                lake.ingest(source, merge_schema=choice)
+            (found,) = error.value.diagnostics
+            assert found.code == FORMER
+            assert found.path == (text if source is lines and (choice is None or place[0] == "m") else place)
+            assert now in found.message
+        with pytest.raises(LakebedError) as error:
+            lake.ingest(source, unknown_columns="ignore")
+        assert [d.code for d in error.value.diagnostics] == [FORMER]
+    # Beside the column itself, what has its former name is an unknown column as others are.
+    names = {"a": {"a": 1, "b": 2}, "s.x": {"s": {"x": 1, "x2": 2}}, "l.element.y": {"l": [{"y": 1, "y2": 2}]}}
+    both = lake.file("both.jsonl", json.dumps({"k": 1, **names.get(place, {"m": {"q": {"z": 1, "z2": 2}}})}))
+    assert refused(lake, both, "add") == [FORMER]
+    assert lake.ingest(both, unknown_columns="ignore").rows_written == 1
+
+
+def test_a_header_with_blanks_is_asked_about(lake: SmallLake) -> None:
+    declared(lake)
+    path = lake.file("a.csv", "k, a ,\tnew\n1,2,3\n")
+    assert refused(lake, path, "add") == [BLANKS]
+    with pytest.raises(LakebedError) as error:
+        lake.ingest(path)
+    assert [(d.code, d.suggestions) for d in error.value.diagnostics] == [(UNKNOWN, ("a",)), (UNKNOWN, ())]
+    assert "ignoreLeadingWhiteSpace" in (error.value.diagnostics[0].remedy or "")

@@ -79,7 +79,10 @@ def test_unknown_keys_have_paths() -> None:
         "OBJECT<a: OBJECT<x: BIGINT, y: BIGINT>, l: ARRAY<OBJECT<z: BIGINT>>, "
         "m: OBJECT<k: OBJECT<x: BIGINT, w: BIGINT>>, s: OBJECT<deep: BIGINT>, u: VOID>"
     )
-    assert unknown_keys(read_shape(text), fields) == ["a.y", "l[].z", "m['k'].w", "u"]
+    found = unknown_keys(read_shape(text), fields)
+    assert [k.text for k in found] == ["a.y", "l[].z", "m['k'].w", "u"]
+    assert [k.path for k in found] == [("a", "y"), ("l", "element", "z"), ("m", "value", "w"), ("u",)]
+    assert found[0].beside == {"x", "y"}
 
 
 # -- files ---------------------------------------------------------------------------------------------------------

@@ -35,4 +35,21 @@ CODES: tuple[Code, ...] = (
         "    a CSV file that is not compressed and called january.csv.gz",
         "Get the file again, or give it the ending of what it is.",
     ),
+    Code(
+        "LB6132",
+        "The data has a column under a name that it bore before",
+        "The column was renamed in the table and not in the data. Taken for a new column, its values would be in two "
+        "columns; left out, they would be lost; taken for the renamed column, they might be something else.",
+        "    a CSV file with `dep_delay`, for a table in which that is now `departure_delay`",
+        "Rename the column in the data. To have it as a column of its own, declare it in the manifest, or give leave "
+        'to `lake.merge_schema` with `allow=["LB6132:dep_delay"]`.',
+    ),
+    Code(
+        "LB6133",
+        "A new column differs from a known one in blanks only",
+        "Blanks around the names of a header are a slip more often than a wish.",
+        "    `id, name` as the header of a CSV file, for a table with `name`",
+        "Take the blanks out, for CSV with `--option ignoreLeadingWhiteSpace=true`; or give leave with "
+        '`allow=["LB6133"]`.',
+    ),
 )

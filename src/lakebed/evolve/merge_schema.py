@@ -21,10 +21,12 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
 from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.approvals import check_codes
+from lakebed.evolve.changes import Path
 from lakebed.evolve.diff import column_steps
-from lakebed.evolve.diff_columns import Step
+from lakebed.evolve.diff_columns import EditKind, Step
 from lakebed.evolve.directives import is_directive
 from lakebed.evolve.evaluate import evaluate, refuse_later
+from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.merged_meaning import merged_schema
 from lakebed.evolve.merging import Merged, MergeRules, MergeTypes, merge_fields
@@ -36,6 +38,10 @@ if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
 
 CASE_ONLY = "LB4504"
+
+BLANKS_ONLY = "LB6133"
+
+_SUSPECT = (CASE_ONLY, BLANKS_ONLY, FORMER_NAME)
 
 _CASE_ONLY = Judgement(
     Verdict.BREAKING,
@@ -82,7 +88,9 @@ class SchemaMerge:
             note = follow(base.options[OPTION], base.fields, fields)
             target = target.with_options({**base.options, OPTION: note})
         declared = merged_schema(target, self.data.logical, base.highest_field_id, self.rules)
-        self._check_leave(steps, merged, compare(base.fields, base.logical, fields, declared))
+        versions = () if history is None else (version.fields for version in history())
+        suspects = _suspects(merged, former_names(base.fields, versions))
+        self._check_leave(steps, suspects, compare(base.fields, base.logical, fields, declared))
         # The evaluation applies the guards of changes and the rules of tables; only its ids come in another order.
         reached = evaluate(base, [s.change for s in steps], has_snapshots=has_snapshots, now=now, history=history)
         said = annotate(fields, declared, applied=applied_version(base))
@@ -90,10 +98,13 @@ class SchemaMerge:
         options |= {} if said is None else {OPTION: said}
         return replace(reached, fields=fields, highest_field_id=highest, options=options)
 
-    def _check_leave(self, steps: Sequence[Step], merged: Merged, meanings: Meanings) -> None:
+    def _check_leave(
+        self, steps: Sequence[Step], suspects: Sequence[tuple[Path, Judgement]], meanings: Meanings
+    ) -> None:
         circumstances = Circumstances(meanings)
         judged = [(edit, judge(edit, circumstances)) for edit in dict.fromkeys(s.edit for s in steps)]
-        judged += [(edit, _CASE_ONLY) for edit, _ in judged if edit.path in merged.case_only]
+        added = {edit.path: edit for edit, _ in judged if edit.kind is EditKind.ADD}
+        judged += [(added[path], judgement) for path, judgement in suspects if path in added]
         problems = [
             Diagnostic(
                 found.code,
@@ -131,9 +142,36 @@ def merge_schema(
     return alter(manager, merge, (), has_snapshots=lambda: has_snapshots(tables.store, path, branch), clock=clock)
 
 
+def _suspects(merged: Merged, former: FormerNames) -> list[tuple[Path, Judgement]]:
+    """New columns that are probably known ones: by their names in another case, with blanks, or of former times."""
+    found = [(path, _CASE_ONLY) for path in merged.case_only]
+    found += [(path, _blanks(alike)) for path, alike in merged.blanks_only.items()]
+    return found + [(path, _former(names)) for path, names in former.items()]
+
+
+def _blanks(alike: str) -> Judgement:
+    return Judgement(
+        Verdict.BREAKING,
+        BLANKS_ONLY,
+        f"it differs from the column {alike!r} in blanks only",
+        "take the blanks out of the data's name (for CSV with the reader's options ignoreLeadingWhiteSpace and "
+        "ignoreTrailingWhiteSpace)",
+    )
+
+
+def _former(names: Sequence[str]) -> Judgement:
+    named = " and ".join(map(repr, names))
+    return Judgement(
+        Verdict.BREAKING,
+        FORMER_NAME,
+        f"so was {named} called before, whose values would then be in two columns",
+        f"call it {named} in the data too",
+    )
+
+
 def _leave(judgement: Judgement, column: str) -> str:
     leave = f'`lake.merge_schema(..., allow=["{judgement.code}:{column}"])` gives leave'
-    return f"{leave}; or {judgement.remedy}" if judgement is _CASE_ONLY else leave
+    return f"{judgement.remedy}; {leave}" if judgement.code in _SUSPECT else leave
 
 
 def merge_rules(types: str, *, case_sensitive: bool) -> MergeRules:

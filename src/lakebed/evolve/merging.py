@@ -7,7 +7,7 @@ stay. What only the data has comes at the end, nullable. Types of columns that b
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
@@ -71,11 +71,13 @@ class MergeRules:
 class Merged:
     """The columns after a merge: those of the table with their ids, new ones `UNASSIGNED` at every level.
 
-    `case_only` are the paths of new columns whose names differ from a sibling's in nothing but case.
+    `case_only` are the paths of new columns whose names differ from a sibling's in nothing but case, `blanks_only` of
+    those that differ in blanks around the name, with the sibling's name.
     """
 
     fields: Fields
     case_only: tuple[Path, ...] = ()
+    blanks_only: Mapping[Path, str] = field(default_factory=dict, hash=False)
 
 
 def merge_fields(table: Fields, data: Fields, rules: MergeRules) -> Merged:
@@ -88,7 +90,7 @@ def merge_fields(table: Fields, data: Fields, rules: MergeRules) -> Merged:
     fields = merger.siblings((), table, data)
     if merger.problems:
         raise ValidationError(*merger.problems)
-    return Merged(fields, tuple(merger.case_only))
+    return Merged(fields, tuple(merger.case_only), merger.blanks_only)
 
 
 def matched(name: str, among: Iterable[str], rules: MergeRules) -> list[str]:
@@ -104,6 +106,7 @@ class _Merger:
     rules: MergeRules
     problems: list[Diagnostic] = field(default_factory=list)
     case_only: list[Path] = field(default_factory=list)
+    blanks_only: dict[Path, str] = field(default_factory=dict)
 
     def siblings(self, parent: Path, table: Fields, data: Fields) -> Fields:
         self._refuse_twice(parent, data)
@@ -127,6 +130,10 @@ class _Merger:
     def _new(self, parent: Path, given: DataField, siblings: list[str]) -> DataField:
         if any(name.casefold() == given.name.casefold() for name in siblings):
             self.case_only.append((*parent, given.name))
+        bare = given.name.strip().casefold()
+        alike = next((name for name in siblings if name.strip().casefold() == bare), None)
+        if alike is not None and alike.casefold() != given.name.casefold():
+            self.blanks_only[(*parent, given.name)] = alike
         return replace(given, id=UNASSIGNED, type=with_nullability(without_ids(given.type), True))
 
     def type(self, path: Path, have: DataType, given: DataType) -> DataType:

@@ -7,7 +7,7 @@ array of its problems: path, code, what was expected, what was found. They reach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.evolve.former_names import FORMER_NAME, FormerNames
 from lakebed.model import Extra, LogicalType, required
 from lakebed.model import types as logical
 from lakebed.model.extra import ENUM, PATTERN
@@ -72,6 +73,7 @@ class CheckBuilder:
     rules: Rules
     ignore_unknown: bool
     problems: list[Diagnostic] = field(default_factory=list)
+    former: Callable[[], FormerNames] = dict
 
     def checker(self, place: Place, source: SourceType) -> Checker | None:
         """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
@@ -181,7 +183,7 @@ class CheckBuilder:
             inner = Place(column.type, member.type, (*place.path, column.name), member.extra)
             made.append(self._member(inner, source))
         if isinstance(source, Members):
-            self._note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], place.path)
+            self.note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], place.path)
         right = json_values.entries_of if isinstance(source, Json) else None
         return StructChecker(
             self._presence(place, source),
@@ -234,12 +236,14 @@ class CheckBuilder:
         """Note a required column that the source does not have."""
         self.problems.append(missing_column(place, found, where))
 
-    def _note_unknown(self, found: list[str], declared: list[str], path: _Path) -> None:
-        if self.ignore_unknown:
-            return
+    def note_unknown(self, found: Sequence[str], declared: Sequence[str], path: _Path = (), where: str = "") -> None:
+        """Note the names of the source, at one level, that are not declared."""
         for name in found:
             if name not in declared:
-                self.problems.append(unknown_column(path_text((*path, name)), near_names(name, declared)))
+                former = self.former().get((*path, name), ())
+                self.problems += unknown_column(
+                    path_text((*path, name)), name, declared, former, found, where, ignore=self.ignore_unknown
+                )
 
 
 def missing_column(place: Place, found: Sequence[str], where: str = "") -> Diagnostic:
@@ -256,15 +260,49 @@ def missing_column(place: Place, found: Sequence[str], where: str = "") -> Diagn
     )
 
 
-def unknown_column(path: str, suggestions: tuple[str, ...], where: str = "") -> Diagnostic:
-    """A column of the source that is not declared."""
-    return Diagnostic(
-        UNKNOWN,
-        f"the source{where} has a column {path}, which the table does not have",
-        path=path,
-        suggestions=suggestions,
-        remedy="declare it, rename it (names match case-sensitively), or ignore unknown columns",
-    )
+def unknown_column(
+    path: str,
+    name: str,
+    declared: Sequence[str],
+    former: Sequence[str],
+    beside: Collection[str],
+    where: str = "",
+    *,
+    ignore: bool = False,
+) -> Iterator[Diagnostic]:
+    """What there is to say of a column of the source that is not declared.
+
+    `former` are the columns that bore its name before, `beside` the names of the source there. `ignore` says that what
+    is not declared is left out; not so a column that the source has under a former name only.
+    """
+    if former and not (ignore and any(other in beside for other in former)):
+        named = " and ".join(former)
+        yield Diagnostic(
+            FORMER_NAME,
+            f"the source{where} has a column {path}, as {named} of the table was called before",
+            path=path,
+            expected=named,
+            found=name,
+            suggestions=tuple(former),
+            remedy=f"call it {named} in the source too; if it is something else, declare it as a column of its own",
+        )
+    elif not ignore:
+        yield Diagnostic(
+            UNKNOWN,
+            f"the source{where} has a column {path}, which the table does not have",
+            path=path,
+            suggestions=near_names(name.strip(), declared),
+            remedy=_unknown_remedy(name),
+        )
+
+
+def _unknown_remedy(name: str) -> str:
+    if name != name.strip():
+        return (
+            "take the blanks out of the name (for CSV with the reader's options ignoreLeadingWhiteSpace and "
+            "ignoreTrailingWhiteSpace), declare it, or ignore unknown columns"
+        )
+    return "declare it, rename it (names match case-sensitively), or ignore unknown columns"
 
 
 def _as_column(x: Column) -> Column:

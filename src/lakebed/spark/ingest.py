@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -19,11 +19,18 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
+from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.merging import MergeTypes
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
 from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
-from lakebed.spark.merge_on_ingest import MergeChoice, merge_frame, merge_parts, merge_types
+from lakebed.spark.merge_on_ingest import (
+    MergeChoice,
+    merge_frame,
+    merge_parts,
+    merge_types,
+    merged_columns,
+)
 from lakebed.spark.prepare import NOT_DECLARED
 from lakebed.spark.reach import check_reach
 from lakebed.spark.run import IngestContext, Limits, Run
@@ -210,11 +217,12 @@ class _Job:
             done = self._repeated(run_id, (), ())
             if done is not None:
                 return done
+        before = self._schema
         if self._merging is not None:
             self._schema = merge_frame(self._context, self._name, frame, self._merging)
         run = self._run(run_id or random_run_id(), checked, (), (), again=False)
         with open_frame(frame) as parts:
-            return run.execute(parts)
+            return replace(run.execute(parts), merged=merged_columns(before, self._schema))
 
     def of_files(self, named: _NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
         storage = self._context.sources
@@ -251,13 +259,15 @@ class _Job:
                 )
             return tuple(declared.only(part) for part in parts)
 
+        unmerged = self._schema
         if self._merging is not None and fresh:
             merged = opened(self._schema)
             known = self._schema.field_names
             self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging, known)
         made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
         run = self._run(run_id or made_up, checked, fresh, skipped, again=again, declared=declared)
-        return replace(run.execute(opened(run.schema) if fresh else ()), left_out=found.left_out)
+        result = run.execute(opened(run.schema) if fresh else ())
+        return replace(result, left_out=found.left_out, merged=merged_columns(unmerged, self._schema))
 
     def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
         """The result of a run that was done before; None where it was not, or was cut off.
@@ -329,7 +339,12 @@ class _Job:
             again=again,
             columns=None if declared is None else declared.columns,
             declared=NOT_DECLARED if declared is None else declared.schema,
+            former=cache(partial(self._former_names, schema)),
         )
+
+    def _former_names(self, schema: TableSchema) -> FormerNames:
+        manager = self._context.tables.get_schema_manager(self._name.database, self._name.table)
+        return former_names(schema.fields, (version.fields for version in manager.versions()))
 
     def _refuse_legacy_patterns(self, formats: TextFormats) -> None:
         """Patterns mean something else, and are read leniently, under Spark's old parser."""

@@ -7,12 +7,14 @@ at the end of the first value without a word.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import reduce
 from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.evolve.changes import ELEMENT, VALUE
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
 
@@ -194,27 +196,40 @@ class _ShapeReader:
             name += "`"
 
 
-def unknown_keys(shape: Shape, fields: tuple[tuple[str, LogicalType], ...], path: str = "") -> list[str]:
-    """The paths of keys that are not declared, at every level; the keys of maps are data."""
-    declared = dict(fields)
-    found = []
+@dataclass(frozen=True, slots=True)
+class UnknownKey:
+    """A key that is not declared: how its place is told, its path in the schema, and the keys beside it."""
+
+    text: str
+    path: tuple[str, ...]
+    beside: frozenset[str]
+
+
+def unknown_keys(shape: Shape, fields: tuple[tuple[str, LogicalType], ...]) -> list[UnknownKey]:
+    """The keys that are not declared, at every level; the keys of maps are data."""
+    return list(_unknown_members(shape, fields, "", ()))
+
+
+def _unknown_members(
+    shape: Shape, fields: tuple[tuple[str, LogicalType], ...], text: str, path: tuple[str, ...]
+) -> Iterator[UnknownKey]:
+    declared, beside = dict(fields), frozenset(shape.keys)
     for name, inner in shape.keys.items():
-        here = f"{path}.{name}" if path else name
+        here = f"{text}.{name}" if text else name
         if name not in declared:
-            found.append(here)
+            yield UnknownKey(here, (*path, name), beside)
         else:
-            found += _unknown_inside(inner, declared[name], here)
-    return found
+            yield from _unknown_inside(inner, declared[name], here, (*path, name))
 
 
-def _unknown_inside(shape: Shape, type_: LogicalType, path: str) -> list[str]:
+def _unknown_inside(shape: Shape, type_: LogicalType, text: str, path: tuple[str, ...]) -> Iterator[UnknownKey]:
     match required(type_):
         case logical.Struct(fields=fields):
-            return unknown_keys(shape, tuple((f.name, f.type) for f in fields), path)
+            yield from _unknown_members(shape, tuple((f.name, f.type) for f in fields), text, path)
         case logical.List(item_type=item) if shape.item is not None:
-            return _unknown_inside(shape.item, item, f"{path}[]")
+            yield from _unknown_inside(shape.item, item, f"{text}[]", (*path, ELEMENT))
         case logical.Map(value_type=value):
-            inside = (_unknown_inside(s, value, f"{path}['{key}']") for key, s in shape.keys.items())
-            return [found for part in inside for found in part]
+            for key, inner in shape.keys.items():
+                yield from _unknown_inside(inner, value, f"{text}['{key}']", (*path, VALUE))
         case _:
-            return []
+            return

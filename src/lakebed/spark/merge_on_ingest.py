@@ -21,11 +21,16 @@ from lakebed.catalog.columns import Columns
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
+from lakebed.evolve.diff import diff_steps
+from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.meaning import compare
 from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_schema
 from lakebed.evolve.merging import MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.wording import before_and_after
 from lakebed.model import TimeUnit
 from lakebed.model import types as logical
+from lakebed.physical import path_text
 from lakebed.physical.types import (
     STRING,
     UNASSIGNED,
@@ -42,6 +47,7 @@ from lakebed.physical.types import (
 )
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all
 from lakebed.spark.run import IngestContext
+from lakebed.spark.runs import MergedColumn
 from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Nanos, Plain, SourceType, Text
@@ -80,6 +86,20 @@ def merge_types(choice: MergeChoice) -> MergeTypes | None:
 def merge_frame(context: IngestContext, name: TableName, frame: DataFrame, types: MergeTypes) -> TableSchema:
     """The table's schema after the columns of a DataFrame were merged into it. Raises as `merge_schema`."""
     return _merge(context, name, incoming_columns(frame), types)
+
+
+def merged_columns(before: TableSchema, after: TableSchema) -> tuple[MergedColumn, ...]:
+    """The columns, at every level, that a merge has added or whose types it has widened."""
+    if before.id == after.id:
+        return ()
+    meanings = compare(before.fields, before.logical, after.fields, after.logical)
+    edits = dict.fromkeys(step.edit for step in diff_steps(before, after))
+    found = []
+    for edit in edits:
+        if edit.kind in (EditKind.ADD, EditKind.TYPE, EditKind.MEANING):
+            old, new = before_and_after(edit, meanings)
+            found.append(MergedColumn(path_text(edit.path), old, new or ""))
+    return tuple(found)
 
 
 def merge_parts(

@@ -15,13 +15,14 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
+from lakebed.evolve.former_names import FormerNames
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
 from lakebed.physical.types import Array, Char, Decimal, Double, Float, Map, Multiset, Row, VarChar, Variant
 from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
-from lakebed.spark.checks import CheckBuilder, Place, unknown_column
+from lakebed.spark.checks import CheckBuilder, Place
 from lakebed.spark.numbering import block_of
 from lakebed.spark.source_parts import SourceColumn, SourcePart, plain_path
 from lakebed.spark.source_schema import SourceSchema
@@ -109,14 +110,15 @@ def prepare(
     ignore_unknown: bool,
     system: SystemRow | None = None,
     declared: SourceSchema = NOT_DECLARED,
+    former: Callable[[], FormerNames] = dict,
 ) -> PreparedRows | None:
     """The checked rows of all parts; None for a source without parts. `system` fills columns that a source may lack,
-    `declared` are the types that values of the source have to be of first.
+    `declared` are the types that values of the source have to be of first, `former` the names that columns bore before.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
     """
-    builder = CheckBuilder(rules, ignore_unknown)
+    builder = CheckBuilder(rules, ignore_unknown, former=former)
     places = [
         Place(column.type, member.type, (column.name,), member.extra)
         for column, member in zip(schema.fields, schema.logical.fields, strict=True)
@@ -216,12 +218,7 @@ def _columns(
             filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
         folder = _folder_says(builder, part, place, declared)
         found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact, folder))
-    if not builder.ignore_unknown:
-        names = schema.field_names
-        for column in _named(part):
-            if column.name not in names:
-                near = near_names(column.name, names)
-                builder.problems.append(unknown_column(path_text((column.name,)), near, part.label))
+    builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
     return tuple(found)
 
 

@@ -15,8 +15,9 @@ from pyspark.sql import functions as F
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
+from lakebed.evolve.former_names import FormerNames
 from lakebed.spark import runs
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error, cut_rows_error
@@ -86,7 +87,8 @@ class Run:
     """What one run is about.
 
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
-    off there. `columns` are those of the source that count, None for all, `declared` their types there.
+    off there. `columns` are those of the source that count, None for all, `declared` their types there. `former` finds
+    the names that columns bore before.
     `guard` looks at what others commit
     meanwhile, `system` fills the system columns.
     """
@@ -108,6 +110,7 @@ class Run:
     again: bool = False
     columns: frozenset[str] | None = None
     declared: SourceSchema = NOT_DECLARED
+    former: Callable[[], FormerNames] = dict
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
@@ -121,6 +124,7 @@ class Run:
                 ignore_unknown=self.limits.ignore_unknown,
                 system=self.system,
                 declared=self.declared,
+                former=self.former,
             )
         if rows is None:
             return self._result(RunCounts(0, 0), None, None)
@@ -202,10 +206,10 @@ class Run:
             if not column.type.nullable and column.name not in (*shape.keys, *filled):
                 place = Place(column.type, member.type, (column.name,), member.extra)
                 problems.append(missing_column(place, list(shape.keys)))
-        if not self.limits.ignore_unknown:
-            names = [f.name for f in declared]
-            for path in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
-                problems.append(unknown_column(path, near_names(path, names)))
+        names = [f.name for f in declared]
+        for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
+            former = self.former().get(key.path, ())
+            problems += unknown_column(key.text, key.text, names, former, key.beside, ignore=self.limits.ignore_unknown)
         if problems:
             raise IngestError(*problems)
 

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from lakebed.catalog.names import TableName
-from lakebed.model import canonical_json
+from lakebed.model import JsonValue, canonical_json
 from lakebed.spark.source_files import SourceFile
 from lakebed.spark.source_listing import LeftOut
 
@@ -32,11 +32,30 @@ AGAIN = "lakebed.again"
 
 
 @dataclass(frozen=True, slots=True)
+class MergedColumn:
+    """A column that a merge has added (`before` is None) or widened, and its types in words."""
+
+    column: str
+    before: str | None
+    after: str
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"added column {self.column}: {self.after}"
+        return f"widened column {self.column} from {self.before} to {self.after}"
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The object of `--json`."""
+        return {"column": self.column, "before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True, slots=True)
 class IngestResult:
     """What a run did. Snapshots are None where there was nothing to commit.
 
-    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen. `repeated` says that the run
-    itself was done before, and that nothing was done now; the counts and snapshots are those of then.
+    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns
+    that `merge_schema` has added or widened. `repeated` says that the run itself was done before, and that nothing was
+    done now; the counts and snapshots are those of then.
     """
 
     table: str
@@ -50,6 +69,7 @@ class IngestResult:
     skipped_files: tuple[str, ...] = ()
     repeated: bool = False
     left_out: tuple[LeftOut, ...] = ()
+    merged: tuple[MergedColumn, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -65,6 +85,7 @@ class IngestResult:
             "skipped_files": list(self.skipped_files),
             "repeated": self.repeated,
             "left_out": [f.to_json() for f in self.left_out],
+            "merged": [c.to_json() for c in self.merged],
         }
 
 

@@ -97,6 +97,7 @@ def _text(result: IngestResult) -> str:
         f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
         f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
     ]
+    lines += [str(column) for column in result.merged]
     if result.repeated:
         lines.append("this run was done before; nothing was done now")
     lines += [f"skipped {f}: ingested before (--again ingests it again)" for f in result.skipped_files]
