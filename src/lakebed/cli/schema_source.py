@@ -167,10 +167,9 @@ def _parquet(data: bytes, text: str, form: str) -> SchemaSource:
 
 
 def _orc(data: bytes, text: str, form: str) -> SchemaSource:
-    import pyarrow as pa
-    from pyarrow import orc
+    from lakebed.table.orc_process import read_orc
 
-    return _of_arrow(orc.ORCFile(pa.BufferReader(data)).schema, form)
+    return _of_arrow(read_orc(data, schema_only=True).schema, form)
 
 
 def _arrow_json(data: bytes, text: str, form: str) -> SchemaSource:

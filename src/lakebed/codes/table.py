@@ -311,4 +311,12 @@ CODES: tuple[Code, ...] = (
         "`totalRecordCount` is 120 and the live files have 100 rows.",
         "Compare with an older snapshot. If a manifest is damaged, restore it from a copy of the warehouse.",
     ),
+    Code(
+        "LB5080",
+        "No process for ORC files",
+        "A damaged ORC file can end the process that the ORC library runs in. So manifests in ORC are decoded in a "
+        "process apart, by the same Python interpreter.",
+        "Lakebed inside of another program, where `sys.executable` is not a Python interpreter.",
+        "Set `sys.executable` to the path of a Python interpreter that can import `lakebed` and `pyarrow`.",
+    ),
 )

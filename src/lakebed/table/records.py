@@ -7,6 +7,7 @@ from typing import Any
 
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.table.avro_schemas import read_container
+from lakebed.table.orc_process import read_orc
 
 _ORC = b"ORC"
 
@@ -22,7 +23,6 @@ def read_records(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
 def _read_orc(data: bytes, source: str) -> Iterator[dict[str, Any]]:
     try:
         import pyarrow as pa
-        from pyarrow import orc
     except ImportError as e:
         raise UnsupportedError.of(
             "LB5011",
@@ -31,7 +31,7 @@ def _read_orc(data: bytes, source: str) -> Iterator[dict[str, Any]]:
             path=source,
         ) from e
     try:
-        table = orc.ORCFile(pa.BufferReader(data)).read()
+        table = read_orc(data)
         # Nanoseconds have no Python form without pandas; the format means milliseconds.
         schema = pa.schema([f.with_type(_in_millis(f.type, pa)) for f in table.schema])
         yield from table.cast(schema, safe=False).to_pylist()
