@@ -130,6 +130,14 @@ def test_every_code_in_use_is_registered_and_the_other_way_round() -> None:
     assert sorted(registered - used) == [], "registered but not used"
 
 
+def test_types_are_spelt_for_people_in_one_way() -> None:
+    """The text of a nested type is JSON; `physical.type_line` is what people read."""
+    spelt = re.compile(r"(found|expected)=str\((\w+\.)?(type_?|have|want|given)\)")
+    assert spelt.search("found=str(field.type)")
+    foreign = {"arrow", "convert", "parquet_source.py"}
+    assert hits(spelt, [m for m in MODULES if not foreign & set(m.parts)]) == []
+
+
 def test_every_code_says_what_to_do() -> None:
     from lakebed.codes import register
 

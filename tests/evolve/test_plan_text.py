@@ -130,6 +130,37 @@ def test_forbidden_and_unchanged(lake: Warehouse) -> None:
     assert render_applied(lake.apply(noop)) == "db.t: unchanged, at schema 0"
 
 
+NESTED = (
+    "{name: n, type: {kind: Option, inner: {kind: List, itemType: {kind: Struct, fields: [{name: x, type: Int32}]}}}}"
+)
+
+
+@pytest.mark.parametrize(
+    ("after", "code", "reason"),
+    [
+        (
+            "{kind: Option, inner: Date}",
+            "LB4012",
+            "values that are stored as ARRAY<ROW<x INT NOT NULL> NOT NULL>",
+        ),
+        ("{kind: Option, inner: String}", "LB4206", "stored values are read as their text: what computes with them"),
+    ],
+)
+def test_reasons_of_changed_types(lake: Warehouse, after: str, code: str, reason: str) -> None:
+    lake.settle(manifest(f"{A}\n{NESTED}"))
+    (table,) = lake.plan(manifest(f"{A}\n{{name: n, type: {after}}}")).tables
+    (change,) = table.changes
+    assert (change.code, change.reason[: len(reason)]) == (code, reason)
+    assert not set('{}"[]') & set(change.reason + change.summary)
+
+
+@pytest.mark.parametrize(("before", "loses"), [("Int32", False), ("Date", False), ("Bool", False), ("Binary", True)])
+def test_what_text_means_for_stored_values(lake: Warehouse, before: str, loses: bool) -> None:
+    lake.settle(manifest(f"{{name: a, type: {{kind: Option, inner: {before}}}}}"))
+    (change,) = lake.plan(manifest("{name: a, type: {kind: Option, inner: String}}")).tables[0].changes
+    assert (change.code, "may not fit" in change.reason) == ("LB4206", loses)
+
+
 def test_colours_are_those_of_a_terminal_and_of_nothing_declared(lake: Warehouse) -> None:
     lake.apply(manifest(A))
     plan = lake.plan(manifest(A, extra=r'{x.org/p: "\e[31mred"}'))

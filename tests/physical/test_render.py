@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakebed.physical import path_text
+from lakebed.physical import path_text, type_line
 from lakebed.physical import types as p
 
 
@@ -33,3 +33,11 @@ def test_text(type_: p.DataType, text: str) -> None:
 
 def test_paths_quote_what_would_be_misread() -> None:
     assert path_text(("r", "a.b", "element", "c`d", "", "x y")) == "r.`a.b`.element.`c``d`.``.`x y`"
+
+
+def test_people_read_nested_types_on_one_line() -> None:
+    members = (p.DataField(3, "x", p.Int(False)), p.DataField(4, "y", p.Map(p.STRING, p.Multiset(p.Int()))))
+    nested = p.Array(p.Row(members, False))
+    assert type_line(nested) == "ARRAY<ROW<x INT NOT NULL, y MAP<STRING, MULTISET<INT>>> NOT NULL>"
+    assert type_line(p.Vector(p.Float(), 3, False)) == "VECTOR<FLOAT, 3> NOT NULL"
+    assert type_line(p.Decimal(10, 2, False)) == str(p.Decimal(10, 2, False))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lakebed.catalog.merge_rules import is_blob_place, merge_engine
 from lakebed.catalog.rules import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     Blob,
     DataType,
@@ -58,9 +59,9 @@ def _storable(subject: Subject) -> Iterator[Diagnostic]:
                 if _cannot_store(name, type_):
                     yield Diagnostic(
                         FORMAT_CANNOT_STORE,
-                        f"the file format {name} ({key}) cannot store {type_} of the column {field.name}",
+                        f"the file format {name} ({key}) cannot store {type_line(type_)} of the column {field.name}",
                         path=field.name,
-                        found=str(type_),
+                        found=type_line(type_),
                         remedy="Choose the file format parquet, or another type.",
                     )
 

@@ -15,6 +15,7 @@ from lakebed.catalog.jackson import pretty
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import CorruptMetadataError, TypeTextError, UnsupportedError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     STRING,
     Array,
@@ -213,10 +214,10 @@ def _identity_problems(schema: TableSchema, previous: TableSchema | None) -> lis
 def _no_such_type(field: DataField) -> Diagnostic:
     return Diagnostic(
         NO_SUCH_TYPE,
-        f"the mini layout has no type {field.type} (column {field.name})",
+        f"the mini layout has no type {type_line(field.type)} (column {field.name})",
         path=field.name,
         expected=", ".join((*_NAMES.values(), "DECIMAL", "ARRAY", "MAP")),
-        found=str(field.type),
+        found=type_line(field.type),
         remedy="Use one of Mini Paimon's types, or a warehouse of the paimon layout.",
     )
 

@@ -16,6 +16,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import RefusedError, ValidationError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     UNASSIGNED,
     Array,
@@ -200,10 +201,11 @@ def _type_change(base: TableSchema, old: DataType, new: DataType, path: str) -> 
             if not equal_ignoring_nullability(old, new):
                 yield _refused(
                     path,
-                    f"the type of {path} would change from {old} to {new}, which is not judged here",
+                    f"the type of {path} would change from {type_line(old)} to {type_line(new)}, "
+                    "which is not judged here",
                     "Change types by a plan or by alter_table.",
-                    expected=str(old),
-                    found=str(new),
+                    expected=type_line(old),
+                    found=type_line(new),
                 )
 
 

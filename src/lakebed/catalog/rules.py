@@ -9,15 +9,10 @@ from typing import TypeAlias
 from lakebed.catalog.option_values import whole
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
-    Array,
     DataField,
     DataType,
-    Map,
-    Multiset,
-    Row,
-    Unknown,
-    Vector,
     with_nullability,
 )
 
@@ -70,9 +65,8 @@ Rule: TypeAlias = Callable[[Subject], Iterator[Diagnostic]]
 
 
 def shown(type_: DataType) -> str:
-    """A type as messages show it: the text of an atomic one, the keyword of a nested one."""
-    nested = isinstance(type_, Array | Map | Multiset | Row | Vector | Unknown)
-    return type_.root if nested else str(with_nullability(type_, True))
+    """A type as messages show it, whether or not it is nullable."""
+    return type_line(with_nullability(type_, True))
 
 
 def option_path(key: str) -> str:

@@ -17,6 +17,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_i
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.physical.json_form import TypeReader, text_of, whole_number
+from lakebed.physical.render import type_line
 from lakebed.physical.types import DataField, Unknown
 
 _BUCKET_DEFAULT_VERSION = 1
@@ -83,9 +84,13 @@ def _warnings(schema: TableSchema, where: str) -> Iterator[Diagnostic]:
             yield Diagnostic("LB3506", message, Severity.WARNING, path=field.name, remedy=remedy)
         by_id.setdefault(field.id, field.name)
         if isinstance(field.type, Unknown):
-            message = f"{where}the type {field.type} of the column {field.name!r} is not known to this version"
+            message = (
+                f"{where}the type {type_line(field.type)} of the column {field.name!r} is not known to this version"
+            )
             remedy = "read the other columns, or use a newer Lakebed"
-            yield Diagnostic("LB3508", message, Severity.WARNING, path=field.name, found=str(field.type), remedy=remedy)
+            yield Diagnostic(
+                "LB3508", message, Severity.WARNING, path=field.name, found=type_line(field.type), remedy=remedy
+            )
 
 
 def _json_object(data: bytes, source: str) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import TypeTextError, ValidationError
 from lakebed.physical import parse_json
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     FIRST_SYSTEM_ID,
     Array,
@@ -146,7 +147,7 @@ def _type_problems(field: DataField) -> Iterator[Diagnostic]:
                     BAD_TYPE,
                     f"the type of column {field.name} is not valid: {problem.message}",
                     path=field.name,
-                    found=str(field.type),
+                    found=type_line(field.type),
                     remedy=problem.remedy or "Give the column a valid type.",
                 )
 

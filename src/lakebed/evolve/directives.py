@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from lakebed.errors import ValidationError
 from lakebed.evolve.changes import problem
+from lakebed.physical.render import type_line
 from lakebed.physical.types import Array, Binary, Blob, DataType, Map, VarBinary, Vector
 
 _BLOB_OPTIONS = {
@@ -55,7 +56,7 @@ def _blob(name: str, type_: DataType, word: str) -> DataType:
         case Map(value=Binary() | VarBinary() | Blob() as inner) if word == "__BLOB_FIELD":
             return Map(type_.key, Blob(inner.nullable), type_.nullable)
         case _:
-            raise _refused(f"column {name} cannot be a BLOB", found=str(type_), expected="BYTES or BINARY")
+            raise _refused(f"column {name} cannot be a BLOB", found=type_line(type_), expected="BYTES or BINARY")
 
 
 def _vector(name: str, type_: DataType, rest: str, options: dict[str, str]) -> Directed:
@@ -63,7 +64,7 @@ def _vector(name: str, type_: DataType, rest: str, options: dict[str, str]) -> D
     if not size.strip().isdecimal() or int(size) < 1:
         raise _refused(f"{_VECTOR} needs a dimension", found=rest, expected=f"{_VECTOR};128")
     if not isinstance(type_, Array):
-        raise _refused(f"column {name} cannot be a VECTOR", found=str(type_), expected="an ARRAY of numbers")
+        raise _refused(f"column {name} cannot be a VECTOR", found=type_line(type_), expected="an ARRAY of numbers")
     entries = {
         "vector-field": _appended(options.get("vector-field"), name),
         f"field.{name}.vector-dim": str(int(size)),

@@ -10,6 +10,7 @@ from lakebed.evolve.casts import readable
 from lakebed.evolve.changes import ELEMENT, VALUE, Path
 from lakebed.evolve.nested import Fields, without_ids
 from lakebed.physical import path_text
+from lakebed.physical.render import type_line
 from lakebed.physical.types import Array, DataType, Map, Row, equal_ignoring_nullability
 
 
@@ -31,10 +32,11 @@ def unreadable(
 def _diagnostic(path: Path, old: DataType, new: DataType, version: int) -> Diagnostic:
     return Diagnostic(
         "LB4025",
-        f"{path_text(path)} cannot become {new}: it was {old} in version {version}, whose files may still be there",
+        f"{path_text(path)} cannot become {type_line(new)}: it was {type_line(old)} in version {version}, "
+        "whose files may still be there",
         path=path_text(path),
-        expected=f"a type that {old} can be read as",
-        found=str(new),
+        expected=f"a type that {type_line(old)} can be read as",
+        found=type_line(new),
         remedy="add a new column of the wanted type",
     )
 

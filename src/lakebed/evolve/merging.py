@@ -18,6 +18,7 @@ from lakebed.evolve.casts import cell
 from lakebed.evolve.changes import ELEMENT, VALUE, Path
 from lakebed.evolve.nested import Fields, without_ids
 from lakebed.physical import path_text
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     UNASSIGNED,
     Array,
@@ -160,10 +161,11 @@ class _Merger:
         if merged != have:
             self._problem(
                 FIXED_PART,
-                f"{what} cannot change their type: {path_text(path)} is {have} in the table and {given} in the data",
+                f"{what} cannot change their type: {path_text(path)} is {type_line(have)} "
+                f"in the table and {type_line(given)} in the data",
                 path,
-                expected=str(have),
-                found=str(given),
+                expected=type_line(have),
+                found=type_line(given),
                 remedy="cast the data to the table's type, or make a new column",
             )
 
@@ -195,14 +197,17 @@ class _Merger:
 
     def _cannot(self, path: Path, have: DataType, given: DataType, why: str, *, narrower: bool = False) -> None:
         keep = f"merge only new columns (types={MergeTypes.ADD.value!r}), which writes the data as the table's type"
-        way_out = f"cast the data to {with_nullability(have, True)}" if narrower else "rename the data's column"
+        way_out = (
+            f"cast the data to {type_line(with_nullability(have, True))}" if narrower else "rename the data's column"
+        )
         where = path_text(path)
         self._problem(
             CANNOT_MERGE,
-            f"{where} is {have} in the table and {given} in the data, which cannot be merged: {why}",
+            f"{where} is {type_line(have)} in the table and {type_line(given)} in the data, "
+            f"which cannot be merged: {why}",
             path,
-            expected=str(have),
-            found=str(given),
+            expected=type_line(have),
+            found=type_line(given),
             remedy=f"{way_out}, or {keep}",
         )
 

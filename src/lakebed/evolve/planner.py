@@ -33,6 +33,7 @@ from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, un
 from lakebed.evolve.wording import before_and_after, summary
 from lakebed.model import Schema
 from lakebed.physical import path_text
+from lakebed.physical.render import type_line
 from lakebed.physical.types import DataField, Map, with_nullability
 
 if TYPE_CHECKING:
@@ -310,7 +311,8 @@ class _Planning:
         for number, refusal in enumerate(refusals):
             d = refusal.diagnostic
             if number == 0 or d.code not in _CONSEQUENCES:
-                found.setdefault(steps[refusal.index].edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
+                refused = steps[refusal.index].edit
+                found.setdefault(refused, Judgement(Verdict.FORBIDDEN, d.code, _reason(d, refused), d.remedy))
         if self.history is not None and self.has_snapshots():
             by_path = {path_text(s.edit.path): s.edit for s in steps if s.edit.kind is EditKind.TYPE}
             for d in unreadable(self.base, target, self.history):
@@ -340,6 +342,13 @@ class _Planning:
             raise ValidationError(*(r.diagnostic for r in refusals))
         check(self.base, target, has_snapshots=self.has_snapshots, history=self.history)
         return target
+
+
+def _reason(refusal: Diagnostic, edit: Edit) -> str:
+    """Why the format refuses an edit; types are told as what they are stored as, beside the declared ones."""
+    if refusal.code != "LB4012" or edit.before is None or edit.after is None:
+        return refusal.message
+    return f"values that are stored as {type_line(edit.before)} cannot be read as {type_line(edit.after)}"
 
 
 def _unique(edits: Iterable[Edit]) -> list[Edit]:

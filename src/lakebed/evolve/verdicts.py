@@ -11,6 +11,7 @@ from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.lossless import Effect, declared_effect, stored_effect
 from lakebed.evolve.meaning import Meanings
 from lakebed.model import LogicalType, required
+from lakebed.physical.types import MAX_LENGTH, Binary, Char, DataType, VarBinary, VarChar
 
 
 class Verdict(StrEnum):
@@ -134,17 +135,28 @@ def _type_change(edit: Edit, meanings: Meanings) -> Judgement:
         reason = "stored numbers would be taken in another unit than they were written in"
         return Judgement(_FORBIDDEN, "LB4221", reason, "add a new column of the wanted type")
     if Effect.LOSES in (stored, declared):
-        reason = (
-            "stored values may not fit: they are cut, wrapped, nulled or fail when they are read"
-            if stored is Effect.LOSES
-            else "stored values may lie outside of what the new type allows, and are not checked when they are read"
-        )
+        reason = _loss(edit.before, edit.after) if stored is Effect.LOSES else _UNCHECKED
+        if reason == _AS_TEXT:
+            return Judgement(
+                _BREAKING, "LB4206", reason, "add a new column, or give leave when those who read it agree"
+            )
         return Judgement(
             _BREAKING, "LB4206", reason, "add a new column, or make sure that all values fit and give leave"
         )
     if Effect.PADS in (stored, declared):
         return Judgement(_CAUTION, "LB4208", "stored values are filled up to the new length when they are read")
     return Judgement(_SAFE, "LB4205", "the new type holds every value of the old one")
+
+
+_UNCHECKED = "stored values may lie outside of what the new type allows, and are not checked when they are read"
+_CUT = "stored values may not fit: they are cut, wrapped, nulled or fail when they are read"
+_AS_TEXT = "stored values are read as their text: what computes with them fails or sorts and compares differently"
+
+
+def _loss(old: DataType, new: DataType) -> str:
+    """What becomes of stored values; every value but bytes and text itself has a text, which STRING holds whole."""
+    to_text = isinstance(new, VarChar) and new.length == MAX_LENGTH
+    return _AS_TEXT if to_text and not isinstance(old, Char | VarChar | Binary | VarBinary) else _CUT
 
 
 def _declared_effect(path: Path, meanings: Meanings) -> Effect:

@@ -9,8 +9,10 @@ from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
+from lakebed.model.type_name import type_name
 from lakebed.physical import path_text
 from lakebed.physical import types as p
+from lakebed.physical.render import type_line
 from lakebed.physical.types import DataType
 
 
@@ -80,7 +82,7 @@ def _quoted(text: str | None) -> str | None:
 
 def _type(path: Path, known: dict[Path, LogicalType], stored: DataType | None) -> str:
     found = known.get(path)
-    return type_name(found) if found is not None else stored_name(stored) if stored is not None else ""
+    return type_name(found) if found is not None else type_line(stored) if stored is not None else ""
 
 
 def _types(edit: Edit, meanings: Meanings) -> tuple[str, str]:
@@ -88,46 +90,5 @@ def _types(edit: Edit, meanings: Meanings) -> tuple[str, str]:
     before, after = (required(known.get(edit.path, logical.Null())) for known in (meanings.before, meanings.after))
     if logical.Null() not in (before, after) and type_name(before) != type_name(after):
         return type_name(before), type_name(after)
-    old, new = (stored_name(p.with_nullability(t, True)) if t is not None else "" for t in (edit.before, edit.after))
+    old, new = (type_line(p.with_nullability(t, True)) if t is not None else "" for t in (edit.before, edit.after))
     return old, new
-
-
-def type_name(type_: LogicalType) -> str:
-    """A logical type on one line: `Option<Int32>`, `List<Struct<a: Int32>>`."""
-    match type_:
-        case logical.Option():
-            return f"Option<{type_name(type_.inner)}>"
-        case logical.Decimal():
-            return f"Decimal({type_.precision}, {type_.scale})"
-        case logical.Binary(fixed_length=int() as length):
-            return f"Binary({length})"
-        case logical.Time() | logical.Duration():
-            return f"{type_.kind}({type_.effective_unit})"
-        case logical.Timestamp():
-            return f"Timestamp({type_.effective_unit}, {type_.effective_timezone})"
-        case logical.List():
-            length_text = f", {type_.fixed_length}" if type_.fixed_length is not None else ""
-            return f"List<{type_name(type_.item_type)}{length_text}>"
-        case logical.Map():
-            sorted_text = ", sorted" if type_.keys_sorted else ""
-            return f"Map<{type_name(type_.key_type)}, {type_name(type_.value_type)}{sorted_text}>"
-        case logical.Struct():
-            return f"Struct<{', '.join(f'{f.name}: {type_name(f.type)}' for f in type_.fields)}>"
-        case _:
-            return type_.kind
-
-
-def stored_name(type_: DataType) -> str:
-    """A Paimon type on one line: `ARRAY<ROW<a INT>>`, without ids."""
-    null = "" if type_.nullable else " NOT NULL"
-    match type_:
-        case p.Array() | p.Multiset():
-            return f"{type_.root}<{stored_name(type_.element)}>{null}"
-        case p.Vector():
-            return f"VECTOR<{stored_name(type_.element)}, {type_.length}>{null}"
-        case p.Map():
-            return f"MAP<{stored_name(type_.key)}, {stored_name(type_.value)}>{null}"
-        case p.Row():
-            return f"ROW<{', '.join(f'{f.name} {stored_name(f.type)}' for f in type_.fields)}>{null}"
-        case _:
-            return str(type_)

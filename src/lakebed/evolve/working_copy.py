@@ -43,6 +43,7 @@ from lakebed.evolve.nested import (
 )
 from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
 from lakebed.physical import path_text
+from lakebed.physical.render import type_line
 from lakebed.physical.types import UNASSIGNED, DataField, DataType, equal_ignoring_nullability, with_nullability
 
 
@@ -167,7 +168,7 @@ class WorkingCopy:
         if not type_.nullable:
             remedy = "add it nullable; only later rows can be required to have a value"
             message = f"new column {path_text(path)} must be nullable: rows that are stored have no value for it"
-            raise problem("LB4010", message, path=path_text(path), found=str(type_), remedy=remedy)
+            raise problem("LB4010", message, path=path_text(path), found=type_line(type_), remedy=remedy)
         new = DataField(UNASSIGNED, path[-1], without_ids(type_), comment)
         (field,), highest = assign((new,), self.highest)
         self._edit_siblings(path[:-1], lambda siblings: self._insert(siblings, field, change))
@@ -239,10 +240,10 @@ class WorkingCopy:
                 remedy = "change only the nullability" if same else "add a new column of the wanted type"
                 raise problem(
                     "LB4012",
-                    f"{path_text(path)} cannot change from {old} to {new}",
+                    f"{path_text(path)} cannot change from {type_line(old)} to {type_line(new)}",
                     path=path_text(path),
-                    expected=f"a type that stored {old} values can be read as",
-                    found=str(new),
+                    expected=f"a type that stored {type_line(old)} values can be read as",
+                    found=type_line(new),
                     remedy=remedy,
                 )
             return new
@@ -358,5 +359,5 @@ def _check_kept_defaults(before: DataField, after: DataField, path: Path) -> Non
 
 
 def _default_refusal(path: Path, type_: DataType, default: str) -> ValidationError:
-    message = f"default {default!r} of {path_text(path)} is no {type_}"
-    return problem("LB4013", message, path=path_text(path), expected=str(type_), found=default)
+    message = f"default {default!r} of {path_text(path)} is no {type_line(type_)}"
+    return problem("LB4013", message, path=path_text(path), expected=type_line(type_), found=default)

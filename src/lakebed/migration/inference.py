@@ -19,8 +19,8 @@ from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedError
 from lakebed.evolve.look_alikes import resembling
 from lakebed.evolve.next_version import evolved
-from lakebed.evolve.wording import stored_name
 from lakebed.migration.renames import BAD_RENAME, Rename
+from lakebed.physical.render import type_line
 from lakebed.physical.types import UNASSIGNED, DataField, DataType, with_nullability
 
 CANNOT_FOLLOW = "LB3754"
@@ -214,7 +214,7 @@ def _step(version: int, before: _Fields, wanted: _Fields, questions: tuple[Renam
         same=tuple(new.name for old, new in pairs if old.name == new.name),
         renamed=tuple((old.name, new.name) for old, new in pairs if old.name != new.name),
         retyped=tuple(
-            (new.name, stored_name(old.type), stored_name(new.type)) for old, new in pairs if old.type != new.type
+            (new.name, type_line(old.type), type_line(new.type)) for old, new in pairs if old.type != new.type
         ),
         added=tuple(f.name for f in wanted if f.id == UNASSIGNED),
         dropped=tuple(f.name for f in before if f.id not in kept),
@@ -223,7 +223,7 @@ def _step(version: int, before: _Fields, wanted: _Fields, questions: tuple[Renam
 
 
 def _shown(column: DataField) -> str:
-    return stored_name(with_nullability(column.type, True))
+    return type_line(with_nullability(column.type, True))
 
 
 def _can_become(old: DataType, new: DataType) -> bool:

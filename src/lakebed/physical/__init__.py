@@ -9,7 +9,7 @@ from typing import Any
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import TypeTextError
 from lakebed.physical.json_form import TypeReader, Unknowns, parse_json
-from lakebed.physical.render import path_text, type_json, type_text
+from lakebed.physical.render import path_text, type_json, type_line, type_text
 from lakebed.physical.text import parse_text
 from lakebed.physical.types import (
     BYTES,
@@ -91,6 +91,7 @@ __all__ = [
     "parse_text",
     "path_text",
     "type_json",
+    "type_line",
     "type_text",
     "with_nullability",
 ]

@@ -48,6 +48,25 @@ def type_text(type_: DataType) -> str:
     return form if isinstance(form, str) else json.dumps(form, ensure_ascii=False, separators=(",", ":"))
 
 
+def type_line(type_: DataType) -> str:
+    """The type as people read it, on one line and without ids: `ARRAY<ROW<a INT NOT NULL>>`.
+
+    Every message that shows a stored type shows it so.
+    """
+    null = "" if type_.nullable else " NOT NULL"
+    match type_:
+        case Array() | Multiset():
+            return f"{type_.root}<{type_line(type_.element)}>{null}"
+        case Vector():
+            return f"VECTOR<{type_line(type_.element)}, {type_.length}>{null}"
+        case Map():
+            return f"MAP<{type_line(type_.key)}, {type_line(type_.value)}>{null}"
+        case Row():
+            return f"ROW<{', '.join(f'{f.name} {type_line(f.type)}' for f in type_.fields)}>{null}"
+        case _:
+            return type_text(type_)
+
+
 def type_json(type_: DataType) -> str | dict[str, Any]:
     """What a schema file holds for the type: text, or for ARRAY, MAP, MULTISET, ROW and VECTOR an object."""
     suffix = "" if type_.nullable else " NOT NULL"

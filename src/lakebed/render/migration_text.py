@@ -9,8 +9,8 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakebed.evolve.wording import stored_name
 from lakebed.migration.plan import State, count
+from lakebed.physical.render import type_line
 from lakebed.render.terminal import one_line, plain, styled, wrapped
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _table(table: TableMigration, colour: bool, width: int | None) -> Iterator[s
 
 def _step(step: Step, version: TableSchema) -> Iterator[str]:
     """What is said of one version, a line each."""
-    types = {field.name: one_line(f"{field.name} {stored_name(field.type)}") for field in version.fields}
+    types = {field.name: one_line(f"{field.name} {type_line(field.type)}") for field in version.fields}
     if not step.same and not step.renamed and not step.dropped:
         yield ", ".join(types.values())
         return

@@ -9,9 +9,6 @@ from lakebed import physical
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION
 from lakebed.model import (
-    Binary,
-    Decimal,
-    Duration,
     Field,
     List,
     LogicalType,
@@ -19,11 +16,10 @@ from lakebed.model import (
     Option,
     Schema,
     Struct,
-    Time,
-    Timestamp,
 )
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import DESCRIPTION
+from lakebed.model.type_name import type_name
 from lakebed.physical import DataField, DataType
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
@@ -58,7 +54,12 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     notes = " ".join(part for part in (field.description or "", f"[{attributes}]" if attributes else "") if part)
     own = field.type.inner if isinstance(field.type, Option) else field.type
     number = "" if column is None else str(column.id)
-    cells = ("  " * depth + field.name, type_name(own), "yes" if field.nullable else "", " ".join(notes.split()))
+    cells = (
+        "  " * depth + field.name,
+        type_name(own, members=False),
+        "yes" if field.nullable else "",
+        " ".join(notes.split()),
+    )
     name, type_, null, description = map(one_line, cells)
     rows = [(number, name, type_, null, description)]
     columns = () if column is None else _columns(column.type)
@@ -96,28 +97,6 @@ def _columns(type_: DataType) -> tuple[DataField, ...]:
             return _columns(type_.value)
         case _:
             return ()
-
-
-def type_name(type_: LogicalType) -> str:
-    """A short name: `Int32`, `Decimal(12, 2)`, `List<Option<String>>`, `Struct`."""
-    match type_:
-        case Decimal():
-            return f"Decimal({type_.precision}, {type_.scale})"
-        case Binary(fixed_length=int()):
-            return f"Binary({type_.fixed_length})"
-        case Time() | Duration() if type_.unit:
-            return f"{type_.kind}({type_.unit.value})"
-        case Timestamp() if type_.unit or type_.timezone:
-            return f"Timestamp({', '.join(p for p in (type_.unit and type_.unit.value, type_.timezone) if p)})"
-        case Option():
-            return f"Option<{type_name(type_.inner)}>"
-        case List():
-            length = f", {type_.fixed_length}" if type_.fixed_length is not None else ""
-            return f"List<{type_name(type_.item_type)}{length}>"
-        case Map():
-            return f"Map<{type_name(type_.key_type)}, {type_name(type_.value_type)}>"
-        case _:
-            return type_.kind
 
 
 def attribute_text(value: object) -> str:

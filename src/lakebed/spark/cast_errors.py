@@ -15,6 +15,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
+from lakebed.physical.render import type_line
 from lakebed.physical.types import Array, DataField, DataType, Map, Row
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.casts import cast_fails
@@ -114,7 +115,7 @@ def _inside(col: Column, have: DataType, want: DataType, path: str, rules: CastR
         case _:
             fails = cast_fails(col, have, want, time_zone=rules.time_zone, column=path)
             if fails is not None:
-                said = F.struct(F.lit(path), F.lit(str(have)), F.lit(str(want)), shown(col))
+                said = F.struct(F.lit(path), F.lit(type_line(have)), F.lit(type_line(want)), shown(col))
                 yield F.array(F.when(fails, said)).cast(_TEXTS)
 
 

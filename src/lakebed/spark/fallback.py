@@ -13,6 +13,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UnsupportedError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import DataField, equal_ignoring_nullability
 from lakebed.spark.travel import TableState, Travel, resolve
 from lakebed.store.base import Store
@@ -55,10 +56,11 @@ def branch_column(field: DataField, schema: TableSchema) -> DataField | None:
     if other is not None and not equal_ignoring_nullability(other.type, field.type):
         raise UnsupportedError.of(
             "LB5053",
-            f"column {field.name!r} is {field.type} on the main branch and {other.type} on the fallback branch",
+            f"column {field.name!r} is {type_line(field.type)} on the main branch "
+            f"and {type_line(other.type)} on the fallback branch",
             path=field.name,
-            expected=str(field.type),
-            found=str(other.type),
+            expected=type_line(field.type),
+            found=type_line(other.type),
             remedy="give the column one type on both branches",
         )
     return other

@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 
 from lakebed.convert.spark import scan_type
 from lakebed.errors import CorruptMetadataError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, with_nullability
 from lakebed.spark.casts import cast_column
 
@@ -99,10 +100,11 @@ def _convert(column: Column, have: DataType, want: DataType, rules: CastRules, p
             if have.key != want.key:
                 raise CorruptMetadataError.of(
                     "LB6707",
-                    f"the key type of map {path!r} differs between schema versions: {have.key} and {want.key}",
+                    f"the key type of map {path!r} differs between schema versions: "
+                    f"{type_line(have.key)} and {type_line(want.key)}",
                     path=path,
-                    expected=str(want.key),
-                    found=str(have.key),
+                    expected=type_line(want.key),
+                    found=type_line(have.key),
                     remedy="map keys cannot change their type; read the table under the older schema",
                 )
             value = _lambda(have.value, want.value, rules, f"{path}.value")

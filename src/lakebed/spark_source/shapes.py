@@ -15,6 +15,7 @@ from pyspark.sql.types import StructType
 
 from lakebed.convert.spark import scan_type
 from lakebed.errors import LakebedError, UnsupportedError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     Array,
     BigInt,
@@ -124,7 +125,8 @@ def _is_exact(have: DataType, want: DataType) -> bool:
 
 
 def _changed(have: DataType, want: DataType, at: Stored) -> LakebedError:
-    return at.refused("LB5603", f"{have} is not read as {want} by this source", expected=str(want), found=str(have))
+    old, new = type_line(have), type_line(want)
+    return at.refused("LB5603", f"{old} is not read as {new} by this source", expected=new, found=old)
 
 
 def convert(array: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.Array:

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     Blob,
     DataType,
@@ -162,7 +163,7 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
                 "LB5054",
                 f"column {field.name!r} holds the type {found}, which cannot be {action} yet",
                 path=field.name,
-                found=str(field.type),
+                found=type_line(field.type),
                 remedy="leave the column out" if action == "read" else "use another engine for this table",
             )
 

@@ -16,6 +16,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 
 from lakebed.errors import UnsupportedError, UsageError
+from lakebed.physical.render import type_line
 from lakebed.physical.types import (
     MAX_LENGTH,
     STRING,
@@ -85,10 +86,10 @@ def _conversion(col: Column, source: DataType, target: DataType, time_zone: str,
     if conversion is None:
         raise UnsupportedError.of(
             "LB6902",
-            f"{source} cannot be read as {target}" + (f" (column {column})" if column else ""),
+            f"{type_line(source)} cannot be read as {type_line(target)}" + (f" (column {column})" if column else ""),
             path=column or None,
-            expected=str(target),
-            found=str(source),
+            expected=type_line(target),
+            found=type_line(source),
             remedy="read the table under a schema version from before the change",
         )
     return conversion

@@ -12,6 +12,7 @@ from typing import TypeAlias
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.physical.render import type_line
 from lakebed.physical.types import DataType
 
 #: How much of a value an error message shows, in characters.
@@ -86,5 +87,9 @@ def _failure(col: Column, source: DataType, target: DataType, column: str, file:
     begin = [F.lit("[LB6901] ")]
     if file is not None:
         begin += [F.lit("file "), F.coalesce(file, F.lit("?")), F.lit(", ")]
-    said = F.lit(f"{where}the stored {source} value '"), shown(col), F.lit(f"' cannot be read as {target}")
+    said = (
+        F.lit(f"{where}the stored {type_line(source)} value '"),
+        shown(col),
+        F.lit(f"' cannot be read as {type_line(target)}"),
+    )
     return F.raise_error(F.concat(*begin, *said))
