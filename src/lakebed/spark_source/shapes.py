@@ -222,7 +222,9 @@ def _leaf(array: pa.Array, have: DataType, at: Stored) -> pa.Array:
                 return array.cast(wanted)
             except pa.ArrowInvalid as e:
                 raise at.refused("LB5606", f"a value is not of type {have}: {e}") from e
-    raise at.refused("LB5606", f"the file holds {found} where its schema says {have}", expected=str(have))
+    raise at.refused(
+        "LB5606", f"the file holds {found} where its schema says {type_line(have)}", expected=type_line(have)
+    )
 
 
 def _is_kin(found: pa.DataType, wanted: pa.DataType) -> bool:
