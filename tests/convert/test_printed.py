@@ -123,3 +123,48 @@ def test_the_json_schema_of_rows(row: dict[str, Any], valid: bool) -> None:
     assert schema["properties"]["a"]["default"] == 3
     assert schema["properties"]["c"]["x-odf"] == {"extra": {"x.org/y": [None]}}
     assert [loss.path for loss in report.losses] == ["d.element.e"]
+
+
+def valid(type_: LogicalType, value: Any) -> bool:
+    schema, _ = to_row_schema(Schema((Field("a", type_),)))
+    return bool(jsonschema.Draft202012Validator(schema).is_valid({"a": value}))
+
+
+@pytest.mark.parametrize(
+    ("type_", "low", "high"),
+    [
+        *((t, -(2 ** (b - 1)), 2 ** (b - 1) - 1) for t, b in ((m.Int8(), 8), (m.Int16(), 16), (m.Int32(), 32))),
+        (m.Int64(), -(2**63), 2**63 - 1),
+        *((t, 0, 2**b - 1) for t, b in ((m.UInt8(), 8), (m.UInt16(), 16), (m.UInt32(), 32), (m.UInt64(), 64))),
+    ],
+)
+def test_whole_numbers_have_the_ends_of_their_types(type_: LogicalType, low: int, high: int) -> None:
+    assert [valid(type_, n) for n in (low - 1, low, high, high + 1)] == [False, True, True, False]
+    assert not valid(type_, 0.5)
+    assert valid(Option(type_), None)
+
+
+@pytest.mark.parametrize("length", [0, 1, 3])
+def test_a_list_of_a_fixed_length_has_just_that(length: int) -> None:
+    lists = [m.List(m.Int32(), length), m.List(m.Option(m.Int32()), length)]
+    for type_ in (*lists, m.List(lists[0], length)):
+        item: Any = [1] * length if type_.item_type == lists[0] else 1
+        sizes = (length - 1, length, length + 1) if length else (length, length + 1)
+        assert [valid(type_, [item] * n) for n in sizes] == [n == length for n in sizes]
+
+
+def test_a_pair_of_a_map_has_two_parts() -> None:
+    pairs = m.Map(m.Int32(), m.Int32())
+    assert [valid(pairs, [pair]) for pair in ([1], [1, 2], [1, 2, 3])] == [False, True, False]
+
+
+def test_a_column_of_null_need_not_be_there() -> None:
+    schema, _ = to_row_schema(Schema((Field("a", m.Null()), Field("b", m.Int8()))))
+    assert schema["required"] == ["b"]
+
+
+@pytest.mark.parametrize("default", [0, "", False, None, [], {}])
+def test_a_default_that_counts_for_nothing_in_python_is_a_default(default: Any) -> None:
+    schema, _ = to_row_schema(Schema((Field("a", Option(m.String()), Extra({"lakebed.dev/default": default})),)))
+    assert schema["properties"]["a"]["default"] == default
+    assert "default" not in to_row_schema(Schema((Field("a", m.String()),)))[0]["properties"]["a"]

@@ -108,7 +108,7 @@ def test_metadata_is_of_the_kind_that_spark_keeps(schema: Schema) -> None:
                 assert not isinstance(part, list)
                 check(part)
         elif isinstance(value, int):
-            assert abs(value) <= 2**63
+            assert -(2**63) <= value < 2**63
 
     for field in to_struct_type(schema).fields:
         check(field.metadata)
@@ -157,6 +157,20 @@ def test_metadata_of_a_column() -> None:
             "type": {"kind": "List", "itemType": {"kind": "Struct", "fields": []}, "fixedLength": 2},
         },
     }
+
+
+@pytest.mark.parametrize(
+    ("value", "is_kept"),
+    [(2**63 - 1, True), (2**63, False), (-(2**63), True), (-(2**63) - 1, False), (0.5, True), (1.0, False)],
+)
+@pytest.mark.parametrize("nested", [lambda v: v, lambda v: [v], lambda v: {"a": {"b": v}}])
+def test_numbers_that_spark_would_change_are_kept_as_text(value: Any, is_kept: bool, nested: Any) -> None:
+    """Metadata of Spark holds 64 bits, and a whole float comes back as an integer."""
+    extra = Extra({"a.com/x": nested(value)})
+    (part,) = column_metadata(Field("a", m.Int32(), extra))["lakebed"]
+    assert part == ("extra" if is_kept else "json")
+    schema = Schema((Field("a", m.Int32(), extra),))
+    assert from_struct_type(to_struct_type(schema)) == schema
 
 
 def test_types_of_a_schema_without_metadata() -> None:

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakebed.spark.decoders import avro_file
 from lakebed.spark.decoders.avro_file import avro_batches
 from lakebed.spark.decoders.decode import decoder
 
@@ -109,6 +110,29 @@ def decoded(data: bytes, wanted: pa.Schema) -> Iterator[pa.RecordBatch]:
     added = pa.schema([*wanted, ("ordinal", pa.int32()), ("place", pa.int64())])
     batch = pa.record_batch({"content": [data], "ordinal": pa.array([4], pa.int32()), "path": ["file:/t/data-1.avro"]})
     return decoder("avro", added)(iter([batch]))
+
+
+@pytest.mark.parametrize("rows", [0, 1, 6, 7, 8, 13, 14, 15, 22])
+def test_every_row_comes_once_and_in_its_place_however_many_batches_it_takes(
+    rows: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(avro_file, "_BATCH", 7)
+    data = container([("v", "int")], [{"v": i * i} for i in range(rows)])
+    batches = list(decoded(data, pa.schema([("v", pa.int32())])))
+    assert [row["v"] for b in batches for row in b.to_pylist()] == [i * i for i in range(rows)]
+    assert [row["place"] for b in batches for row in b.to_pylist()] == list(range(rows))
+    assert {row["ordinal"] for b in batches for row in b.to_pylist()} <= {4}
+    assert [b.num_rows for b in batches] == [7] * (rows // 7) + ([rows % 7] if rows % 7 else [])
+
+
+def test_files_of_one_batch_are_counted_each_by_itself() -> None:
+    contents = [container([("v", "int")], [{"v": n} for n in range(rows)]) for rows in (2, 0, 3)]
+    added = pa.schema([("v", pa.int32()), ("ordinal", pa.int32()), ("place", pa.int64())])
+    batch = pa.record_batch(
+        {"content": contents, "ordinal": pa.array([4, 5, 6], pa.int32()), "path": ["file:/a", "file:/b", "file:/c"]}
+    )
+    found = [tuple(row.values()) for b in decoder("avro", added)(iter([batch])) for row in b.to_pylist()]
+    assert found == [(0, 4, 0), (1, 4, 1), (0, 6, 0), (1, 6, 1), (2, 6, 2)]
 
 
 @pytest.mark.parametrize(

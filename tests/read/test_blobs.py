@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import lakebed
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError, UsageError
+from lakebed.spark.decoders import blob_values
 from lakebed.spark.decoders.blob_file import PLACEHOLDER, Place, Placeholder, blob_payloads, blob_places, index_size
 from lakebed.spark.decoders.blob_values import array_value, blob_batches, key_decoder, map_value
 from lakebed.store import LocalStore
@@ -156,6 +157,8 @@ def test_nested_values_that_contradict_themselves(payload: bytes) -> None:
         (pa.bool_(), b"\x01", True),
         (pa.date32(), b"\xff\xff\xff\xff", date(1969, 12, 31)),
         (pa.decimal128(10, 2), struct.pack("<q", -1234), Decimal("-12.34")),
+        (pa.decimal128(18, 2), struct.pack("<q", 10**18 - 1), Decimal("9999999999999999.99")),
+        (pa.decimal128(19, 2), (-(10**18)).to_bytes(8, "big", signed=True), Decimal("-10000000000000000.00")),
         (pa.decimal128(38, 4), b"\xff\x00", Decimal("-0.0256")),
         (pa.string(), "é".encode(), "é"),
         (pa.binary(), b"\x00", b"\x00"),
@@ -164,9 +167,27 @@ def test_nested_values_that_contradict_themselves(payload: bytes) -> None:
 def test_keys_of_maps(kind: pa.DataType, data: bytes, value: Any) -> None:
     decode = key_decoder(kind)
     assert decode(data) == value
-    if kind not in (pa.string(), pa.binary(), pa.decimal128(38, 4)):
+    if not (kind in (pa.string(), pa.binary()) or (pa.types.is_decimal(kind) and kind.precision > 18)):
         with pytest.raises(ValueError):
             decode(data + b"\0")
+
+
+@pytest.mark.parametrize("data", [b"\x02", b"\xff", b""])
+def test_a_truth_value_as_a_key_is_one_of_two(data: bytes) -> None:
+    assert [key_decoder(pa.bool_())(part) for part in (b"\0", b"\1")] == [False, True]
+    with pytest.raises(ValueError):
+        key_decoder(pa.bool_())(data)
+
+
+def test_nested_values_use_all_of_their_data() -> None:
+    """Bytes that no length accounts for are damage, not something to be passed over."""
+    whole = _array([b"12", b"3"])
+    assert array_value(whole) == [b"12", b"3"]
+    with pytest.raises(ValueError, match="do not fit"):
+        array_value(whole[:9] + b"x" + whole[9:])
+    entries = _map([(b"a", b"12")])
+    with pytest.raises(ValueError, match="do not fit"):
+        map_value(entries[:12] + b"x" + entries[12:], bytes)
 
 
 def test_batches_are_bounded_by_rows_and_bytes() -> None:
@@ -181,6 +202,38 @@ def test_unknown_versions_and_too_short_files() -> None:
     for data in (b"", b"1234", struct.pack("<ib", 0, 2), struct.pack("<ib", -1, 1), struct.pack("<ib", 9, 1)):
         with pytest.raises(ValueError):
             blob_payloads(data)
+
+
+@pytest.mark.parametrize("more", [-1, 1, 8, 100])
+def test_an_entry_ends_where_the_index_begins_at_the_latest(more: int) -> None:
+    """A place is also given to those who read the payload by themselves, without a look at its checksum."""
+    whole = _file([b"one", b"two"])
+    sizes = [19, 19 + more]
+    index = _index(sizes)
+    data = whole[: 2 * 19] + index + struct.pack("<ib", len(index), 1)
+    if more < 0:
+        assert blob_places(data[-index_size(data) :], len(data))[1] == Place(19 + 4, 3 + more)
+    else:
+        with pytest.raises(ValueError, match="at offset 19"):
+            blob_places(data[-index_size(data) :], len(data))
+
+
+def test_an_entry_begins_with_its_mark_whatever_its_checksum_says() -> None:
+    body = b"BLOB" + b"one" + struct.pack("<q", 19)
+    index = _index([19])
+    data = body + struct.pack("<I", zlib.crc32(body)) + index + struct.pack("<ib", len(index), 1)
+    with pytest.raises(ValueError, match="no entry of 19 bytes at offset 0"):
+        blob_payloads(data)
+
+
+def test_every_row_of_a_blob_file_comes_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(blob_values, "_ROWS", 3)
+    monkeypatch.setattr(blob_values, "_BYTES", 5)
+    schema = pa.schema([("x", pa.binary())])
+    for sizes in ([], [1], [1, 1, 1], [1, 1, 1, 1], [6, 1, 6], [2, 2, 2, 2, 9], [0] * 7):
+        payloads = [bytes([i]) * n for i, n in enumerate(sizes)]
+        rows = [row["x"] for b in blob_batches(_file(payloads), schema) for row in b.to_pylist()]
+        assert rows == payloads
 
 
 @given(st.text(max_size=30), st.integers(0, 2**62), st.integers(-1, 2**62), st.binary(max_size=40))
