@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
+
+from lakebed.redaction import redact, without
 
 
 class Severity(StrEnum):
@@ -35,7 +37,7 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem of one input."""
+    """One problem of one input. Secrets in its URLs are not kept; see `lakebed.redaction`."""
 
     code: str
     message: str
@@ -46,6 +48,29 @@ class Diagnostic:
     found: str | None = None
     remedy: str | None = None
     suggestions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for name in ("message", "path", "expected", "found", "remedy"):
+            text = getattr(self, name)
+            if text is not None and (shown := redact(text)) != text:
+                object.__setattr__(self, name, shown)
+        if self.suggestions:
+            object.__setattr__(self, "suggestions", tuple(map(redact, self.suggestions)))
+
+    def without(self, secrets: tuple[str, ...]) -> Diagnostic:
+        """The same with `***` in the place of these texts."""
+
+        def clean(text: str | None) -> str | None:
+            return None if text is None else without(text, secrets)
+
+        return replace(
+            self,
+            message=without(self.message, secrets),
+            path=clean(self.path),
+            expected=clean(self.expected),
+            found=clean(self.found),
+            remedy=clean(self.remedy),
+        )
 
     def __str__(self) -> str:
         where = f"{self.position}: " if self.position else ""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema, open_warehouse
 from lakebed.errors import ValidationError
 from lakebed.maintenance.care import TableCare
+from lakebed.redaction import redact
 from lakebed.spark.table_rows import TableRows
 from lakebed.store.base import Store
 
@@ -52,6 +53,9 @@ class Lake(TableCare, TableRows):
         self._attributes = attributes
         self._storage_options = storage_options
         self._verify_checksums = verify_checksums
+
+    def __repr__(self) -> str:
+        return f"Lake({redact(self._tables.path_factory.warehouse)!r})"
 
     @property
     def tables(self) -> TableManager:

@@ -43,7 +43,7 @@ class FaultyStore(LocalStore):
 
 
 def broken_disk() -> StoreError:
-    error = StoreError.of("LB0000", "the disk is broken")
+    error = StoreError.of("LB3700", "the disk is broken")
     assert isinstance(error, StoreError)
     return error
 

@@ -15,7 +15,7 @@ from lakebed.catalog.jackson import pretty
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import CorruptMetadataError, TypeTextError, UnsupportedError
-from lakebed.physical.render import type_line
+from lakebed.physical.render import json_of, type_line
 from lakebed.physical.types import (
     STRING,
     Array,
@@ -140,9 +140,8 @@ def _type_json(type_: DataType) -> str | dict[str, Any] | None:
                 return None
             return {"type": "MAP", "keyType": _as_object(key), "valueType": _as_object(value)}
         case Unknown():
-            text = type_.text
-            found: str | dict[str, Any] = json.loads(text) if text.startswith("{") else text
-            return found
+            found = json_of(type_)
+            return type_.text if found is None else found
         case _:
             return _NAMES.get(type_)
 

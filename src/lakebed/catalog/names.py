@@ -14,6 +14,7 @@ from typing import TypeAlias
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError, ValidationError
 
+NO_TEXT = "LB3415"
 BAD_NAME = "LB3101"
 RESERVED_DATABASE = "LB3102"
 SYSTEM_TABLE = "LB3103"
@@ -315,3 +316,15 @@ def _bad_text(text: str, problem: str) -> UsageError:
 
 def _is_number(text: str) -> bool:
     return re.fullmatch(r"[0-9]{1,18}", text) is not None
+
+
+def no_text(error: UnicodeEncodeError, where: str) -> Diagnostic:
+    """The problem of a name, comment or option that holds half a character, which no file can hold."""
+    about = error.object[max(0, error.start - 20) : error.end + 20]
+    return Diagnostic(
+        NO_TEXT,
+        f"{where} holds a text with half of a character: {about!r}",
+        expected="Unicode text without lone surrogates",
+        found=f"U+{ord(error.object[error.start]):04X}",
+        remedy="Take the character out; it comes from bytes that were read as text in the wrong encoding.",
+    )

@@ -12,6 +12,7 @@ from enum import StrEnum
 from lakebed.catalog.names import BAD_NAME, DATABASE_SUFFIX, AnyTableName, as_table_name, database_problems
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError, ValidationError
+from lakebed.redaction import redact
 from lakebed.store import Store, open_store
 
 BAD_LAYOUT = "LB3106"
@@ -86,7 +87,7 @@ class PathFactory:
         self.layout: Layout = Layout.of(layout)
 
     def __repr__(self) -> str:
-        return f"PathFactory({self.warehouse!r}, {str(self.layout)!r})"
+        return f"PathFactory({redact(self.warehouse)!r}, {str(self.layout)!r})"
 
     def database(self, database: str) -> str:
         """The directory of a database."""

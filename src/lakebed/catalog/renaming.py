@@ -101,7 +101,7 @@ def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName
         return TableName(*content["table"])
     except NotFoundError:
         return None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise AlreadyExistsError(
             Diagnostic(
                 INTERRUPTED, f"{_marker(paths, name)} cannot be read: {reason_of(error)}", path=_marker(paths, name)

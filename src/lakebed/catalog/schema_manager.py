@@ -19,12 +19,12 @@ from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.dialects import PAIMON, Dialect
 from lakebed.catalog.future_types import refuse_unknown_types
-from lakebed.catalog.names import TableName
+from lakebed.catalog.names import TableName, no_text
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError
+from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError, ValidationError
 from lakebed.physical.types import DataField, with_nullability
 from lakebed.store import Store
 from lakebed.store.obstacles import is_file, refuse_obstacle
@@ -178,7 +178,7 @@ class SchemaManager:
         """
         if schema.version > CURRENT_VERSION:
             raise self._newer(schema)
-        data = self._dialect.dumps(schema)
+        data = self._dumps(schema)
         known = self.ids()
         newest = max(known, default=-1)
         if newest >= schema.id:
@@ -274,6 +274,12 @@ class SchemaManager:
         with self._lock:
             self._parsed[schema_id] = _Parsed(data, previous, schema)
         return schema
+
+    def _dumps(self, schema: TableSchema) -> bytes:
+        try:
+            return self._dialect.dumps(schema)
+        except UnicodeEncodeError as error:
+            raise ValidationError(no_text(error, f"version {schema.id} of the schema of {self._table}")) from None
 
     # -- evolving ----------------------------------------------------------------------------------------------------
 

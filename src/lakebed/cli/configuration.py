@@ -32,10 +32,10 @@ class Configuration:
     `lakebed.open`. `attributes` is the file that declares the project's attributes.
     """
 
-    warehouse: str
+    warehouse: str = field(repr=False)
     layout: str = "auto"
     time_zone: str = "UTC"
-    storage: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    storage: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
     allow_overwrite_races: bool = False
     attributes: str | None = None
     verify_checksums: bool = True

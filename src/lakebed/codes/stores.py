@@ -51,6 +51,13 @@ CODES: tuple[Code, ...] = (
         "Do what the message says; nothing is lost.",
     ),
     Code(
+        "LB3614",
+        "A storage that cannot be opened",
+        "The driver of the URL is there, but connecting failed: no such host or archive, wrong credentials, no net.",
+        "    lakebed tables --warehouse ftp://files.example.org/warehouse",
+        "Check the URL, the network and the credentials.",
+    ),
+    Code(
         "LB3413",
         "The record of a table is behind its schema",
         "A version was made, or a table was made or renamed; the `metadata` record beside it, a convenience for other "
@@ -58,5 +65,13 @@ CODES: tuple[Code, ...] = (
         "options and the comment too: there the change is an error, which says what was made without them.",
         "    warehouse/shop.db/orders/metadata, a directory",
         "Look at what is there and mend or remove it; the next change writes the record again.",
+    ),
+    Code(
+        "LB3415",
+        "A text that no file can hold",
+        "A name, a comment or an option holds a lone surrogate: half of a character, which UTF-8 cannot say. Such "
+        "texts come from bytes that were decoded in the wrong way.",
+        '    lake.tables.create_table("d", "t", [("a\\udcff", "INT")])',
+        "Take the character out, or decode the bytes in their own encoding.",
     ),
 )

@@ -21,7 +21,7 @@ def follow(text: str, before: Fields, after: Fields) -> str:
     """The option's text after `before` became `after`. Text that is not understood stays as it is."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     if not isinstance(value, dict) or value.get("format") != FORMAT or not isinstance(value.get("fields"), dict):
         return text

@@ -148,7 +148,7 @@ def _in_shredding(text: str, old: str, new: str) -> str:
     """The JSON of a ROW with the field `old` renamed; text that is no such JSON stays as it is."""
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return text
     fields = value.get("fields") if isinstance(value, dict) else None
     if not isinstance(fields, list) or not any(isinstance(f, dict) and f.get("name") == old for f in fields):

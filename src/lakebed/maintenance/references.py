@@ -248,7 +248,7 @@ def _schema_id_in(data: bytes, path: str) -> int:
     try:
         content: Any = json.loads(data)
         return int(content["schemaId"])
-    except (ValueError, TypeError, KeyError) as error:
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise RefusedError(
             Diagnostic(
                 UNREADABLE,

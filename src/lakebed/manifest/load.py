@@ -36,7 +36,7 @@ def read_file(source: str) -> bytes:
     try:
         with Path(source).open("rb") as file:
             return file.read(MAX_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ManifestError(_unreadable(source, error)) from error
 
 
@@ -110,17 +110,17 @@ def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:
     return found
 
 
-def _unreadable(source: str, error: OSError) -> Diagnostic:
+def _unreadable(source: str, error: OSError | ValueError) -> Diagnostic:
     """Why a file could not be read, with files beside it that are named alike."""
     path = Path(source)
     try:
         others = [str(path.with_name(p.name)) for p in path.parent.iterdir() if p.suffix in (".yaml", ".yml", ".json")]
-    except OSError:
+    except (OSError, ValueError):
         others = []
     missing = isinstance(error, FileNotFoundError)
     return Diagnostic(
         "LB1001",
-        f"the manifest {source} cannot be read: {error.strerror or error}",
+        f"the manifest {source} cannot be read: {getattr(error, 'strerror', None) or error}",
         found=source,
         suggestions=near_names(source, others) if missing else (),
     )

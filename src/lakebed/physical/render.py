@@ -79,12 +79,21 @@ def type_json(type_: DataType) -> str | dict[str, Any]:
             return {"type": type_.root + suffix, "key": type_json(type_.key), "value": type_json(type_.value)}
         case Row():
             return {"type": type_.root + suffix, "fields": [f.to_json() for f in type_.fields]}
-        case Unknown() if type_.text.startswith("{"):
-            found: dict[str, Any] = json.loads(type_.text)
-            found["type"] += suffix
-            return found
+        case Unknown() if (found := json_of(type_)) is not None:
+            return {**found, "type": found["type"] + suffix}
         case _:
             return _atomic_text(type_) + suffix
+
+
+def json_of(type_: Unknown) -> dict[str, Any] | None:
+    """The JSON object that the text of an unknown type is, None where it is a mere text."""
+    if not type_.text.startswith("{"):
+        return None
+    try:
+        found = json.loads(type_.text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("type"), str) else None
 
 
 def _atomic_text(type_: AtomicType) -> str:

@@ -21,6 +21,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.merging import MergeTypes
+from lakebed.redaction import redact
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
 from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
@@ -241,7 +242,7 @@ class _Job:
         check_compressed(files)
         before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
         fresh = tuple(f for f in files if f.identity not in before)
-        skipped = tuple(f.path for f in files if f not in fresh)
+        skipped = tuple(redact(f.path) for f in files if f not in fresh)
         if run_id is not None:
             done = self._repeated(run_id, files, fresh)
             if done is not None:

@@ -8,6 +8,7 @@ checked against. The mini layout knows neither structs nor zones: there a proble
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 
 from pyspark.sql import Column, DataFrame
@@ -23,6 +24,7 @@ from lakebed.errors import AlreadyExistsError
 from lakebed.model import Field, Int64, List, Option, String, Struct, Timestamp
 from lakebed.physical.types import Array, DataField, Map
 from lakebed.physical.types import Timestamp as WallClock
+from lakebed.redaction import redact
 from lakebed.spark.checkers import PROBLEM
 from lakebed.spark.clocks import UTC, instant_to_wall
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
@@ -65,6 +67,15 @@ def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
         with suppress(AlreadyExistsError):
             tables.create_table(quarantine.database, quarantine.table, fields, comment=f"Bad rows of {name}")
     return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
+
+
+def without_logins(rows: DataFrame, paths: Iterable[str]) -> DataFrame:
+    """Bad rows of these files, whose URLs in the column `file` are as `redact` shows them."""
+    shown = {path: redact(path) for path in paths if redact(path) != path}
+    if not shown:
+        return rows
+    known = F.create_map(*(F.lit(text) for pair in shown.items() for text in pair))
+    return rows.withColumn("file", F.coalesce(F.try_element_at(known, F.col("file")), F.col("file")))
 
 
 def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema_id: int, now: int) -> DataFrame:

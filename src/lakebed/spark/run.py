@@ -18,6 +18,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
 from lakebed.evolve.former_names import FormerNames
+from lakebed.redaction import redact
 from lakebed.spark import runs
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error, cut_rows_error
@@ -26,7 +27,7 @@ from lakebed.spark.json_values import Shape, read_shape, shape_of_all, unknown_k
 from lakebed.spark.numbering import NumberedRows
 from lakebed.spark.prepare import NOT_DECLARED, PreparedRows, prepare
 from lakebed.spark.projection import CastRules
-from lakebed.spark.quarantine import ensure_quarantine, quarantine_rows
+from lakebed.spark.quarantine import ensure_quarantine, quarantine_rows, without_logins
 from lakebed.spark.read import read_table
 from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRows, RunGuard
 from lakebed.spark.run_memory import Leftover
@@ -236,7 +237,7 @@ class Run:
         schema = ensure_quarantine(self.context.tables, self.name)
         bad = BadRows(self.context.store, self.context.tables.table_path(self.name.quarantine), schema)
         there = sorted(path for leftover in self.leftovers for path in leftover.files or ())
-        frame = rows.bad()
+        frame = without_logins(rows.bad(), [f.path for f in self.files])
         if there:
             frame = frame.where(~F.coalesce(F.col("file").isin(there), F.lit(False)))
         try:
@@ -249,7 +250,7 @@ class Run:
             if known and bad.rows != counts.bad - known:
                 raise self._differs(known, counts.bad - bad.rows)
             self._compare("bad", counts.bad - known, bad.rows)
-            bad.count(self.spark, [f.path for f in self.files])
+            bad.count(self.spark, [redact(f.path) for f in self.files])
         except BaseException:
             with suppress(StoreError):
                 bad.clear()
@@ -279,7 +280,9 @@ class Run:
 
     def _commit_both(self, counts: RunCounts, good: PlainRows | NumberedCommit, bad: BadRows | None) -> IngestResult:
         self.tell("committing")
-        files = self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(f.path, 0)) for f in self.files)
+        files = (
+            self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(redact(f.path), 0)) for f in self.files)
+        )
         adopted = [x.record.run_id for x in self.leftovers if x.record.run_id != self.run_id]
         properties = runs.run_properties(
             self.run_id, self.schema.id, files, counts, attempt=self.attempt, adopted=adopted

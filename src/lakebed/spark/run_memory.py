@@ -108,7 +108,7 @@ def _cached(table: TableStorage, path: str) -> tuple[dict[str, RunRecord], int]:
         if content["digest"] != _digest(snapshot):
             return {}, 0
         records = [RunRecord(str(r["run"]), int(r["snapshot"]), _texts(r["properties"])) for r in content["runs"]]
-    except (NotFoundError, ValueError, TypeError, KeyError):
+    except (NotFoundError, ValueError, TypeError, KeyError, RecursionError):
         return {}, 0
     return {r.run_id: r for r in records}, snapshot.id
 

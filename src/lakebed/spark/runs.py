@@ -122,7 +122,7 @@ def listed_sources(properties: Mapping[str, str]) -> tuple[SourceFile, ...]:
     """The files that the properties of a snapshot list."""
     try:
         return tuple(SourceFile.from_json(s) for s in json.loads(properties.get(SOURCES, "[]")))
-    except (ValueError, TypeError, KeyError, AttributeError):
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         # Properties are anybody's to write: what is not ours names no files.
         return ()
 
@@ -131,7 +131,7 @@ def listed_runs(properties: Mapping[str, str]) -> tuple[str, ...]:
     """The runs whose bad rows the properties of a snapshot say were taken over."""
     try:
         return tuple(str(run) for run in json.loads(properties.get(ADOPTED, "[]")))
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, RecursionError):
         return ()
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError, LakebedError, UsageError
 from lakebed.model import JsonValue
+from lakebed.redaction import redact
 from lakebed.spark.source_folders import Folder, folders_of
 from lakebed.spark.source_listing import LOCAL, FoundFile, SourceStorage
 from lakebed.spark.text_scan import TextFindings, TextScan
@@ -65,12 +66,12 @@ class SourceFile:
     @property
     def identity(self) -> tuple[str, int, str]:
         """What makes it the same file."""
-        return self.path, self.size, self.sha256
+        return redact(self.path), self.size, self.sha256
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object in the properties of a snapshot."""
         counted = {} if self.bad is None else {"bad": self.bad}
-        return {"path": self.path, "size": self.size, "sha256": self.sha256, **counted}
+        return {"path": redact(self.path), "size": self.size, "sha256": self.sha256, **counted}
 
     @staticmethod
     def from_json(value: Any) -> SourceFile:

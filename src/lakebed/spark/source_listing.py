@@ -16,6 +16,7 @@ from typing import Any
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, NotFoundError, StoreError, UsageError
+from lakebed.redaction import redact
 from lakebed.store import Store, open_store
 from lakebed.store.failures import WRONG_KIND
 
@@ -34,7 +35,7 @@ class SourceStorage:
     """How the storages of sources are opened: with the lake's `options` where they are on the `scheme` of the lake."""
 
     scheme: str = ""
-    options: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    options: Mapping[str, Any] = field(default_factory=dict, hash=False, repr=False)
 
     def open(self, path: str) -> tuple[Store, str]:
         """The store of a path or URL, and its root there."""
@@ -72,7 +73,7 @@ class LeftOut:
 
     def to_json(self) -> dict[str, str]:
         """The object of `--json`."""
-        return {"path": self.path, "reason": self.reason.value}
+        return {"path": redact(self.path), "reason": self.reason.value}
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any, Literal, cast
 from lakebed.catalog import check_time_zone
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, UsageError
+from lakebed.redaction import redact
 from lakebed.spark_source.stream_options import STREAM_OPTIONS
 from lakebed.table.options import byte_size
 
@@ -33,6 +34,9 @@ class Warehouse:
     storage_options: Mapping[str, Any] = field(default_factory=dict)
     time_zone: str = "UTC"
     verify_checksums: bool = True
+
+    def __repr__(self) -> str:
+        return f"Warehouse({redact(self.location)!r}, {self.layout!r}, options={sorted(self.storage_options)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +132,7 @@ def _warehouse(texts: Mapping[str, str], bound: Warehouse | None) -> Warehouse:
 def _object(texts: Mapping[str, str], name: str) -> Mapping[str, Any]:
     try:
         found = json.loads(texts[name])
-    except ValueError:
+    except (ValueError, RecursionError):
         found = None
     if not isinstance(found, dict):
         # The text may hold a secret: it is not repeated.

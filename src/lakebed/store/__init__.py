@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import StoreError
+from lakebed.errors import LakebedError, StoreError
+from lakebed.redaction import secrets_of, without
 from lakebed.store.base import Entry, Store
 from lakebed.store.directories import DirectoryStore
-from lakebed.store.failures import BAD_OPTIONS, UNKNOWN_URL
+from lakebed.store.failures import BAD_OPTIONS, CANNOT_OPEN, UNKNOWN_URL
 from lakebed.store.local import LocalStore
 from lakebed.store.memory import MemoryObjectStore, MemoryStore, Operation, SimulatedCrash
 
@@ -29,6 +30,8 @@ __all__ = [
     "open_store",
 ]
 
+_LOCAL = ("file", "local")
+_WITH_BUCKET = ("s3", "s3a", "gs", "gcs")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
 
 
@@ -49,11 +52,21 @@ def open_store(
     text = os.fspath(url_or_path)
     if not text:
         raise StoreError(Diagnostic(UNKNOWN_URL, "the path of a warehouse is empty"))
-    parts = urlsplit(text) if _SCHEME.match(text) else None
-    if parts is None or (parts.scheme.lower() == "file" and parts.netloc in ("", "localhost")):
+    try:
+        parts = urlsplit(text) if _SCHEME.match(text) else None
+    except ValueError as error:
+        raise _bad_url(text, str(error)) from None
+    if parts is None or parts.scheme.lower() in _LOCAL:
+        if parts is not None and parts.netloc not in ("", "localhost"):
+            raise _bad_url(text, f"a file lies on this machine, not on {parts.netloc}")
+        path = text if parts is None else unquote(parts.path) or "/"
+        if "\x00" in path:
+            raise _bad_url(text, "no path holds the character U+0000")
         if storage_options:
             raise _bad_options(text, "a local path takes none", storage_options)
-        return LocalStore(), os.path.abspath(text if parts is None else unquote(parts.path) or "/")
+        return LocalStore(), os.path.abspath(path)
+    if parts.scheme.lower() in _WITH_BUCKET and not parts.netloc:
+        raise _bad_url(text, "it names no bucket")
     return _open_fsspec(text.rstrip("/"), storage_options or {}, allow_overwrite_races)
 
 
@@ -75,16 +88,24 @@ def _open_fsspec(url: str, options: Mapping[str, Any], allow_overwrite_races: bo
         _check_options(url, options)
         fs, _ = fsspec.core.url_to_fs(url, **{**_defaults(url), **options})
     except TypeError as error:
-        raise _bad_options(url, str(error), options) from error
-    except (ImportError, ValueError) as error:
+        raise _bad_options(url, without(str(error), secrets_of(options)), options) from None
+    except LakebedError:
+        raise
+    except Exception as error:
+        # Drivers connect, look for credentials and open archives when they are made.
+        is_url = isinstance(error, ImportError | ValueError)
+        said = without(str(error) or type(error).__name__, secrets_of(options))
         raise StoreError(
             Diagnostic(
-                UNKNOWN_URL,
-                f"no driver for {url}: {error}",
+                UNKNOWN_URL if is_url else CANNOT_OPEN,
+                f"no driver for {url}: {said}" if is_url else f"{url} cannot be opened: {said}",
                 path=url,
-                remedy="Check the scheme of the URL, or install the driver that the message names.",
+                found=type(error).__name__,
+                remedy="Check the scheme of the URL, or install the driver that the message names."
+                if is_url
+                else "Check the URL, the network and the credentials.",
             )
-        ) from error
+        ) from None
     return FsspecStore(fs, allow_overwrite_races=allow_overwrite_races), url
 
 
@@ -106,6 +127,17 @@ def _check_options(url: str, options: Mapping[str, Any]) -> None:
     for name in options:
         if name not in known:
             raise _bad_options(url, f"the driver has no option {name!r}", options, near_names(name, sorted(known)))
+
+
+def _bad_url(url: str, problem: str) -> StoreError:
+    return StoreError(
+        Diagnostic(
+            UNKNOWN_URL,
+            f"{url} cannot be opened: {problem}",
+            path=url,
+            remedy="Give a path, or a URL such as s3://bucket/warehouse.",
+        )
+    )
 
 
 def _bad_options(url: str, problem: str, options: Mapping[str, Any], near: tuple[str, ...] = ()) -> StoreError:

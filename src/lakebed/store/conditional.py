@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
+from lakebed.redaction import cause_to_show
 from lakebed.store import temporary
 from lakebed.store.failures import outcome_unknown
 
@@ -63,7 +64,7 @@ def create(fs: AbstractFileSystem, path: str, data: bytes) -> bool:
             if isinstance(error, PermissionError):
                 raise
             if attempt + 1 == _ATTEMPTS or not _is_lost_race(error):
-                raise outcome_unknown(path, error) from error
+                raise outcome_unknown(path, error) from cause_to_show(error)
             # Rivals were at it and nobody won, or what was there is gone.
             time.sleep(wait)
             wait *= 2
@@ -79,7 +80,7 @@ def create_unguarded(fs: AbstractFileSystem, path: str, data: bytes) -> None:
     except (*_CERTAIN, PermissionError):
         raise
     except Exception as error:
-        raise outcome_unknown(path, error) from error
+        raise outcome_unknown(path, error) from cause_to_show(error)
 
 
 def verify(fs: AbstractFileSystem, directory: str) -> None:
@@ -125,7 +126,7 @@ def _look(fs: AbstractFileSystem, path: str, data: bytes, mark: str, cause: Exce
         return _Found.NOTHING
     except Exception as error:
         error.add_note(f"after {cause!r}")
-        raise outcome_unknown(path, cause) from error
+        raise outcome_unknown(path, cause) from cause_to_show(error)
 
 
 def _is_lost_race(error: Exception) -> bool:

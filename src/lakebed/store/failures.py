@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, StoreError
+from lakebed.redaction import cause_to_show
 
 NOT_FOUND = "LB3601"
 OCCUPIED = "LB3602"
@@ -17,6 +18,7 @@ NOT_EXCLUSIVE = "LB3605"
 WRONG_KIND = "LB3606"
 UNKNOWN_URL = "LB3607"
 NO_PERMISSION = "LB3611"
+CANNOT_OPEN = "LB3614"
 NO_ROOM = "LB3612"
 OUTCOME_UNKNOWN = "LB3700"
 NOT_EMPTY = "LB3701"
@@ -81,11 +83,13 @@ def translated(action: str, path: str, *, kinds: tuple[type[Exception], ...] = (
     except LakebedError:
         raise
     except FileNotFoundError as error:
-        raise not_found(path) from error
+        raise not_found(path) from cause_to_show(error)
     except (IsADirectoryError, NotADirectoryError) as error:
-        raise wrong_kind(path, "file" if isinstance(error, IsADirectoryError) else "directory") from error
+        raise wrong_kind(path, "file" if isinstance(error, IsADirectoryError) else "directory") from cause_to_show(
+            error
+        )
     except kinds as error:
         if isinstance(error, OSError) and error.errno == errno.ELOOP:
             # A link that leads in a circle leads to nothing.
             raise not_found(path) from error
-        raise failed(action, path, error) from error
+        raise failed(action, path, error) from cause_to_show(error)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import StoreError
+from lakebed.errors import LakebedError, StoreError
+from lakebed.redaction import secrets_of
 from lakebed.store import conditional
 from lakebed.store.base import Entry
 from lakebed.store.failures import NOT_EXCLUSIVE, not_empty, occupied, translated, wrong_kind
@@ -39,6 +40,7 @@ class FsspecStore:
         self._fs = fs
         self._allow_overwrite_races = allow_overwrite_races
         self._is_verified = False
+        self._secrets = secrets_of(getattr(fs, "storage_options", {}))
         protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
         self._has_directories = not protocols & _OBJECT_STORES
         self._has_markers = bool(protocols & _WITH_MARKERS)
@@ -50,19 +52,19 @@ class FsspecStore:
 
     def read(self, path: str) -> bytes:
         """The whole content."""
-        with _translated("read", path):
+        with self._translated("read", path):
             return bytes(self._fs.cat_file(path))
 
     def read_range(self, path: str, start: int, length: int) -> bytes:
         """`length` bytes from `start`; a negative `start` counts from the end."""
         first = start if start >= 0 else max(0, self.size(path) + start)
-        with _translated("read", path):
+        with self._translated("read", path):
             return bytes(self._fs.cat_file(path, start=first, end=first + length))
 
     def exists(self, path: str) -> bool:
         """Whether a file, or anything below `path`, is there."""
         self._forget(path)
-        with _translated("look for", path):
+        with self._translated("look for", path):
             try:
                 if self._fs.info(path)["type"] != "directory":
                     return True
@@ -73,7 +75,7 @@ class FsspecStore:
     def size(self, path: str) -> int:
         """Bytes of a file."""
         self._forget(path)
-        with _translated("look at", path):
+        with self._translated("look at", path):
             found = self._fs.info(path)
         if found["type"] == "directory":
             raise wrong_kind(path, "file")
@@ -83,7 +85,7 @@ class FsspecStore:
         """The direct children, sorted by name; cached listings are never trusted."""
         self._forget(path)
         own = self._fs._strip_protocol(path).rstrip("/")
-        with _translated("list", path):
+        with self._translated("list", path):
             try:
                 found = self._fs.ls(path, detail=True)
             except FileNotFoundError:
@@ -108,7 +110,7 @@ class FsspecStore:
 
     def create_if_absent(self, path: str, data: bytes) -> bool:
         """Publish `data` at `path` by a conditional put; False when it exists."""
-        with _translated("create", path):
+        with self._translated("create", path):
             if self.is_exclusive and not self._allow_overwrite_races:
                 self._make_parent(path)
                 if not self._is_verified:
@@ -125,7 +127,7 @@ class FsspecStore:
 
     def replace(self, path: str, data: bytes) -> None:
         """Write `data` at `path`; object stores do that atomically."""
-        with _translated("write", path):
+        with self._translated("write", path):
             self._make_parent(path)
             self._fs.pipe_file(path, data)
 
@@ -133,20 +135,20 @@ class FsspecStore:
         """Copy one file to a place where nothing is yet, then delete it: not atomic."""
         if self.exists(target):
             raise occupied(target)
-        with _translated("move", source):
+        with self._translated("move", source):
             self._make_parent(target)
             self._fs.cp_file(source, target)
             self._fs.rm_file(source)
 
     def delete(self, path: str) -> None:
         """Delete one file; no error when it is not there."""
-        with _translated("delete", path), suppress(FileNotFoundError):
+        with self._translated("delete", path), suppress(FileNotFoundError):
             self._fs.rm_file(path)
 
     def delete_tree(self, path: str) -> None:
         """Delete all below `path`."""
         self._forget(path)
-        with _translated("delete", path), suppress(FileNotFoundError):
+        with self._translated("delete", path), suppress(FileNotFoundError):
             if not _GLOB.intersection(path):
                 self._fs.rm(path, recursive=True)
                 return
@@ -159,7 +161,7 @@ class FsspecStore:
 
     def make_directory(self, path: str) -> None:
         """Make a directory and its parents; on S3 the empty object that stands for one, elsewhere prefixes suffice."""
-        with _translated("make the directory", path):
+        with self._translated("make the directory", path):
             if self._has_directories:
                 self._fs.makedirs(path, exist_ok=True)
             elif self._has_markers and "/" in self._fs._strip_protocol(path):
@@ -169,7 +171,7 @@ class FsspecStore:
         """Remove an empty directory, on S3 the object that stands for it."""
         if self.list(path):
             raise not_empty(path)
-        with _translated("remove the directory", path), suppress(FileNotFoundError):
+        with self._translated("remove the directory", path), suppress(FileNotFoundError):
             if self._has_directories:
                 self._fs.rmdir(path)
             elif self._has_markers:
@@ -180,6 +182,17 @@ class FsspecStore:
         parent = self._fs._parent(path)
         if parent and self._has_directories:
             self._fs.makedirs(parent, exist_ok=True)
+
+    @contextmanager
+    def _translated(self, action: str, path: str) -> Iterator[None]:
+        """Drivers raise errors of their network libraries too, and may repeat what they were given."""
+        try:
+            with translated(action, path, kinds=(Exception,)):
+                yield
+        except LakebedError as error:
+            if not any(secret in str(error) for secret in self._secrets):
+                raise
+            raise type(error)(*(d.without(self._secrets) for d in error.diagnostics)) from None
 
     def _forget(self, path: str) -> None:
         self._fs.invalidate_cache(path)
@@ -194,11 +207,6 @@ def _modified(child: Mapping[str, Any]) -> int | None:
         if isinstance(value, int | float) and not isinstance(value, bool):
             return int(value * 1000)
     return None
-
-
-def _translated(action: str, path: str) -> AbstractContextManager[None]:
-    """Drivers raise errors of their network libraries too."""
-    return translated(action, path, kinds=(Exception,))
 
 
 def _not_exclusive(fs: AbstractFileSystem, path: str) -> StoreError:

@@ -124,7 +124,7 @@ def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapsh
     """
     try:
         content = json.loads(data)
-    except ValueError as e:
+    except (ValueError, RecursionError) as e:
         raise _corrupt(source, f"is not JSON: {e}") from e
     if not isinstance(content, dict):
         raise _corrupt(source, "does not hold a JSON object")

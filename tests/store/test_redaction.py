@@ -1,0 +1,143 @@
+"""No secret of a URL or of storage options is shown: not in messages, JSON, representations or tracebacks."""
+
+from __future__ import annotations
+
+import json
+import string
+import traceback
+
+import fsspec
+import pytest
+from fsspec.implementations.memory import MemoryFileSystem
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+import lakebed
+from lakebed.catalog import PathFactory
+from lakebed.cli.configuration import Configuration
+from lakebed.cli.main import run
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import LakebedError
+from lakebed.redaction import redact, secrets_of
+from lakebed.spark.source_files import SourceFile
+from lakebed.spark_source.options import Warehouse
+from lakebed.store import MemoryStore, open_store
+from lakebed.store.fsspec_store import FsspecStore
+
+SECRET = "hunter2xyz"
+
+URLS = [
+    f"ftp://me:{SECRET}@host/dir",
+    f"sftp://me:{SECRET}@host:22/dir",
+    f"s3://AKIA:{SECRET}/with/slashes@bucket/warehouse",
+    f"ftp://me:p@ss@{SECRET}@host/dir",
+    f"ftp://:{SECRET}@host",
+    f"https://{SECRET}@host/repository",
+    f"abfss://container@account.dfs.core.windows.net/dir?sv=2022&sig={SECRET}",
+    f"https://host/file?X-Amz-Signature={SECRET}&X-Amz-Date=1",
+    f"https://host/file?x=1&token={SECRET}",
+    f"https://host/file?%74oken={SECRET}",
+    f"s3://bucket/dir?secret_access_key={SECRET}#anchor",
+    f"gs://bucket/dir#access_token={SECRET}",
+    f"foo://me:{SECRET}@host?sig={SECRET}",
+]
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_a_secret_is_not_shown_and_the_place_is(url):
+    assert SECRET not in redact(url)
+    assert "***" in redact(url)
+    assert redact(url).partition("://")[0] == url.partition("://")[0]
+    assert redact(redact(url)) == redact(url)
+    text = f"cannot read '{url}': no answer from {url}, try again"
+    assert SECRET not in redact(text)
+    assert redact(text).endswith(", try again")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("/w/db.db/t/schema/schema-3", "s3://bucket/dir/x@y:z", "http://host:9000/bucket", "http://host:9000"),
+        *("abfss://container@account.dfs.core.windows.net/dir", "sftp://me@host/dir", "file:///a b/c?d=e"),
+        *("cannot reach s3://bucket: denied for me@example.org", "db.t@branch:dev", "a:b@c", "k=v/token=1"),
+        *("http://host:9000 and me@example.org", "https://host/x?a=1&b=2", "key=value", ""),
+    ],
+)
+def test_what_holds_no_secret_stays_as_it_is(text):
+    assert redact(text) == text
+
+
+_WORD = st.text(string.ascii_letters + string.digits + "-._~%!$*+,;=/@:", min_size=1, max_size=12)
+
+
+@given(_WORD, st.text(string.ascii_letters + string.digits, min_size=1, max_size=8), _WORD)
+@example("me", "x", "p:q@r/s")
+def test_no_part_of_a_password_stays(user, host, tail):
+    password = f"<{SECRET}>{tail}<{SECRET}>"
+    user = user.translate(str.maketrans("", "", "/@:"))
+    assert SECRET not in redact(f"cannot open ftp://{user}:{password}@{host}/dir")
+
+
+@pytest.mark.parametrize("part", ["message", "path", "expected", "found", "remedy"])
+def test_no_diagnostic_holds_one(part):
+    said = Diagnostic(**{"code": "LB3607", "message": "m", part: URLS[0]}, suggestions=(URLS[1],))
+    assert SECRET not in repr(said) + str(said) + json.dumps(said.to_json())
+
+
+@pytest.mark.parametrize("url", URLS)
+def test_opening_shows_none(url, capsys):
+    for call in (lakebed.open, open_store):
+        with pytest.raises(LakebedError) as caught:
+            call(url.replace("://", "nobody://"))
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    for arguments in (["tables"], ["tables", "--json"], ["plan", "none.yaml"]):
+        assert run([*arguments, "--warehouse", url.replace("://", "nobody://")]) != 0
+    said = capsys.readouterr()
+    assert SECRET not in said.out + said.err
+
+
+def test_no_representation_shows_one():
+    store = MemoryStore()
+    lake = lakebed.lake.Lake(
+        lakebed.catalog.TableManager(PathFactory(URLS[0], store=store)),
+        store,
+        time_zone="UTC",
+        storage_options={"password": SECRET},
+    )
+    options = {"key": SECRET, "client_kwargs": {"aws_secret_access_key": SECRET}}
+    shown = [repr(lake), repr(lake.tables.path_factory), repr(Warehouse(URLS[0], storage_options=options))]
+    shown.append(repr(Configuration(URLS[0], storage=options)))
+    assert SECRET not in "".join(shown)
+    assert "host" in shown[0]
+
+
+def test_a_run_does_not_remember_one():
+    file = SourceFile(f"ftp://me:{SECRET}@host/a.csv", 1, "digest")
+    assert SECRET not in json.dumps(file.to_json())
+    assert SourceFile.from_json(file.to_json()).identity == file.identity
+
+
+def test_what_a_driver_says_of_its_options_is_hidden():
+    class Talkative(MemoryFileSystem):
+        protocol = "talkative"
+        cachable = False
+
+        def cat_file(self, path, start=None, end=None, **kwargs):
+            raise PermissionError(f"credentials {self.storage_options} refused for talkative://me:{SECRET}@host{path}")
+
+    options = {"secret": SECRET, "client_kwargs": {"account_key": SECRET}, "anon": False}
+    assert secrets_of(options) == (SECRET, SECRET)
+    with pytest.raises(LakebedError) as caught:
+        FsspecStore(Talkative(**options)).read("talkative://x/y")
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert "talkative://x/y" in str(caught.value)
+
+    class Failing(Talkative):
+        def __init__(self, **options):
+            raise OSError(f"cannot log in with {options}")
+
+    fsspec.register_implementation("talkative", Failing, clobber=True)
+    with pytest.raises(LakebedError) as caught:
+        open_store("talkative://x/y", storage_options=options)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    assert caught.value.code == "LB3614"
