@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
-from lakebed.catalog import SchemaManager, TableName, TableSchema
+from lakebed.catalog import SchemaManager, TableManager, TableName, TableSchema
 from lakebed.store.base import Store
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
@@ -62,6 +62,33 @@ class History:
                 for s in self.snapshots
             ],
         }
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """The newest schema version of a table and its newest snapshot: None where there is none, or it cannot be read."""
+
+    name: TableName
+    schema_id: int | None = None
+    snapshot: Snapshot | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of `lakebed tables --json`. Times are milliseconds since 1970."""
+        newest = self.snapshot
+        return {
+            "table": str(self.name),
+            "schema_id": self.schema_id,
+            "snapshot_id": None if newest is None else newest.id,
+            "rows": None if newest is None else newest.total_record_count,
+            "time_millis": None if newest is None else newest.time_millis,
+        }
+
+
+def state_of(name: TableName, tables: TableManager) -> TableState:
+    """Look at a table: two listings and one small file. Raises `LakebedError` for what cannot be read."""
+    ids = tables.get_schema_manager(name.database, name.table).ids()
+    snapshot = SnapshotManager(tables.store, tables.table_path(name)).latest()
+    return TableState(name, ids[-1] if ids else None, snapshot)
 
 
 def history_of(

@@ -6,6 +6,7 @@ import fcntl
 import json
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -40,6 +41,11 @@ class Result:
     def codes(self) -> list[str]:
         """The codes of the envelope's diagnostics."""
         return [d["code"] for d in self.json["diagnostics"]]
+
+    @property
+    def codes_of_text(self) -> list[str]:
+        """The codes of the errors on standard error."""
+        return re.findall(r"error\[(LB\d+)\]", self.err)
 
 
 class CommandLine:

@@ -50,7 +50,7 @@ def test_rename_and_drop_say_what_they_did(lakebed: CommandLine, orders: Path, w
     assert (unconfirmed.code, "LB7006" in unconfirmed.err) == (2, True)
     renamed = lakebed.ok("rename", "shop.orders", "shop.`old.orders`", "--yes")
     assert renamed == "Renamed shop.orders to shop.`old.orders`.\n"
-    assert lakebed.ok("tables", "--quarantine") == "shop.`old.orders`\nshop.`old.orders__quarantine`\n"
+    assert lakebed.ok("tables", "--quarantine", "--names") == "shop.`old.orders`\nshop.`old.orders__quarantine`\n"
     assert lakebed.json("rename", "shop.`old.orders`", "shop.sales", "--yes") == {
         "old": "shop.`old.orders`",
         "new": "shop.sales",

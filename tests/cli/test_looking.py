@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -11,6 +16,8 @@ from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
 from cli.other_engine import retype, write_snapshot
 from lakebed.catalog import PathFactory, TableManager
+from lakebed.store.local import LocalStore
+from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 
 @pytest.fixture
@@ -240,9 +247,11 @@ class TestTables:
             lakebed.ok("apply", f"{number}.yaml", "--yes")
         TableManager(PathFactory("warehouse")).create_table("shop", "orders__quarantine", [("raw", "STRING")])
         names = ["a.t", "default.plain", "shop.`dotted.name`", "shop.orders"]
-        assert lakebed.ok("tables").split() == names
-        assert lakebed.ok("tables", "a") == "a.t\n"
-        assert lakebed.json("tables", "shop", "--quarantine") == {"tables": [*names[2:], "shop.orders__quarantine"]}
+        assert lakebed.ok("tables", "--names").split() == names
+        assert lakebed.ok("tables", "a", "--names") == "a.t\n"
+        assert lakebed.json("tables", "shop", "--quarantine", "--names") == {
+            "tables": [*names[2:], "shop.orders__quarantine"]
+        }
 
     def test_none(self, lakebed: CommandLine, warehouse: Path) -> None:
         result = lakebed("tables")
@@ -256,7 +265,7 @@ class TestTables:
         name = "`my.db`.`a@b c`"
         (here / "o.yaml").write_text(MANIFEST.replace("shop.orders", f'"{name}"'), encoding="utf-8")
         assert lakebed.ok("apply", "o.yaml", "--yes").startswith(f"{name}: created, schema 0\n")
-        assert lakebed.ok("tables") == f"{name}\n"
+        assert lakebed.ok("tables", "--names") == f"{name}\n"
         assert lakebed.ok("show", f"{name}@0").startswith(f"{name}  schema 0\n")
         assert lakebed.ok("history", name).startswith(f"{name}  (times")
         assert lakebed.ok("diff", name, f"{name}@0") == "No differences.\n"
@@ -275,6 +284,135 @@ class TestInfer:
         assert result["manifest"] == lakebed.ok("infer", "shop.orders")
 
 
+class TestInferWhatCannotBeDeclared:
+    """What other engines store and no manifest can say."""
+
+    @pytest.fixture
+    def foreign(self, warehouse: Path) -> Callable[..., None]:
+        def made(*names: str) -> None:
+            fields = [{"id": i, "name": name, "type": "INT"} for i, name in enumerate(names)]
+            schema = {"version": 3, "id": 0, "fields": fields, "highestFieldId": len(names), "partitionKeys": []}
+            directory = warehouse / "shop.db" / "foreign" / "schema"
+            directory.mkdir(parents=True, exist_ok=True)
+            text = json.dumps({**schema, "primaryKeys": [], "options": {}, "timeMillis": 0})
+            (directory / "schema-0").write_text(text, encoding="utf-8")
+
+        return made
+
+    @pytest.mark.parametrize(
+        ("names", "place", "code"),
+        [
+            (("id", "ID"), "15:13", "LB1061"),
+            (("_ROW_ID", "b"), "10:13", "LB1063"),
+            (("_KEY_x", "b"), "10:13", "LB1063"),
+        ],
+    )
+    def test_it_says_so_beside_the_manifest(
+        self,
+        lakebed: CommandLine,
+        foreign: Callable[..., None],
+        here: Path,
+        names: tuple[str, str],
+        place: str,
+        code: str,
+    ) -> None:
+        foreign(*names)
+        result = lakebed("infer", "shop.foreign")
+        assert result.code == 1
+        assert result.err.startswith("error[LB4026]: the table has what no manifest can declare")
+        assert f"<stdout>:{place}: error[{code}]" in result.err
+        assert names[1] in result.out
+        (here / "inferred.yaml").write_text(result.out, encoding="utf-8")
+        refused = lakebed("plan", "inferred.yaml")
+        assert (refused.code, f"inferred.yaml:{place}: error[{code}]" in refused.err) == (1, True)
+        envelope = lakebed("infer", "shop.foreign", "--json")
+        assert (envelope.codes, envelope.json["ok"]) == (["LB4026", code], False)
+        assert envelope.json["result"]["manifest"] == result.out
+
+    def test_a_file_is_not_brought_up_to_what_plan_refuses(
+        self, lakebed: CommandLine, foreign: Callable[..., None], here: Path
+    ) -> None:
+        foreign("id", "b")
+        (here / "foreign.yaml").write_text(lakebed.ok("infer", "shop.foreign"), encoding="utf-8")
+        before = (here / "foreign.yaml").read_text(encoding="utf-8")
+        foreign("id", "ID")
+        assert lakebed("infer", "shop.foreign", "--update", "foreign.yaml").code == 1
+        assert (here / "foreign.yaml").read_text(encoding="utf-8") == before
+
+
+class TestListing:
+    def test_schema_rows_and_time(self, lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
+        snapshot = Snapshot(
+            id=1,
+            schema_id=0,
+            base_manifest_list="",
+            delta_manifest_list="",
+            commit_user="u",
+            commit_identifier=1,
+            commit_kind="APPEND",
+            time_millis=1_700_000_000_000,
+            total_record_count=12_345,
+        )
+        assert SnapshotManager(LocalStore(), str(warehouse / "shop.db" / "orders")).publish(snapshot)
+        write_text = orders.read_text(encoding="utf-8").replace("shop.orders", "shop.empty")
+        (orders.parent / "empty.yaml").write_text(write_text, encoding="utf-8")
+        lakebed.ok("apply", "empty.yaml", "--yes")
+        head, _, empty, full = lakebed.ok("tables").splitlines()
+        assert head.split() == ["table", "schema", "rows", "committed", "(UTC)"]
+        assert empty.split() == ["shop.empty", "0", "none"]
+        assert full.split() == ["shop.orders", "0", "12,345", "2023-11-14", "22:13:20"]
+        states = lakebed.json("tables")["states"]
+        assert [(s["table"], s["rows"], s["snapshot_id"]) for s in states] == [
+            ("shop.empty", None, None),
+            ("shop.orders", 12_345, 1),
+        ]
+
+    def test_one_that_cannot_be_read_hides_no_other(self, lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
+        directory = warehouse / "shop.db" / "orders" / "snapshot"
+        directory.mkdir()
+        (directory / "snapshot-1").write_text("{", encoding="utf-8")
+        result = lakebed("tables")
+        assert (result.code, result.out.splitlines()[-1].split()) == (0, ["shop.orders", "?", "?"])
+        assert "error[LB50" in result.err
+
+
+class TestTwoFiles:
+    """Manifests are compared without a warehouse, from files, pipes and standard input."""
+
+    def manifests(self, here: Path) -> tuple[str, str]:
+        (here / "a.yaml").write_text(MANIFEST, encoding="utf-8")
+        (here / "b.yaml").write_text(MANIFEST.replace("type: Int32", "type: Int64"), encoding="utf-8")
+        return "a.yaml", "b.yaml"
+
+    def test_without_a_warehouse(self, lakebed: CommandLine, here: Path) -> None:
+        old, new = self.manifests(here)
+        assert lakebed.ok("diff", old, new).splitlines()[0] == "change type of id from Int32 to Int64"
+        assert lakebed.ok("diff", old, old) == "No differences.\n"
+        assert lakebed("diff", old, "shop.orders").codes_of_text == ["LB7001"]
+
+    def test_standard_input(self, lakebed: CommandLine, here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        old, new = self.manifests(here)
+        data = (here / new).read_bytes()
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(data)))
+        assert "from Int32 to Int64" in lakebed.ok("diff", old, "-")
+        assert lakebed("diff", "-", "-").codes_of_text == ["LB7030"]
+
+    def test_a_pipe(self, lakebed: CommandLine, here: Path) -> None:
+        old, new = self.manifests(here)
+        data = (here / new).read_bytes()
+        os.mkfifo(here / "pipe")
+        writer = threading.Thread(target=lambda: (here / "pipe").write_bytes(data))
+        writer.start()
+        try:
+            assert "from Int32 to Int64" in lakebed.ok("diff", old, "pipe")
+        finally:
+            writer.join(timeout=30)
+
+    def test_with_a_warehouse_they_stand_for_their_tables(self, lakebed: CommandLine, orders: Path) -> None:
+        self.manifests(orders.parent)
+        assert "change type of id from Int32 to Int64" in lakebed.ok("diff", "shop.orders", "b.yaml")
+
+
 class TestDrop:
     def test_without_a_terminal_it_needs_yes(self, lakebed: CommandLine, orders: Path) -> None:
         result = lakebed("drop", "shop.orders")
@@ -283,7 +421,7 @@ class TestDrop:
         assert result.err.endswith(
             "not confirmed, nothing was changed\n    remedy: give --yes, since there is no terminal to ask on\n"
         )
-        assert lakebed.ok("tables") == "shop.orders\n"
+        assert lakebed.ok("tables", "--names") == "shop.orders\n"
         assert lakebed.json("drop", "shop.orders", "--yes") == {"dropped": "shop.orders"}
         assert lakebed("tables").out == ""
 
@@ -291,7 +429,7 @@ class TestDrop:
         question = f"Drop shop.orders, all that is in {here}/warehouse/shop.db/orders? [y/N]"
         code, screen = on_terminal("drop", "shop.orders", columns=300, answers={question: "n\n"}, NO_COLOR="1")
         assert (code, screen.splitlines()[-1]) == (1, "error[LB7006]: not confirmed; nothing was changed")
-        assert lakebed.ok("tables") == "shop.orders\n"
+        assert lakebed.ok("tables", "--names") == "shop.orders\n"
         code, screen = on_terminal("drop", "shop.orders", columns=300, answers={question: "y\n"})
         assert (code, screen.splitlines()[-1]) == (0, "Dropped shop.orders.")
         assert lakebed("tables").out == ""
@@ -300,12 +438,13 @@ class TestDrop:
     def test_what_cannot_be_dropped(self, lakebed: CommandLine, orders: Path, name: str, code: int) -> None:
         for words in ((), ("--yes",)):
             assert lakebed("drop", name, *words).code == code
-        assert lakebed.ok("tables") == "shop.orders\n"
+        assert lakebed.ok("tables", "--names") == "shop.orders\n"
 
 
 class TestExplain:
     def test_a_code(self, lakebed: CommandLine) -> None:
         text = lakebed.ok("explain", "lb4203")
+        assert lakebed.ok("explain", "4203") == text
         assert text.startswith("LB4203: A column is dropped\n\n")
         assert "\n\nExample:\n    " in text
         assert "\n\nRemedy:\n" in text

@@ -85,7 +85,7 @@ def test_json_stands_before_or_after_the_command(lakebed: CommandLine, warehouse
         "format_version": 1,
         "command": "tables",
         "ok": True,
-        "result": {"tables": []},
+        "result": {"tables": [], "states": []},
         "diagnostics": [],
     }
 

@@ -15,6 +15,7 @@ from lakebed.errors import UsageError
 
 FILE_NAME = "lakebed.toml"
 VARIABLE = "LAKEBED_WAREHOUSE"
+NO_WAREHOUSE = "LB7001"
 _TEXTS = ("warehouse", "layout", "time_zone", "attributes")
 _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
@@ -55,7 +56,7 @@ def find_configuration(
     named = flag or environment.get(VARIABLE) or own
     if not named:
         raise UsageError.of(
-            "LB7001",
+            NO_WAREHOUSE,
             "no warehouse is named",
             expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
             remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",

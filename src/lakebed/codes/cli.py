@@ -100,4 +100,11 @@ CODES: tuple[Code, ...] = (
         "    lakebed read shop.orders, where a date is 10000-01-01",
         "Let Spark make a text of it: `--select 'cast(day as string) as day'`.",
     ),
+    Code(
+        "LB7030",
+        "Standard input is given twice",
+        "What comes from standard input can be read once only.",
+        "    lakebed diff - -",
+        "Give a file, a pipe or a table as the other side.",
+    ),
 )

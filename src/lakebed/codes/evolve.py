@@ -191,6 +191,17 @@ _CHANGES = (
     ),
 )
 
+_DECLARING = (
+    Code(
+        "LB4026",
+        "A table that no manifest can declare",
+        "Other engines store what a manifest refuses: columns whose names differ only in case, reserved names, types "
+        "that have no logical type. The manifest is printed to be looked at, and cannot be planned.",
+        "    lakebed infer db.t, where db.t has the columns id and ID",
+        "Rename the columns that are named, with `alter_table` or the engine that made them, and infer again.",
+    ),
+)
+
 _IDENTITY = (
     Code(
         "LB4101",
@@ -252,4 +263,4 @@ _IDENTITY = (
     ),
 )
 
-CODES: tuple[Code, ...] = (*_CHANGES, *_IDENTITY, *_VERDICTS)
+CODES: tuple[Code, ...] = (*_CHANGES, *_DECLARING, *_IDENTITY, *_VERDICTS)

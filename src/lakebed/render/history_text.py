@@ -27,7 +27,7 @@ def history_text(history: History, time_zone: str, *, width: int | None = None) 
     ]
     lines = [f"{history.name}  (times in {time_zone})"]
     for millis, (first, *others) in sorted(events, key=lambda e: e[0]):
-        lines.append(f"{_time(millis, zone)}  {first}")
+        lines.append(f"{time_text(millis, zone)}  {first}")
         lines += [_INDENT + line for line in others]
     return "\n".join(lines)
 
@@ -58,7 +58,7 @@ def _count(count: int | None, *, sign: str = "") -> str:
     return "?" if count is None else f"{count:{sign},}"
 
 
-def _time(millis: int, zone: ZoneInfo) -> str:
+def time_text(millis: int, zone: ZoneInfo) -> str:
     """What another engine wrote as a time need not be one."""
     try:
         return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")

@@ -25,7 +25,7 @@ def command(session: Session, code: str | None) -> ExitCode:
     if code is None:
         listing = [{"code": c.id, "title": c.title} for c in codes.values()]
         return session.finish({"codes": listing}, lambda _: "\n".join(f"{c.id}  {c.title}" for c in codes.values()))
-    known = codes.get(code.strip().upper())
+    known = codes.get(_spelt_out(code))
     if known is None:
         raise NotFoundError.of(
             "LB7007",
@@ -41,6 +41,12 @@ def command(session: Session, code: str | None) -> ExitCode:
         "remedy": known.remedy,
     }
     return session.finish(result, lambda look: _text(known, look.width))
+
+
+def _spelt_out(code: str) -> str:
+    """`LB4203` for `4203` and `lb4203`."""
+    text = code.strip().upper()
+    return f"LB{text}" if text.isdecimal() else text
 
 
 def _text(code: Code, width: int | None) -> str:

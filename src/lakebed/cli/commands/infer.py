@@ -11,7 +11,7 @@ import click
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
-from lakebed.errors import NotFoundError
+from lakebed.errors import ManifestError, NotFoundError
 
 if TYPE_CHECKING:
     from lakebed.catalog import TableSchema
@@ -35,8 +35,13 @@ if TYPE_CHECKING:
 @common_options
 @click.pass_obj
 def command(session: Session, table: str, encodings: bool, update: str | None) -> ExitCode:
-    """Print a manifest that declares TABLE as it is, whoever made it. Planning it gives no change."""
+    """Print a manifest that declares TABLE as it is, whoever made it. Planning it gives no change.
+
+    Where a manifest cannot declare what the table has, such as columns that differ only in case, it is told, and the
+    command ends with 1.
+    """
     from lakebed.catalog import drift
+    from lakebed.evolve.inferred import refused_parts
     from lakebed.manifest import dump_table
     from lakebed.model.encoding import strip_encoding
 
@@ -45,10 +50,18 @@ def command(session: Session, table: str, encodings: bool, update: str | None) -
     manifest = lake.infer(table)
     if not encodings:
         manifest = replace(manifest, schema=strip_encoding(manifest.schema))
-    if update is not None:
-        return _update(session, lake, manifest, update)
     text = dump_table(manifest)
-    return session.finish({"table": manifest.name, "manifest": text}, lambda _: text.rstrip("\n"))
+    refused = refused_parts(text, lake.schema(table))
+    if update is not None:
+        if refused:
+            raise ManifestError(*refused)
+        return _update(session, lake, manifest, update)
+    session.output.diagnose(refused)
+    return session.finish(
+        {"table": manifest.name, "manifest": text},
+        lambda _: text.rstrip("\n"),
+        code=ExitCode.FAILURE if refused else ExitCode.OK,
+    )
 
 
 def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> ExitCode:

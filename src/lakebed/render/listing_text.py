@@ -1,0 +1,39 @@
+"""The tables of a warehouse for people: one line a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from lakebed.render.history_text import time_text
+from lakebed.render.table_text import table_text
+from lakebed.render.terminal import one_line
+
+if TYPE_CHECKING:
+    from lakebed.history import TableState
+
+
+def listing_text(states: Sequence[TableState], time_zone: str, *, width: int | None = None) -> str:
+    """Name, schema, rows and time of the newest snapshot; times are in `time_zone`, `?` is what cannot be read."""
+    zone = ZoneInfo(time_zone)
+    columns = ("table", "schema", "rows", f"committed ({time_zone})")
+    rows = [
+        (
+            one_line(str(s.name)),
+            "?" if s.schema_id is None else str(s.schema_id),
+            _rows(s),
+            "" if s.snapshot is None else time_text(s.snapshot.time_millis, zone),
+        )
+        for s in states
+    ]
+    return table_text(columns, rows, right={1, 2}, width=width)
+
+
+def _rows(state: TableState) -> str:
+    if state.schema_id is None:
+        return "?"
+    if state.snapshot is None:
+        return "none"
+    count = state.snapshot.total_record_count
+    return "?" if count is None else f"{count:,}"
