@@ -82,6 +82,37 @@ def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Pa
     assert "shop.events__quarantine" not in lakebed.ok("tables", "--quarantine")
 
 
+def test_what_an_ingest_leaves_out_and_warns_of(lakebed: CommandLine, events: Path, here: Path, spark: Any) -> None:
+    for name in ("id=1/a.csv", "id=x/b.csv", "_hidden.csv", "readme.txt", "old/a.csv"):
+        (here / "in" / name).parent.mkdir(parents=True, exist_ok=True)
+        (here / "in" / name).write_text("paid\n2\n", encoding="utf-8")
+    refused = lakebed("ingest", "shop.events", "in")
+    assert (refused.code, refused.out) == (2, "")
+    assert "error[LB6103]" in refused.err
+    words = ("ingest", "shop.events", "in", "--include", "id=*/*.csv", "--include", "*.txt", "--exclude", "readme*")
+    first = lakebed(*words)
+    assert (first.code, first.err) == (0, "")
+    lines = first.out.splitlines()
+    assert lines[0].startswith("shop.events: 2 rows read, 1 written, 1 quarantined")
+    assert lines[1:5] == [
+        "left out 3 files:",
+        f"  {here}/in/_hidden.csv (hidden)",
+        f"  {here}/in/old/a.csv (not included)",
+        f"  {here}/in/readme.txt (excluded)",
+    ]
+    twice = lakebed(*words, "--again")
+    assert twice.code == 0
+    assert twice.err.startswith("warning[LB6135]: the good rows of ")
+    other = lakebed(*words, "--option", "nullValue=-", "--json")
+    assert (other.code, other.codes, len(other.json["result"]["left_out"])) == (0, ["LB6134"], 3)
+    bad = lakebed(
+    )
+    (here / "bad.csv").write_text("id\nx\ny\n", encoding="utf-8")
+    bad = lakebed("ingest", "shop.events", "bad.csv")
+    assert (bad.code, "2 quarantined" in bad.out) == (14, True)
+    assert bad.err.startswith("warning[LB6137]: all 2 rows are bad")
+
+
 def test_expressions_that_spark_does_not_understand(lakebed: CommandLine, events: Path, spark: Any) -> None:
     for words, said in (
         (["--where", "idd > 1"], "[UNRESOLVED_COLUMN.WITH_SUGGESTION]"),

@@ -45,6 +45,36 @@ CODES: tuple[Code, ...] = (
         'to `lake.merge_schema` with `allow=["LB6132:dep_delay"]`.',
     ),
     Code(
+        "LB6134",
+        "Files that are skipped were read with other options",
+        "A file is ingested once, known by its path, size and content. Other options make it no other file: ingested "
+        "once more, its good rows would be in the table twice.",
+        "    lakebed ingest nyc.flights a.csv, then lakebed ingest nyc.flights a.csv --option nullValue=NA",
+        "Roll the table back to before the first run, or delete its rows; then ingest with `--again`.",
+    ),
+    Code(
+        "LB6135",
+        "The good rows of a file are in the table twice",
+        "`--again` ingests a file that an earlier run has ingested.",
+        "    lakebed ingest nyc.flights a.csv --again",
+        "If that is not wanted, roll the table back to the snapshot before the run.",
+    ),
+    Code(
+        "LB6136",
+        "The source is not what it is read as",
+        "Its first bytes prove that it has another separator, encoding or format. Where no row is good for that "
+        "reason, nothing is written.",
+        "    a CSV file with `id;name` as its header, read with `,`",
+        "Do what the note says, such as `--option sep=';'`.",
+    ),
+    Code(
+        "LB6137",
+        "All rows are bad",
+        "The run put every row into quarantine, and nothing into the table. The command ends with 14.",
+        "    a file in which every date is written in another way than expected",
+        "Look at the problems of the quarantined rows, mend the source or give the right options.",
+    ),
+    Code(
         "LB6133",
         "A new column differs from a known one in blanks only",
         "Blanks around the names of a header are a slip more often than a wish.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from lakebed import model
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.ddl import parse_ddl
 from lakebed.diagnostics import Diagnostic
@@ -15,7 +17,7 @@ from lakebed.errors import IngestError, UsageError
 from lakebed.manifest.event_time import EventTime, EventTimeKind
 from lakebed.manifest.read_step import stored_read
 from lakebed.manifest.table_manifest import ReadKind, ReadOptions
-from lakebed.model import LogicalType
+from lakebed.model import JsonValue, LogicalType, canonical_json, schema_json
 from lakebed.model.from_json import field_from_json
 from lakebed.spark.addresses import plain_url, spark_url
 from lakebed.spark.json_documents import Documents
@@ -45,6 +47,21 @@ class DeclaredSource:
     def columns(self) -> frozenset[str] | None:
         """The columns of the source that count; None for all."""
         return None if self.ordered is None else frozenset(self.ordered)
+
+    def digest(self, *, folders: bool) -> str:
+        """What tells two ways of reading a file apart: format, options, columns and their types, and whether folders
+        are looked at.
+        """
+        options = {
+            _known_as(name): str(value).lower() if isinstance(value, bool) else str(value)
+            for name, value in self.options.items()
+        }
+        documents: list[JsonValue] = []
+        if self.documents is not None:
+            documents += [self.documents.sub_path, self.documents.encoding]
+        types = model.Schema(tuple(model.Field(name, type_) for name, type_ in self.schema.types.items()))
+        said: list[JsonValue] = [self.format.value, dict(options), documents, schema_json(types), folders]
+        return hashlib.sha256(canonical_json(said).encode()).hexdigest()[:16]
 
     def names(self, schema: TableSchema) -> tuple[str, ...]:
         """The columns, by position, of a file that does not name them."""

@@ -8,7 +8,6 @@ finished when it is repeated.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
@@ -18,6 +17,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.merging import MergeTypes
@@ -25,6 +25,7 @@ from lakebed.redaction import redact
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
 from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
+from lakebed.spark.ingest_arguments import BAD_ARGUMENT, NamedFiles, check_arguments, source_paths, target_table
 from lakebed.spark.merge_on_ingest import (
     MergeChoice,
     merge_frame,
@@ -37,9 +38,11 @@ from lakebed.spark.reach import check_reach
 from lakebed.spark.run import IngestContext, Limits, Run
 from lakebed.spark.run_commit import RunGuard
 from lakebed.spark.run_memory import Leftover, RunMemory
+from lakebed.spark.run_notices import all_bad, read_otherwise, rows_twice
 from lakebed.spark.runs import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
 from lakebed.spark.source_files import SourceFile, check_compressed, identify
-from lakebed.spark.source_listing import FileChoice, are_gone, file_choice, find_files
+from lakebed.spark.source_hints import Reading, hinted, hints, refuse_misread
+from lakebed.spark.source_listing import LeftOut, are_gone, file_choice, find_files
 from lakebed.spark.source_options import SourceOptions, check_options
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.sources import open_files, open_frame
@@ -53,8 +56,6 @@ from lakebed.table.support import refuse_unwritable
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
 
-BAD_SOURCE = "LB6108"
-BAD_ARGUMENT = "LB6109"
 LEGACY_PATTERNS = "LB6123"
 OTHER_SOURCE = "LB6400"
 
@@ -109,10 +110,10 @@ def ingest(
         BadRowsError: more bad rows than allowed.
         IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
     """
-    _check_arguments(unknown_columns, folders, max_bad_rows, run_id)
+    check_arguments(unknown_columns, folders, max_bad_rows, run_id)
     choice = file_choice(include, exclude)
     merging = merge_types(merge_schema)
-    name = _table_name(table)
+    name = target_table(table)
     storage = context.storage(name)
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
@@ -127,64 +128,31 @@ def ingest(
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
         return job.of_frame(source, options, run_id)
-    named = _NamedFiles(_paths(source), choice, format, options, folders == "columns")
+    named = NamedFiles(source_paths(source), choice, format, options, folders == "columns")
     return job.of_files(named, run_id, again=again)
 
 
-def _check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:
-    if unknown_columns not in ("fail", "ignore"):
-        raise UsageError.of(
-            BAD_ARGUMENT,
-            f"unknown_columns is {unknown_columns!r}",
-            expected="'fail' or 'ignore'",
-            found=repr(unknown_columns),
-        )
-    if folders not in ("columns", "ignore"):
-        raise UsageError.of(
-            BAD_ARGUMENT, f"folders is {folders!r}", expected="'columns' or 'ignore'", found=repr(folders)
-        )
-    if max_bad_rows is not None and max_bad_rows < 0:
-        raise UsageError.of(
-            BAD_ARGUMENT, f"max_bad_rows is {max_bad_rows}", expected="0 or more", found=str(max_bad_rows)
-        )
-    if run_id is not None and not run_id.strip():
-        raise UsageError.of(BAD_ARGUMENT, "the run id is blank", found=repr(run_id))
-
-
-def _table_name(table: str) -> TableName:
-    name = TableName.parse(table)
-    if name.is_quarantine:
-        raise UsageError.of(
-            BAD_ARGUMENT,
-            f"{name} is the quarantine of another table and takes that table's bad rows only",
-            found=table,
-            remedy="ingest into the table itself",
-        )
-    return name
-
-
-def _paths(source: Any) -> list[str | os.PathLike[str]]:
-    if isinstance(source, (str, os.PathLike)):
-        return [source]
-    if isinstance(source, Sequence) and source and all(isinstance(s, (str, os.PathLike)) for s in source):
-        return list(source)
-    raise UsageError.of(
-        BAD_SOURCE,
-        f"{type(source).__name__} is no source of rows",
-        expected="a path, a list of paths, or a Spark DataFrame",
-        found=type(source).__name__,
-    )
-
-
 @dataclass(frozen=True, slots=True)
-class _NamedFiles:
-    """What the caller says of a source of files."""
+class _LookedAt:
+    """Files of a source: how they are read, all of them, those to be ingested, and those that are left out."""
 
-    paths: Sequence[str | os.PathLike[str]]
-    choice: FileChoice
-    format: str | None
-    options: Mapping[str, object] | None
+    declared: DeclaredSource
+    options: SourceOptions
+    files: tuple[SourceFile, ...]
+    fresh: tuple[SourceFile, ...]
+    left_out: tuple[LeftOut, ...]
     folders: bool
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The paths of files that were ingested before."""
+        fresh = set(self.fresh)
+        return tuple(redact(f.path) for f in self.files if f not in fresh)
+
+    @property
+    def read_as(self) -> str:
+        """What tells two ways of reading a file apart."""
+        return self.declared.digest(folders=self.folders)
 
 
 class _Job:
@@ -221,16 +189,33 @@ class _Job:
         before = self._schema
         if self._merging is not None:
             self._schema = merge_frame(self._context, self._name, frame, self._merging)
-        run = self._run(run_id or random_run_id(), checked, (), (), again=False)
+        run = self._run(run_id or random_run_id(), checked, (), None, again=False)
         with open_frame(frame) as parts:
             return replace(run.execute(parts), merged=merged_columns(before, self._schema))
 
-    def of_files(self, named: _NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
-        storage = self._context.sources
+    def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
         done = None if run_id is None else self._memory.finished(run_id)
-        if done is not None and are_gone(named.paths, storage):
+        if done is not None and are_gone(named.paths, self._context.sources):
             # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
             return done
+        looked = self._look(named, again=again)
+        if run_id is not None:
+            done = self._repeated(run_id, looked.files, looked.fresh)
+            if done is not None:
+                return done
+        if looked.fresh:
+            check_reach(self._spark, [f.path for f in looked.fresh])
+        before = self._schema
+        with hinted(partial(self._hints, looked)):
+            self._merge_files(looked)
+            made_up = random_run_id() if again else file_run_id(self._name, looked.fresh or looked.files)
+            run = self._run(run_id or made_up, looked.options, looked.fresh, looked, again=again)
+            result = run.execute(self._opened(looked, run.schema) if looked.fresh else ())
+        result = replace(result, left_out=looked.left_out, merged=merged_columns(before, self._schema))
+        return replace(result, notices=self._notices(looked, result))
+
+    def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
+        storage = self._context.sources
         found = find_files(named.paths, named.choice, storage)
         declared = declared_source(self._schema, found.paths, named.format, named.options)
         options = check_options(declared.format, declared.options)
@@ -242,33 +227,50 @@ class _Job:
         check_compressed(files)
         before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
         fresh = tuple(f for f in files if f.identity not in before)
-        skipped = tuple(redact(f.path) for f in files if f not in fresh)
-        if run_id is not None:
-            done = self._repeated(run_id, files, fresh)
-            if done is not None:
-                return done
+        return _LookedAt(declared, checked, files, fresh, found.left_out, named.folders)
 
-        if fresh:
-            check_reach(self._spark, [f.path for f in fresh])
+    def _merge_files(self, looked: _LookedAt) -> None:
+        if self._merging is None or not looked.fresh:
+            return
+        refuse_misread(self._hints(looked))
+        parts, known = self._opened(looked, self._schema), self._schema.field_names
+        self._schema = merge_parts(self._context, self._name, parts, looked.declared.format, self._merging, known)
 
-        def opened(schema: TableSchema) -> tuple[SourcePart, ...]:
-            columns = schema.field_names if named.folders else None
-            placed = [replace(f, folders=declared.folders(f, columns)) for f in fresh]
-            with spark_errors():
-                parts = open_files(
-                    self._spark, placed, declared.format, checked, declared.names(schema), declared.documents, storage
-                )
-            return tuple(declared.only(part) for part in parts)
+    def _opened(self, looked: _LookedAt, schema: TableSchema) -> tuple[SourcePart, ...]:
+        declared, storage = looked.declared, self._context.sources
+        columns = schema.field_names if looked.folders else None
+        placed = [replace(f, folders=declared.folders(f, columns)) for f in looked.fresh]
+        with spark_errors():
+            parts = open_files(
+                self._spark,
+                placed,
+                declared.format,
+                looked.options,
+                declared.names(schema),
+                declared.documents,
+                storage,
+            )
+        return tuple(declared.only(part) for part in parts)
 
-        unmerged = self._schema
-        if self._merging is not None and fresh:
-            merged = opened(self._schema)
-            known = self._schema.field_names
-            self._schema = merge_parts(self._context, self._name, merged, declared.format, self._merging, known)
-        made_up = random_run_id() if again else file_run_id(self._name, fresh or files)
-        run = self._run(run_id or made_up, checked, fresh, skipped, again=again, declared=declared)
-        result = run.execute(opened(run.schema) if fresh else ())
-        return replace(result, left_out=found.left_out, merged=merged_columns(unmerged, self._schema))
+    def _hints(self, looked: _LookedAt) -> tuple[Diagnostic, ...]:
+        declared, schema = looked.declared, self._schema
+        reading = Reading(
+            declared.format,
+            looked.options,
+            declared.documents is not None,
+            tuple(schema.field_names),
+            declared.names(schema),
+        )
+        return hints(looked.fresh, reading, self._context.sources)
+
+    def _notices(self, looked: _LookedAt, result: IngestResult) -> tuple[Diagnostic, ...]:
+        fresh = set(looked.fresh)
+        skipped = self._memory.finished_with(f for f in looked.files if f not in fresh)
+        return (
+            *read_otherwise(skipped, looked.read_as),
+            *rows_twice(tuple(self._memory.finished_with(looked.fresh)), result),
+            *all_bad(result),
+        )
 
     def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
         """The result of a run that was done before; None where it was not, or was cut off.
@@ -304,11 +306,11 @@ class _Job:
         run_id: str,
         options: SourceOptions,
         files: tuple[SourceFile, ...],
-        skipped: tuple[str, ...],
+        looked: _LookedAt | None,
         *,
         again: bool,
-        declared: DeclaredSource | None = None,
     ) -> Run:
+        declared = None if looked is None else looked.declared
         self._refuse_legacy_patterns(options.formats)
         context, memory = self._context, self._memory
         interrupted = memory.interrupted(run_id)
@@ -331,7 +333,7 @@ class _Job:
             rules=Rules(context.time_zone, stamp_forms(schema.fields), options.formats),
             run_id=run_id,
             files=files,
-            skipped=skipped,
+            skipped=() if looked is None else looked.skipped,
             leftovers=leftovers,
             guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
             system=system_row(schema, context.clock, context.time_zone, known),
@@ -341,6 +343,8 @@ class _Job:
             columns=None if declared is None else declared.columns,
             declared=NOT_DECLARED if declared is None else declared.schema,
             former=cache(partial(self._former_names, schema)),
+            read_as=None if looked is None else looked.read_as,
+            hints=tuple if looked is None else partial(self._hints, looked),
         )
 
     def _former_names(self, schema: TableSchema) -> FormerNames:

@@ -21,7 +21,7 @@ from lakebed.evolve.former_names import FormerNames
 from lakebed.redaction import redact
 from lakebed.spark import runs
 from lakebed.spark.addresses import quote_name
-from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, bad_rows_error, cut_rows_error
+from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.spark.checks import Place, missing_column, unknown_column
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all, unknown_keys
 from lakebed.spark.numbering import NumberedRows
@@ -33,6 +33,7 @@ from lakebed.spark.run_commit import BadRows, Committer, NumberedCommit, PlainRo
 from lakebed.spark.run_memory import Leftover
 from lakebed.spark.runs import IngestResult, RunCounts
 from lakebed.spark.source_files import SourceFile, check_unchanged
+from lakebed.spark.source_hints import MISREAD
 from lakebed.spark.source_listing import SourceStorage, storage_like
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_schema import SourceSchema
@@ -89,7 +90,7 @@ class Run:
 
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
     off there. `columns` are those of the source that count, None for all, `declared` their types there. `former` finds
-    the names that columns bore before.
+    the names that columns bore before, `read_as` tells how files are read, and `hints` what they probably are.
     `guard` looks at what others commit
     meanwhile, `system` fills the system columns.
     """
@@ -112,6 +113,8 @@ class Run:
     columns: frozenset[str] | None = None
     declared: SourceSchema = NOT_DECLARED
     former: Callable[[], FormerNames] = dict
+    read_as: str | None = None
+    hints: Callable[[], tuple[Diagnostic, ...]] = tuple
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
@@ -222,6 +225,11 @@ class Run:
 
     def _check_limit(self, rows: PreparedRows, counts: RunCounts) -> None:
         limit = self.limits.max_bad_rows
+        proven = () if counts.good else self.hints()
+        if proven:
+            message = f"{self.name}: all {counts.bad} rows are bad, since the source is not what it is read as"
+            first, *kinds = bad_rows_error(rows.bad(), MISREAD, message).diagnostics
+            raise BadRowsError(first, *proven, *kinds)
         if limit is not None and counts.bad > limit:
             message = f"{self.name}: {counts.bad} of {counts.read} rows are bad, more than {limit}"
             raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
@@ -289,6 +297,8 @@ class Run:
         )
         if self.again:
             properties[runs.AGAIN] = "true"
+        if self.read_as is not None:
+            properties[runs.READ_AS] = self.read_as
         quarantined = max((x.record.snapshot_id for x in self.leftovers), default=None)
         committer = Committer(runs.commit_user(self.run_id), self.attempt, self.context.clock)
         if bad is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -175,9 +175,16 @@ class RunMemory:
 
     def ingested(self) -> frozenset[Identity]:
         """Every file of a finished run."""
-        finished = [*self.good.by_run.values()]
-        finished += [r for r in self.bad.by_run.values() if r.number(runs.ROWS_WRITTEN) == 0]
-        return frozenset(f.identity for record in finished for f in record.sources)
+        return frozenset(f.identity for record in self._finished() for f in record.sources)
+
+    def finished_with(self, files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, RunRecord]]:
+        """The files that finished runs have read, each with every such run."""
+        wanted = {f.identity: f for f in files}
+        for record in self._finished():
+            yield from ((wanted[f.identity], record) for f in record.sources if f.identity in wanted)
+
+    def _finished(self) -> list[RunRecord]:
+        return [*self.good.by_run.values(), *(r for r in self.bad.by_run.values() if r.number(runs.ROWS_WRITTEN) == 0)]
 
     def leftovers(self, files: Iterable[SourceFile], schema_id: int) -> tuple[Leftover, ...]:
         """The bad rows of these files that are in quarantine already, checked against the same schema version."""

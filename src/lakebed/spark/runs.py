@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from lakebed.catalog.names import TableName
+from lakebed.diagnostics import Diagnostic
 from lakebed.model import JsonValue, canonical_json
 from lakebed.spark.source_files import SourceFile
 from lakebed.spark.source_listing import LeftOut
@@ -29,6 +30,7 @@ SCHEMA_ID = "lakebed.schema-id"
 QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
 ADOPTED = "lakebed.adopted-runs"
 AGAIN = "lakebed.again"
+READ_AS = "lakebed.read-as"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +55,9 @@ class MergedColumn:
 class IngestResult:
     """What a run did. Snapshots are None where there was nothing to commit.
 
-    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns
-    that `merge_schema` has added or widened. `repeated` says that the run itself was done before, and that nothing was
-    done now; the counts and snapshots are those of then.
+    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns that
+    `merge_schema` has added or widened; `notices` are warnings. `repeated` says that the run itself was done before,
+    and that nothing was done now; the counts and snapshots are those of then.
     """
 
     table: str
@@ -70,6 +72,7 @@ class IngestResult:
     repeated: bool = False
     left_out: tuple[LeftOut, ...] = ()
     merged: tuple[MergedColumn, ...] = ()
+    notices: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -86,6 +89,7 @@ class IngestResult:
             "repeated": self.repeated,
             "left_out": [f.to_json() for f in self.left_out],
             "merged": [c.to_json() for c in self.merged],
+            "notices": [n.to_json() for n in self.notices],
         }
 
 

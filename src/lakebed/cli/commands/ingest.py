@@ -84,7 +84,10 @@ def command(
             folders="ignore" if ignore_folders else "columns",
             progress=progress,
         )
-    return session.finish(result.to_json(), lambda _: _text(result))
+    session.output.diagnose(result.notices)
+    none_good = result.rows_quarantined and not result.rows_written and not result.repeated
+    code = ExitCode.QUARANTINED if none_good else ExitCode.OK
+    return session.finish(result.to_json(), lambda _: _text(result), code=code)
 
 
 def _text(result: IngestResult) -> str:

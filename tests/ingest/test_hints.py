@@ -1,0 +1,139 @@
+"""What a source probably is: said where its first bytes prove it, and only there."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lakebed
+from ingest.ingest_lake import SmallLake
+from lakebed.errors import IngestError
+from lakebed.model import Field, Int32, Option, String
+from lakebed.spark.ingest import BadRowsError
+from lakebed.spark.source_files import SourceFile, SourceFormat
+from lakebed.spark.source_hints import Reading, hints
+from lakebed.spark.source_options import check_options
+
+MISREAD, ALL_BAD, MISSING, UNKNOWN, DOCUMENT = "LB6136", "LB6137", "LB6111", "LB6112", "LB6444"
+COLUMNS = ("id", "name", "n")
+CSV, JSON = SourceFormat.CSV, SourceFormat.JSON
+
+
+def found(
+    path: Path, content: bytes, kind: SourceFormat, *, is_document: bool = False, **options: object
+) -> str | None:
+    """The remedy of the one hint."""
+    path.write_bytes(content)
+    reading = Reading(kind, check_options(kind, options), is_document, COLUMNS, COLUMNS)
+    notes = hints([SourceFile(str(path), len(content), "")], reading)
+    assert all((n.code, n.path) == (MISREAD, str(path)) for n in notes)
+    return notes[0].remedy if notes else None
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|", ","])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_another_separator(tmp_path: Path, separator: str, ending: str) -> None:
+    path = tmp_path / f"a.csv{ending}"
+    compress = gzip.compress if ending else bytes
+    used = "," if separator != "," else ";"
+    shown = "\\t" if separator == "\t" else separator
+    header = separator.join(COLUMNS).encode()
+    for text in (header, b'"id"' + header[2:] + b"\r\n1", b"\n" + header + separator.encode() + b"other\n"):
+        assert found(path, compress(text), CSV, sep=used) == f"give the reader's option sep={shown}"
+        assert found(path, compress(text), CSV, sep=separator) is None
+    row = separator.join(("1", "a", "2")).encode()
+    assert found(path, compress(row), CSV, header=False, sep=used)
+    assert found(path, compress(b"#" + header + b"\nid"), CSV, sep=used, comment="#") is None
+    # Nothing is proven: one name that is known, a name that holds the separator, columns that are others.
+    for text in ("id", f"id{used}a{separator}b", f"x{separator}y{separator}z", f"x{separator}id"):
+        assert found(path, compress(text.encode()), CSV, sep=used) is None
+
+
+def test_a_header_where_none_is_said(tmp_path: Path) -> None:
+    assert "header=true" in (found(tmp_path / "a.csv", b"n,id\n1,2\n", CSV, header=False) or "")
+    assert found(tmp_path / "a.csv", b"id\n1,2,3\n", CSV, header=False) is None
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_wide_encodings(tmp_path: Path, encoding: str) -> None:
+    name = {"utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE"}.get(encoding, encoding.upper())
+    csv = "id,name,n\n1,é,2\n".encode(encoding)
+    assert found(tmp_path / "a", csv, CSV) == f"give the reader's option encoding={name}"
+    assert found(tmp_path / "a", csv, CSV, encoding="UTF-16") is None
+    lines = '{"id": 1, "name": "x"}\n'.encode(encoding)
+    assert found(tmp_path / "a", lines, JSON) == "convert it to UTF-8"
+    assert found(tmp_path / "a", lines, JSON, is_document=True) == f"give the reader's option encoding={name}"
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "is_document", "expected"),
+    [
+        (b'[{"id": 1},\n{"id": 2}]', JSON, False, "kind: Json"),
+        (b'\xef\xbb\xbf [\n  {\n "id": 1}]', JSON, False, "kind: Json"),
+        (b'{\n  "id": 1\n}\n', JSON, False, "kind: Json"),
+        (b'{"id": 1}\n', JSON, False, None),
+        (b"[1]\n[2]\n", JSON, False, None),
+        (b'{"id": 1}\n{"id": 2}\n', JSON, True, "kind: NdJson"),
+        (b'[{"id": 1}]', JSON, True, None),
+        (b'{"id": 1}\n', CSV, False, "format: json"),
+        (b"PAR1\x15\x04", CSV, False, "format: parquet"),
+        (gzip.compress(b"id\n"), JSON, False, ".gz"),
+        (b"", CSV, False, None),
+        (b"\n\n", JSON, False, None),
+    ],
+)
+def test_other_formats(
+    tmp_path: Path, content: bytes, kind: SourceFormat, is_document: bool, expected: str | None
+) -> None:
+    remedy = found(tmp_path / "a", content, kind, is_document=is_document)
+    assert remedy is None if expected is None else expected in (remedy or "")
+
+
+@given(st.lists(st.sampled_from([*COLUMNS, "other", "é"]), min_size=1, unique=True), st.binary(max_size=40))
+def test_nothing_is_said_of_what_is_read_rightly(
+    tmp_path_factory: pytest.TempPathFactory, names: list[str], rest: bytes
+) -> None:
+    path = tmp_path_factory.mktemp("h") / "a"
+    if set(names) & set(COLUMNS):
+        assert found(path, ",".join(names).encode() + b"\n" + rest, CSV) is None
+    line = json.dumps(dict.fromkeys(names, 1), ensure_ascii=False).encode()
+    assert found(path, line + b"\n" + rest, JSON) is None
+
+
+def test_errors_of_a_misread_source_say_what_it_is(lake: SmallLake) -> None:
+    lake.create(Field("id", Int32()), Field("name", Option(String())), Field("n", Option(Int32())))
+    semicolons = lake.file("a.csv", "id;name;n\n1;a;2\n")
+    wide = lake.file("b.csv", "id,name,n\n1,a,2\n".encode("utf-16"))
+    for path, unknown in ((semicolons, 1), (wide, 3)):
+        with pytest.raises(IngestError) as error:
+            lake.ingest(path)
+        assert [d.code for d in error.value.diagnostics] == [MISSING, *[UNKNOWN] * unknown, MISREAD]
+        with pytest.raises(IngestError) as error:
+            lake.ingest(path, merge_schema="add")
+        assert [d.code for d in error.value.diagnostics] == [MISREAD, MISREAD]
+    array = lake.file("c.json", '[{"id": 1},\n{"id": 2}]')
+    with pytest.raises(BadRowsError) as bad:
+        lake.ingest(array)
+    assert [d.code for d in bad.value.diagnostics][:2] == [MISREAD, MISREAD]
+    assert bad.value.exit_code == 14
+    assert "kind: Json" in str(bad.value)
+    assert (lake.rows(), lake.bad()) == ([], [])
+    # Where nothing is proven, bad rows go to quarantine as ever, and the result says that all of them are.
+    result = lake.ingest(lake.file("d.csv", "id,name\nx,a\ny,b\n"))
+    assert (result.rows_quarantined, [n.code for n in result.notices]) == (2, [ALL_BAD])
+    assert lake.ingest(lake.file("e.csv", "id\n1\nx\n")).notices == ()
+
+
+def test_a_document_that_is_json_lines(lake: SmallLake) -> None:
+    opened = lakebed.open(lake.root / "warehouse", layout="paimon")
+    content = "{name: db.t, read: {kind: Json}, schema: {fields: [{name: id, type: Int32}]}}"
+    text = f"{{kind: Table, version: 1, content: {content}}}"
+    opened.apply(opened.plan(lakebed.manifest.parse_manifest(text)))
+    with pytest.raises(IngestError) as error:
+        lake.ingest(lake.file("a.json", '{"id": 1}\n{"id": 2}\n'))
+    assert [d.code for d in error.value.diagnostics] == [DOCUMENT, MISREAD]
