@@ -105,8 +105,7 @@ def test_what_an_ingest_leaves_out_and_warns_of(lakebed: CommandLine, events: Pa
     assert twice.err.startswith("warning[LB6135]: the good rows of ")
     other = lakebed(*words, "--option", "nullValue=-", "--json")
     assert (other.code, other.codes, len(other.json["result"]["left_out"])) == (0, ["LB6134"], 3)
-    bad = lakebed(
-    )
+    bad = lakebed()
     (here / "bad.csv").write_text("id\nx\ny\n", encoding="utf-8")
     bad = lakebed("ingest", "shop.events", "bad.csv")
     assert (bad.code, "2 quarantined" in bad.out) == (14, True)

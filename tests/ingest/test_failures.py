@@ -197,5 +197,5 @@ def test_a_file_that_cannot_be_read(lake: SmallLake) -> None:
     lake.create(ID)
     with pytest.raises(IngestError) as error:
         lake.ingest(lake.file("a.csv.gz", b"\x1f\x8b\x08\x00broken"), options={"header": "false"})
-    assert error.value.code == "LB6118"
+    assert error.value.code == "LB6131"
     nothing_is_left(lake)

@@ -55,6 +55,9 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "quarantine_snapshot_id": 1,
         "skipped_files": [],
         "repeated": False,
+        "left_out": [],
+        "merged": [],
+        "notices": [],
     }
     assert lake.rows(order="id") == [{"id": 1, "name": "a"}, {"id": 3, "name": None}]
     (bad,) = lake.bad()
@@ -141,8 +144,10 @@ def test_partitions_by_value(lake: SmallLake, conf: Any) -> None:
 def test_a_partition_column_has_to_be_there(lake: SmallLake) -> None:
     lake.create(Field("p", Int32()), ID, partition_keys=["p"])
     with pytest.raises(IngestError) as error:
-        lake.ingest(lake.file("p=1/a.csv", "id\n1\n"))
+        lake.ingest(lake.file("a.csv", "id\n1\n"))
     assert [d.path for d in error.value.diagnostics] == ["p"]
+    lake.ingest(lake.file("p=1/a.csv", "id\n1\n"))
+    assert lake.rows() == [{"p": 1, "id": 1}]
 
 
 # -- defaults and policies -----------------------------------------------------------------------------------------
