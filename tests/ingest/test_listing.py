@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, NotFoundError, StoreError, UsageError
 from lakebed.model import Field, Int32
 from lakebed.spark.source_files import format_of, identify
 from lakebed.spark.source_listing import Reason, SourceStorage, file_choice, find_files, storage_like
+from lakebed.store import open_store
 
 NO_SOURCE, HIDDEN, NO_FORMAT, BAD_PATTERN = "LB6101", "LB6102", "LB6103", "LB6128"
 
@@ -155,3 +158,18 @@ def test_a_run_says_what_it_left_out(lake: SmallLake) -> None:
         {"path": str(lake.root / "in/_x.csv"), "reason": "hidden"},
         {"path": str(lake.root / "in/readme.txt"), "reason": "excluded"},
     ]
+
+
+def test_documents_are_read_from_storages_that_spark_does_not_know(lake: SmallLake) -> None:
+    opened = lakebed.open(lake.root / "warehouse", layout="paimon")
+    fields = "{name: id, type: Int32}, {name: site, type: {kind: Option, inner: String}}"
+    content = f"{{name: db.t, read: {{kind: Json}}, schema: {{fields: [{fields}]}}}}"
+    opened.apply(opened.plan(lakebed.manifest.parse_manifest(f"{{kind: Table, version: 1, content: {content}}}")))
+    root = f"memory://{uuid4().hex}"
+    store, path = open_store(root)
+    for number, name in enumerate(("site=a b/x.json", "site=c/x.json.gz", "y.json")):
+        text = f'[{{"id": {number}}}]'.encode()
+        store.replace(f"{path}/{name}", gzip.compress(text) if name.endswith(".gz") else text)
+    assert lake.ingest(f"{root}/site=*/*").rows_written == 2
+    assert lake.ingest([root, f"{root}/y.json"]).rows_written == 1
+    assert [r["site"] for r in lake.rows(order="id")] == ["a b", "c", None]

@@ -203,7 +203,7 @@ class _Job:
             done = self._repeated(run_id, looked.files, looked.fresh)
             if done is not None:
                 return done
-        if looked.fresh:
+        if looked.fresh and looked.declared.documents is None:
             check_reach(self._spark, [f.path for f in looked.fresh])
         before = self._schema
         with hinted(partial(self._hints, looked)):
