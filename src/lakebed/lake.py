@@ -284,11 +284,13 @@ class Lake(TableCare, TableRows):
     def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
         from lakebed.catalog.branches import has_snapshots
         from lakebed.evolve import plan_table
+        from lakebed.table.support import limits
 
         name = _declared_name(declared)
         if branch == "main" and not self._tables.exists(name):
             marks = (lambda _: None) if self._tables.holds_annotations else None
-            return plan_table(declared, None, lambda: False, file_problems=self._tables.file_problems, applied=marks)
+            problems = self._tables.file_problems
+            return plan_table(declared, None, lambda: False, file_problems=problems, applied=marks, limits=limits)
         schemas = self._tables.get_schema_manager(name.database, name.table, branch)
         newest = schemas.load_latest_schema()
         planned = plan_table(
@@ -298,6 +300,7 @@ class Lake(TableCare, TableRows):
             history=schemas.versions,
             file_problems=schemas.problems,
             applied=schemas.find if self._tables.holds_annotations else None,
+            limits=limits,
         )
         return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
 

@@ -150,7 +150,8 @@ CODES: tuple[Code, ...] = (
         "LB5054",
         "A column of a type that is not supported",
         "There is no form for the column's values in Spark, or none that keeps them.",
-        "A BLOB, VECTOR or GEOMETRY column, or a type that this version does not know; TIMESTAMP(9) when writing.",
+        "A BLOB, VECTOR or GEOMETRY column, or a type that this version does not know; when writing also TIMESTAMP(9), "
+        "VARIANT, a struct without fields, and a map inside of the key of a map.",
         "Leave the column out when reading. For writing use another engine, or a table without such a column.",
     ),
     Code(

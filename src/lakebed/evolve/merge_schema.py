@@ -55,12 +55,14 @@ _CASE_ONLY = Judgement(
 class SchemaMerge:
     """A merge of `data` into whatever version a table is at; an `Alterer`, so that a lost race is made up for.
 
-    `allow` names changes that may happen although they are not safe, as `CODE` or `CODE:column`.
+    `allow` names changes that may happen although they are not safe, as `CODE` or `CODE:column`. `check` raises for a
+    version that must not be made.
     """
 
     data: Columns
     rules: MergeRules
     allow: frozenset[str] = frozenset()
+    check: Callable[[TableSchema], None] = lambda _: None
 
     def __call__(
         self,
@@ -96,7 +98,9 @@ class SchemaMerge:
         said = annotate(fields, declared, applied=applied_version(base))
         options = {k: v for k, v in reached.options.items() if k != OPTION}
         options |= {} if said is None else {OPTION: said}
-        return replace(reached, fields=fields, highest_field_id=highest, options=options)
+        made = replace(reached, fields=fields, highest_field_id=highest, options=options)
+        self.check(made)
+        return made
 
     def _check_leave(
         self, steps: Sequence[Step], suspects: Sequence[tuple[Path, Judgement]], meanings: Meanings

@@ -39,6 +39,8 @@ from lakebed.physical.types import DataField, Map, with_nullability
 if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest
 
+#: What Lakebed cannot do with a table of a schema, as warnings.
+Limits: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
 #: The version of a number, for the one that `apply` made last.
 AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
 
@@ -70,6 +72,7 @@ def plan_table(
     history: Callable[[], Iterable[TableSchema]] | None = None,
     file_problems: FileProblems = lambda _schema, _previous: (),
     applied: AppliedVersion | None = None,
+    limits: Limits = lambda _schema: (),
 ) -> TablePlan:
     """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
 
@@ -78,21 +81,23 @@ def plan_table(
     type changes be refused that old files could not be read under. `file_problems` says what the schema files of the
     warehouse's layout cannot hold. `applied` gives the version of a number, None where it is not there; with it the
     planned version is marked as made by `apply`, and what was made otherwise since the last such one is told apart:
-    undoing that needs leave. Raises `ManifestError` for pins and renames that cannot be followed,
+    undoing that needs leave. `limits` are warnings of what Lakebed cannot do with a table of a schema; those that come
+    with the planned version are told. Raises `ManifestError` for pins and renames that cannot be followed,
     `ConversionError` for columns that cannot be stored, `ValidationError` for a table that the format does not allow,
     and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest.
     """
     try:
         declared = with_extras(declared)
         if base is None:
-            return _creation(declared, file_problems, marked=applied is not None)
-        return _Planning(declared, base, has_snapshots, history, file_problems, applied).plan()
+            return _with_limits(_creation(declared, file_problems, marked=applied is not None), None, limits, declared)
+        plan = _Planning(declared, base, has_snapshots, history, file_problems, applied).plan()
+        return _with_limits(plan, base, limits, declared)
     except LakebedError as error:
-        raise _placed(error, declared) from error
+        raise type(error)(*_placed(error.diagnostics, declared)) from error
 
 
-def _placed(error: LakebedError, declared: TableManifest) -> LakebedError:
-    """The same error with the places in the manifest that its paths mean."""
+def _placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple[Diagnostic, ...]:
+    """The same diagnostics with the places in the manifest that their paths mean."""
     places = {path_text(path): position for path, position in declared.positions.items()}
 
     def place(d: Diagnostic) -> Diagnostic:
@@ -104,7 +109,16 @@ def _placed(error: LakebedError, declared: TableManifest) -> LakebedError:
             return replace(d, position=declared.property_position("options", option))
         return replace(d, position=places.get(path, declared.position))
 
-    return type(error)(*(place(d) for d in error.diagnostics))
+    return tuple(place(d) for d in diagnostics)
+
+
+def _with_limits(plan: TablePlan, base: TableSchema | None, limits: Limits, declared: TableManifest) -> TablePlan:
+    """The plan with warnings of the limits that the table did not have before."""
+    if plan.target is None or plan.is_noop:
+        return plan
+    known = frozenset(limits(base)) if base is not None else frozenset()
+    new = _placed((d for d in limits(plan.target) if d not in known), declared)
+    return replace(plan, diagnostics=(*plan.diagnostics, *new))
 
 
 def _table_name(declared: TableManifest) -> str:

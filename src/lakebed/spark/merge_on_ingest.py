@@ -52,6 +52,7 @@ from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Nanos, Plain, SourceType, Text
 from lakebed.spark.spark_errors import spark_errors
+from lakebed.table.support import refuse_unwritable
 
 #: Whether columns of the source are merged into the table, and how; True is `add`.
 MergeChoice: TypeAlias = bool | Literal["add", "widen"] | None
@@ -131,7 +132,8 @@ def merge_parts(
 def _merge(context: IngestContext, name: TableName, columns: Columns, types: MergeTypes) -> TableSchema:
     # A narrower source needs nothing: every value is converted to the table's type and checked.
     rules = MergeRules(types, keep_wider=True)
-    return merge_schema(context.tables, name, SchemaMerge(columns, rules), branch="main", clock=context.clock)
+    merge = SchemaMerge(columns, rules, check=refuse_unwritable)
+    return merge_schema(context.tables, name, merge, branch="main", clock=context.clock)
 
 
 def _both(a: Columns, b: Columns) -> Columns:

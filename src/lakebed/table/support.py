@@ -7,29 +7,38 @@ refused with the code of the feature.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
 
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
 from lakebed.physical.render import type_line
 from lakebed.physical.types import (
+    Binary,
     Blob,
     DataType,
     Geography,
     Geometry,
     LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
     Timestamp,
     Unknown,
+    VarBinary,
+    Variant,
     Vector,
     types_inside,
 )
 from lakebed.table.blob_columns import holds_blobs
 from lakebed.table.manifest import DataFileMeta
+from lakebed.table.options import is_set
 
 _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
 _HIDDEN = ("_", ".")
 _PREFIX = "data-file.prefix"
+_LEGACY_NAME = "partition.legacy-name"
 _MAX_MICROS_PRECISION = 6
 #: How many files a refusal names one by one.
 _NAMED = 5
@@ -57,16 +66,36 @@ def refuse_unreadable(schema: TableSchema, *, columns: Collection[str] | None = 
     `columns`: the top-level columns that are read; columns of types that are not supported stand in nobody's way when
     they are left out. None means all. Deletion vectors and files are looked at by `plan_files`.
     """
-    problems = [*_options(schema, _READ_OPTIONS, "read")]
-    problems += _types(schema, "read", columns)
+    problems = read_problems(schema, columns)
     if problems:
         raise UnsupportedError(*problems)
 
 
 def refuse_unwritable(schema: TableSchema) -> None:
     """Raise UnsupportedError with every reason why rows cannot be appended to a table of this schema."""
+    problems = write_problems(schema)
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def limits(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """As warnings, for those who are about to make such a table: every reason why Lakebed cannot write it."""
+    what = "cannot read or write such a table" if read_problems(schema) else "reads such a table, it cannot write it"
+    return tuple(
+        replace(d, message=f"Lakebed {what}: {d.message}", severity=Severity.WARNING) for d in write_problems(schema)
+    )
+
+
+def read_problems(schema: TableSchema, columns: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
+    """Why a table of this schema cannot be read, or these top-level columns of it; empty where it can."""
+    return (*_options(schema, _READ_OPTIONS, "read"), *_types(schema, "read", columns))
+
+
+def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """Why rows cannot be appended to a table of this schema; empty where they can. Ingest and plans go by it."""
     problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
     problems += _types(schema, "written", None)
+    problems += _partition_types(schema)
     prefix = schema.options.get(_PREFIX, "")
     if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
         problems.append(
@@ -84,6 +113,7 @@ def refuse_unwritable(schema: TableSchema) -> None:
             Diagnostic(
                 "LB5063",
                 f"a table with bucket={schema.bucket} cannot be written",
+                path="bucket",
                 expected="-1",
                 found=str(schema.bucket),
                 remedy="write it with another engine, or copy it into a table without the option",
@@ -99,8 +129,7 @@ def refuse_unwritable(schema: TableSchema) -> None:
                 remedy="write the table with a newer Lakebed",
             )
         )
-    if problems:
-        raise UnsupportedError(*problems)
+    return tuple(problems)
 
 
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
@@ -143,6 +172,7 @@ def _options(schema: TableSchema, options: dict[str, tuple[str, str]], action: s
             yield Diagnostic(
                 code,
                 f"a table with option {key}={value} cannot be {action} yet",
+                path=key,
                 expected=harmless or "not set",
                 found=value,
                 remedy="use another engine for it",
@@ -156,8 +186,8 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
         if action == "read" and holds_blobs(field.type):
             continue
         found = _unsupported_type(field.type)
-        if found is None and action == "written" and holds_nanoseconds(field.type):
-            found = "TIMESTAMP(7..9)"
+        if found is None and action == "written":
+            found = _unwritable_type(field.type)
         if found is not None:
             yield Diagnostic(
                 "LB5054",
@@ -177,6 +207,39 @@ def _unsupported_type(type_: DataType) -> str | None:
             case Blob() | Vector() | Geometry() | Geography():
                 return inside.root
     return None
+
+
+def _unwritable_type(type_: DataType) -> str | None:
+    """The first part of a type that is read and that no rows can be written to."""
+    if holds_nanoseconds(type_):
+        return "TIMESTAMP(7..9)"
+    for inside in types_inside(type_):
+        match inside:
+            case Variant():
+                return inside.root
+            case Row(fields=()):
+                return "ROW without fields"
+            case Map(key=key) | Multiset(element=key) if any(isinstance(t, Map | Multiset) for t in types_inside(key)):
+                return "MAP in the key of a map"
+            case _:
+                continue
+    return None
+
+
+def _partition_types(schema: TableSchema) -> Iterator[Diagnostic]:
+    """Partition keys whose values name no directory."""
+    for field in schema.fields:
+        if field.name not in schema.partition_keys or not isinstance(field.type, Binary | VarBinary):
+            continue
+        if is_set(schema.options, _LEGACY_NAME, default=True):
+            yield Diagnostic(
+                "LB5030",
+                f"a table with the partition key {field.name!r} of bytes cannot be written: "
+                "the directory of a value would be named by a memory address",
+                path=field.name,
+                found=str(field.type),
+                remedy=f"set option {_LEGACY_NAME} to false, or use another partition key",
+            )
 
 
 def holds_nanoseconds(type_: DataType) -> bool:
