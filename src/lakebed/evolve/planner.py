@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeAlias
 
 from lakebed.catalog.annotations import OPTION, annotate, applied_version, drift, refuse_newer
@@ -12,10 +11,11 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
-from lakebed.errors import LakebedError, ManifestError, UnsupportedError, ValidationError
+from lakebed.errors import LakebedError, UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.declared_extras import with_extras
+from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
 from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.drift import Drift, Outside
@@ -34,7 +34,7 @@ from lakebed.evolve.wording import before_and_after, summary
 from lakebed.model import Schema
 from lakebed.physical import path_text
 from lakebed.physical.render import type_line
-from lakebed.physical.types import DataField, Map, with_nullability
+from lakebed.physical.types import DataField, Map
 
 if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest
@@ -44,8 +44,6 @@ Limits: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
 #: The version of a number, for the one that `apply` made last.
 AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
 
-#: Options with this prefix are Lakebed's: a manifest neither declares nor removes them.
-OWN_OPTIONS = "lakebed."
 #: Refusals that may only follow from an earlier one, such as a column that is not there because it was not added.
 _CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4009", "LB4015"})
 #: What only annotations say.
@@ -129,9 +127,9 @@ def _table_name(declared: TableManifest) -> str:
 
 
 def _creation(declared: TableManifest, file_problems: FileProblems, *, marked: bool) -> TablePlan:
-    primary, partition, options = _declared_table(declared, {})
+    primary, partition, options = declared_table(declared, {})
     fields, highest = identify_new(declared.schema, position_of=declared.position_of)
-    fields = _key_columns(fields, primary, options)
+    fields = key_columns(fields, primary, options)
     target = TableSchema(0, fields, highest, partition, primary, options, declared.description)
     text = annotate(fields, declared.schema, applied=0 if marked else None)
     if text is not None:
@@ -147,74 +145,12 @@ def _creation(declared: TableManifest, file_problems: FileProblems, *, marked: b
     planned = tuple(
         _planned(edit, new, meanings, declared, (), odf_allowed=True) for edit in creation_edits(name, target, meanings)
     )
-    notes = (*unknown_options(declared), *_notes_on_keys(declared, primary, options))
+    notes = (*unknown_options(declared), *notes_on_keys(declared, primary, options))
     return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
 
 
 def _compatibility(declared: TableManifest) -> str | None:
     return None if declared.compatibility is None else str(declared.compatibility)
-
-
-def _declared_table(
-    declared: TableManifest, stored: Mapping[str, str]
-) -> tuple[tuple[str, ...], tuple[str, ...], dict[str, str]]:
-    """Primary keys, partition keys and options of the manifest; keys that are given as options are made keys.
-
-    Not so where the table itself has them as options only, as some engines leave it: there they stay options.
-    """
-    options = dict(declared.options)
-    problems = []
-    for key in list(options):
-        if key.startswith(OWN_OPTIONS) and options[key] != stored.get(key):
-            message = f"option {key} is Lakebed's own and cannot be declared"
-            problems.append(
-                Diagnostic("LB4108", message, position=declared.property_position("options", key), path=key)
-            )
-    keys = {guards.PRIMARY_KEY: declared.primary_keys, guards.PARTITION: declared.partition_keys}
-    for key, given in keys.items():
-        text = options.get(key)
-        if text is None or (text == stored.get(key) and not given):
-            continue
-        del options[key]
-        names = tuple(part.strip() for part in text.split(",") if part.strip())
-        if given and given != names:
-            message = f"the keys are given twice, as {', '.join(given)} and by option {key} as {', '.join(names)}"
-            where = declared.property_position("options", key)
-            problems.append(Diagnostic("LB4109", message, position=where, path=key, remedy=f"leave option {key} out"))
-        keys[key] = names
-    if problems:
-        raise ManifestError(*problems)
-    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS) or _is_ignored(k, declared)}
-    return keys[guards.PRIMARY_KEY], keys[guards.PARTITION], options
-
-
-def _is_ignored(key: str, declared: TableManifest) -> bool:
-    """Whether others own an option; what makes the keys of a table is nobody's but the manifest's."""
-    if key in declared.options or key in (guards.PRIMARY_KEY, guards.PARTITION):
-        return False
-    return any(fnmatchcase(key, pattern) for pattern in declared.ignore_options)
-
-
-def _key_columns(fields: Fields, keys: Sequence[str], options: Mapping[str, str]) -> Fields:
-    """The fields with those of the primary key as the format has them: NOT NULL unless an option says otherwise."""
-    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
-    return tuple(replace(f, type=with_nullability(f.type, nullable)) if f.name in keys else f for f in fields)
-
-
-def _notes_on_keys(declared: TableManifest, keys: Sequence[str], options: Mapping[str, str]) -> tuple[Diagnostic, ...]:
-    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
-    return tuple(
-        Diagnostic(
-            "LB4107",
-            f"primary key column {f.name} is declared as an Option and is stored as required",
-            Severity.WARNING,
-            position=declared.position_of((f.name,)),
-            path=path_text((f.name,)),
-            remedy="declare it without Option",
-        )
-        for f in declared.schema.fields
-        if f.name in keys and f.nullable and not nullable
-    )
 
 
 # A table that is there
@@ -231,10 +167,10 @@ class _Planning:
 
     def plan(self) -> TablePlan:
         declared, base = self.declared, self.base
-        primary, partition, options = _declared_table(declared, base.options)
+        primary, partition, options = declared_table(declared, base.options)
         number, last = self._last_applied()
         fields = identify(declared.schema, base, position_of=declared.position_of, applied=last)
-        fields = _key_columns(fields, primary, options)
+        fields = key_columns(fields, primary, options)
         meanings = compare(base.fields, base.logical, fields, declared.schema)
         steps = column_steps(base, fields, options)
         reached, _ = evaluate_all(base, [s.change for s in steps], has_snapshots=lambda: False, now=0)
@@ -284,7 +220,7 @@ class _Planning:
             diagnostics=(
                 *drift(base),
                 *unknown_options(declared),
-                *_notes_on_keys(declared, primary, options),
+                *notes_on_keys(declared, primary, options),
                 *look_alikes(base.fields, fields, declared.position_of),
             ),
             drift=outside.drift if outside and undone else None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from lakebed.catalog.option_values import whole
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
@@ -108,14 +109,15 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
                 remedy="set the option to another text",
             )
         )
-    if not schema.primary_keys and schema.bucket != -1:
+    bucket = schema.options.get("bucket", "-1")
+    if not schema.primary_keys and whole(bucket) != -1:
         problems.append(
             Diagnostic(
                 "LB5063",
-                f"a table with bucket={schema.bucket} cannot be written",
+                f"a table with bucket={bucket} cannot be written",
                 path="bucket",
                 expected="-1",
-                found=str(schema.bucket),
+                found=bucket,
                 remedy="write it with another engine, or copy it into a table without the option",
             )
         )
