@@ -239,7 +239,7 @@ def _partition_types(schema: TableSchema) -> Iterator[Diagnostic]:
                 f"a table with the partition key {field.name!r} of bytes cannot be written: "
                 "the directory of a value would be named by a memory address",
                 path=field.name,
-                found=str(field.type),
+                found=type_line(field.type),
                 remedy=f"set option {_LEGACY_NAME} to false, or use another partition key",
             )
 
