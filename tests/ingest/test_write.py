@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -34,6 +36,9 @@ from lakebed.model import (
 )
 from lakebed.physical import types as physical
 from lakebed.spark.stamp_forms import stamp_forms
+from lakebed.spark.write import Staging
+from lakebed.store import LocalStore
+from table.building import parquet_bytes, table_schema
 
 MICRO = Timestamp(TimeUnit.MICROSECOND)
 HOSTILE = {
@@ -201,3 +206,23 @@ def test_partitions_do_not_multiply_files(lake: SmallLake) -> None:
     lake.ingest(frame)
     assert {f.partition for f in lake.files()} == {(0,), (1,), (2,)}
     assert len(lake.files()) <= 6
+
+
+def test_each_footer_is_read_once(tmp_path: Path) -> None:
+    reads: list[str] = []
+
+    class Counting(LocalStore):
+        def read_range(self, path: str, offset: int, length: int) -> bytes:
+            reads.append(path)
+            return super().read_range(path, offset, length)
+
+    schema = table_schema([("k", "STRING"), ("v", "BIGINT")], partition_keys=["k"])
+    staging = Staging(Counting(), str(tmp_path), schema)
+    for number, key in enumerate("aab"):
+        data = parquet_bytes(pa.table({"k": [key] * 3, "v": [number, 5, None]}))
+        staging.store.make_directory(f"{staging.directory}/digest={key}")
+        staging.store.create_if_absent(f"{staging.directory}/digest={key}/part-{number}.parquet", data)
+    found = [(f.path[-1 - len("part-0.parquet") :], f.partition, f.rows) for f in staging.written()]
+    assert found == [("/part-0.parquet", ("a",), 3), ("/part-1.parquet", ("a",), 3), ("/part-2.parquet", ("b",), 3)]
+    assert sorted(reads) == sorted(set(reads))
+    assert len(reads) == 3

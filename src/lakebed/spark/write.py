@@ -42,7 +42,7 @@ from lakebed.table.commit import NewFile
 from lakebed.table.manifest import SimpleStats
 from lakebed.table.parquet_footer import read_footer
 from lakebed.table.partition import data_directory, partition_path
-from lakebed.table.statistics import parquet_statistics
+from lakebed.table.statistics import footer_statistics
 
 LEGACY_DATES = "LB6117"
 
@@ -103,26 +103,29 @@ class Staging:
             frame = values.select(*columns, partition_digest(parts, stamps).alias(digest)).hint("rebalance", digest)
             writer = frame.write.partitionBy(digest)
         writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(spark_url(self.directory))
-        self.files = tuple(self._written())
+        self.files = tuple(self.written())
 
-    def _written(self) -> Iterator[StagedFile]:
-        """Rows, statistics and partition of every file of the job that has rows."""
+    def written(self) -> Iterator[StagedFile]:
+        """Rows, statistics and partition of every file in staging that has rows. Each footer is read once."""
         found = list(_walk(self.store, self.directory))
         by_path = dict(of_each_file(self._describe, [path for paths in found for path in paths]))
         for paths in found:
             full = [(path, known) for path in paths if (known := by_path[path]) is not None]
             if full:
-                partition = self._partition(full[0][0])
-                yield from (StagedFile(path, partition, *known) for path, known in full)
+                first, (footer, *_) = full[0]
+                partition = self._partition(first, footer)
+                for path, (_, size, rows, stats) in full:
+                    yield StagedFile(path, partition, size, rows, stats)
 
-    def _describe(self, path: str) -> tuple[str, tuple[int, int, SimpleStats] | None]:
+    def _describe(self, path: str) -> tuple[str, tuple[Any, int, int, SimpleStats] | None]:
+        """The footer, the size, the rows and the statistics of a file; None where it has no rows."""
         footer = read_footer(self.store, path)
         if _REBASED_MARK in (footer.metadata or {}):
             raise legacy_dates(path)
-        known = parquet_statistics(self.store, path, self.schema.fields, self.schema.options)
-        return path, (self.store.size(path), known.rows, known.stats) if known.rows else None
+        known = footer_statistics(footer, self.schema.fields, self.schema.options)
+        return path, (footer, self.store.size(path), known.rows, known.stats) if known.rows else None
 
-    def _partition(self, path: str) -> tuple[Any, ...]:
+    def _partition(self, path: str, footer: Any) -> tuple[Any, ...]:
         """The partition values of a file, which are the same in all its rows."""
         keys = self.schema.partition_keys
         if not keys:
@@ -131,7 +134,7 @@ class Staging:
         import pyarrow.parquet as pq
 
         source = path if "://" not in path and path.startswith("/") else pa.BufferReader(self.store.read(path))
-        with pq.ParquetFile(source, page_checksum_verification=True) as file:
+        with pq.ParquetFile(source, metadata=footer, page_checksum_verification=True) as file:
             batch = next(file.iter_batches(batch_size=1))
         types = {f.name: f.type for f in self.schema.fields}
         return tuple(internal_value(batch.column(batch.schema.get_field_index(k)), types[k]) for k in keys)

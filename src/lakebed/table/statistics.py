@@ -65,7 +65,13 @@ def parquet_statistics(
     Only the footer is read. `options` are the table's: `metadata.stats-mode` and `fields.<name>.stats-mode` are one of
     none, counts, truncate(n) and full. A column that the file does not have is all NULL.
     """
-    metadata = read_footer(store, path)
+    return footer_statistics(read_footer(store, path), fields, options)
+
+
+def footer_statistics(
+    metadata: Any, fields: Sequence[DataField], options: Mapping[str, str] | None = None
+) -> FileStatistics:
+    """The same from a footer that has been read, a `pyarrow.parquet.FileMetaData`."""
     rows = int(metadata.num_rows)
     places = leaves(metadata)
     columns = tuple(_column(metadata, places, rows, f, _mode(f.name, options or {})) for f in fields)
