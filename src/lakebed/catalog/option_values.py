@@ -9,11 +9,11 @@ import math
 import re
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,19}", re.ASCII)
-_SIZE = re.compile(r"([0-9]+)\s*([a-z]*)")
+_SIZE = re.compile(r"([0-9]{1,19})\s*([a-z]*)")
 _SIZES = (("", "b", "bytes"), ("k", "kb", "kibibytes"), ("m", "mb", "mebibytes"), ("g", "gb", "gibibytes"))
 _TERA = ("t", "tb", "tebibytes")
 _SHIFTS = {unit: 10 * power for power, units in enumerate((*_SIZES, _TERA)) for unit in units}
-_DURATION = re.compile(r"([0-9]+)\s*([a-zµ]*)")
+_DURATION = re.compile(r"([0-9]{1,19})\s*([a-zµ]*)")
 _MILLIS = {
     **dict.fromkeys(("d", "day", "days"), 86_400_000.0),
     **dict.fromkeys(("h", "hour", "hours"), 3_600_000.0),

@@ -20,7 +20,8 @@ BAD_BRANCH_NAME = "LB3107"
 
 MAIN = "main"
 SCHEMA = "schema"
-_VERSION = re.compile(r"schema-(0|[1-9][0-9]*)")
+#: An id is a 64-bit integer.
+_VERSION = re.compile(r"schema-(0|[1-9][0-9]{0,18})")
 
 
 class Layout(StrEnum):

@@ -23,7 +23,7 @@ from lakebed.table.snapshot import Snapshot, SnapshotManager, loads
 UNREADABLE = "LB3664"
 
 _BRANCH = re.compile(r"branch-(.+)", re.DOTALL)
-_CHANGELOG = re.compile(r"changelog-(0|[1-9][0-9]*)")
+_CHANGELOG = re.compile(r"changelog-(0|[1-9][0-9]{0,18})")
 
 
 class ReferenceKind(StrEnum):

@@ -85,7 +85,7 @@ def _files(sources: Iterable[Source], failures: list[Diagnostic]) -> list[Source
     """The sources with the files of directories in their place."""
     found: list[Source] = []
     for source in sources:
-        if isinstance(source, Manifest) or not Path(source).is_dir():
+        if isinstance(source, Manifest) or not os.path.isdir(source):
             found.append(source)
             continue
         below = manifest_files(source)

@@ -129,6 +129,10 @@ def _schema(
             )
 
 
+#: A number of so many digits is no 64-bit integer.
+_MOST_DIGITS = 20
+
+
 def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
     """Milliseconds since 1970 of an aware datetime, of ISO text (in `time_zone` where it names none), or as given."""
     if isinstance(moment, bool):
@@ -136,7 +140,7 @@ def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
     if isinstance(moment, int):
         return moment
     if isinstance(moment, str):
-        if moment.isascii() and moment.isdigit():
+        if moment.isascii() and moment.isdigit() and len(moment) < _MOST_DIGITS:
             return int(moment)
         try:
             parsed = datetime.fromisoformat(moment)

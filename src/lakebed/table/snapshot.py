@@ -197,9 +197,13 @@ def _corrupt(source: str, message: str) -> LakebedError:
     return CorruptMetadataError(_problem(source, message))
 
 
+#: A number of so many digits is no 64-bit integer.
+_MOST_DIGITS = 20
+
+
 def _number(text: str) -> int | None:
     """The number that a file name or a hint says, None where it is not plain decimal digits without padding."""
-    if text.isascii() and text.isdigit() and (text == "0" or text[0] != "0"):
+    if text.isascii() and text.isdigit() and len(text) < _MOST_DIGITS and (text == "0" or text[0] != "0"):
         return int(text)
     return None
 
