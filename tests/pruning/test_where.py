@@ -302,3 +302,19 @@ def test_pushed_filters() -> None:
 def test_names_that_are_no_columns(sql: str, expected: tuple[str, ...]) -> None:
     schema = TableSchema(0, (t.DataField(0, "a", t.Int()),), 0, (), ())
     assert unknown_names(sql, schema) == expected
+
+
+@pytest.mark.parametrize(
+    ("sql", "expected"),
+    [
+        ("*, a + 1 AS b, b * 2", ()),
+        ("A, nope, sum(`no pe`) over (order by a) as x", ("nope", "no pe")),
+        ("transform(xs, x -> x + y) as z", ("xs",)),
+        ("(select max(q) from other) as m, a", ()),
+        ("s.member, current_date, count(*)", ()),
+        ("a +", ()),
+    ],
+)
+def test_names_in_what_is_selected(sql: str, expected: tuple[str, ...]) -> None:
+    schema = TableSchema(0, (t.DataField(0, "a", t.Int()),), 0, (), ())
+    assert unknown_names(sql, schema, selected=True) == expected

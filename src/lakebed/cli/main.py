@@ -131,6 +131,10 @@ def _run(session: Session, words: list[str]) -> int:
     except click.ClickException as error:
         return _fail(session, words, [_usage_problem(error)], ExitCode.USAGE)
     except click.Abort:
+        if "pyspark.sql" in sys.modules:
+            from lakebed.spark.session import stop_session
+
+            stop_session()
         remedy = "repeat the command: nothing is left half done"
         return _fail(session, words, [Diagnostic("LB7010", "stopped", remedy=remedy)], ExitCode.INTERRUPTED)
     except OSError as error:

@@ -35,4 +35,12 @@ CODES: tuple[Code, ...] = (
         "See the message; docs/how-to/object-stores.md says how Spark gets a connector. "
         '`spark.read.format("lakebed")` needs none: it reads through fsspec.',
     ),
+    Code(
+        "LB6463",
+        "There is no such column",
+        "A filter, or what is selected, names something that the table does not have in the schema that is read. This "
+        "is looked at before Spark starts; what only Spark can tell of an expression, it tells as LB7011.",
+        "    lakebed read nyc.flights --where 'distanse > 500'",
+        "See the suggestion; `lakebed show TABLE` lists the columns, `--schema` chooses an older schema.",
+    ),
 )

@@ -81,11 +81,12 @@ def parse_where(sql: str, schema: TableSchema, *, time_zone: str, case_sensitive
         return Opaque(sql)
 
 
-def unknown_names(sql: str, schema: TableSchema) -> tuple[str, ...]:
+def unknown_names(sql: str, schema: TableSchema, *, selected: bool = False) -> tuple[str, ...]:
     """The names in a filter that are no columns of `schema`, in their order; none where that cannot be told.
 
     Spark refuses a filter with such a name, unless it is a variable of its session. What looks like a name and is a
-    function, or stands for the items of a list, is not among them.
+    function, or stands for the items of a list, is not among them. `sql` is a filter or, `selected`, what a SELECT
+    gives: expressions with commas between them, whose own names are known too.
     """
     from sqlglot import exp
     from sqlglot import parse_one as parsed
@@ -97,14 +98,20 @@ def unknown_names(sql: str, schema: TableSchema) -> tuple[str, ...]:
         doubtful = _doubtful_texts(sql)
         if doubtful is None:
             return ()
-        tree: Any = parsed(sql, into=exp.Condition, dialect="spark")
+        if selected:
+            trees: list[Any] = parsed(f"SELECT {sql}", into=exp.Select, dialect="spark").expressions
+        else:
+            trees = [parsed(sql, into=exp.Condition, dialect="spark")]
     except (SqlglotError, RecursionError):
         return ()
     known = {field.name.casefold() for field in schema.fields} | _FUNCTIONS
+    known |= {tree.alias.casefold() for tree in trees if isinstance(tree, exp.Alias)}
+    outermost = trees[0].parent if selected and trees else None
     names = (
         node.name
+        for tree in trees
         for node in tree.find_all(exp.Column)
-        if _has_only(node, "this") and node.find_ancestor(exp.Lambda, exp.Select) is None
+        if _has_only(node, "this") and node.find_ancestor(exp.Lambda, exp.Select) is outermost
     )
     return tuple(dict.fromkeys(n for n in names if n.casefold() not in known and n not in doubtful))
 

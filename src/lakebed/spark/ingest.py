@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
@@ -64,7 +64,7 @@ _PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
 def ingest(
     context: IngestContext,
-    spark: SparkSession,
+    spark: SparkSession | Callable[[], SparkSession],
     table: str,
     source: Any,
     *,
@@ -84,7 +84,8 @@ def ingest(
 
     Args:
         context: the lake.
-        spark: a session, classic or Connect, that sees the same files.
+        spark: a session, classic or Connect, that sees the same files; or what gives one, which is called when what
+            can be told without it has been looked at.
         table: `db.table`.
         source: a path, several paths (files, directories, patterns), or a DataFrame.
         format: `csv`, `json` (lines) or `parquet`; by the names of the files where None.
@@ -117,13 +118,12 @@ def ingest(
     storage = context.storage(name)
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
-    refuse_legacy_dates(spark)
-    check_reach(spark, [context.tables.get_schema_manager(name.database, name.table).path(schema.id)])
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
     limits = Limits(unknown_columns == "ignore", max_bad_rows)
-    job = _Job(context, spark, name, storage, schema, memory, limits, progress or (lambda _: None), merging)
+    opened = cache(spark if callable(spark) else lambda: spark)
+    job = _Job(context, opened, name, storage, schema, memory, limits, progress or (lambda _: None), merging)
     if isinstance(source, DataFrame):
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
@@ -161,7 +161,7 @@ class _Job:
     def __init__(
         self,
         context: IngestContext,
-        spark: SparkSession,
+        session: Callable[[], SparkSession],
         name: TableName,
         storage: TableStorage,
         schema: TableSchema,
@@ -171,7 +171,7 @@ class _Job:
         merging: MergeTypes | None,
     ) -> None:
         self._context = context
-        self._spark = spark
+        self._session = session
         self._name = name
         self._storage = storage
         self._schema = schema
@@ -179,6 +179,15 @@ class _Job:
         self._limits = limits
         self._tell = tell
         self._merging = merging
+
+    @cached_property
+    def _spark(self) -> SparkSession:
+        """The session, which can write what the table wants where it lies."""
+        spark = self._session()
+        refuse_legacy_dates(spark)
+        schemas = self._context.tables.get_schema_manager(self._name.database, self._name.table)
+        check_reach(spark, [schemas.path(self._schema.id)])
+        return spark
 
     def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
         checked = check_options(None, options)
@@ -326,7 +335,7 @@ class _Job:
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
             context=context,
-            spark=self._spark,
+            session=lambda: self._spark,
             name=self._name,
             storage=self._storage,
             schema=schema,

@@ -67,7 +67,7 @@ def planned_read(
 
     A limit leaves no files out where a fallback branch takes part.
     """
-    state = without_unknown(resolve(tables, store, name, travel, schema, time_zone), name)
+    state = planned_state(tables, store, name, travel, schema, time_zone=time_zone)
     plan = _plan(store, state, wanted, list_partitions=list_partitions)
     # What the newest schema says of branches holds for older states too.
     branch = fallback_branch(state.newest) if travel.branch is None else None
@@ -78,6 +78,15 @@ def planned_read(
     own = plan.partitions
     missing = _plan(store, other, wanted, lambda partition: partition not in own, list_partitions=list_partitions)
     return PlannedRead(PlannedState(None, state, plan), PlannedState(branch, other, missing))
+
+
+def planned_state(
+    tables: TableManager, store: Store, name: TableName, travel: Travel, schema: SchemaChoice, *, time_zone: str
+) -> TableState:
+    """The state that is read, of a schema that can be read; see `resolve`."""
+    state = without_unknown(resolve(tables, store, name, travel, schema, time_zone), name)
+    refuse_unreadable(state.schema)
+    return state
 
 
 def _plan(

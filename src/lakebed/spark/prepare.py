@@ -111,8 +111,8 @@ def prepare(
     system: SystemRow | None = None,
     declared: SourceSchema = NOT_DECLARED,
     former: Callable[[], FormerNames] = dict,
-) -> PreparedRows | None:
-    """The checked rows of all parts; None for a source without parts. `system` fills columns that a source may lack,
+) -> PreparedRows:
+    """The checked rows of all parts; there is one part at least. `system` fills columns that a source may lack,
     `declared` are the types that values of the source have to be of first, `former` the names that columns bore before.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
@@ -137,7 +137,7 @@ def prepare(
         raise IngestError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
     checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
-    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system) if parts else None
+    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system)
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,7 +96,7 @@ class Run:
     """
 
     context: IngestContext
-    spark: SparkSession
+    session: Callable[[], SparkSession]
     name: TableName
     storage: TableStorage
     schema: TableSchema
@@ -117,8 +117,15 @@ class Run:
     hints: Callable[[], tuple[Diagnostic, ...]] = tuple
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
+    @property
+    def spark(self) -> SparkSession:
+        """The session that reads, checks and writes."""
+        return self.session()
+
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
         """Do it. Raises `IngestError`, with nothing of this run visible but what an interrupted one had committed."""
+        if not parts:
+            return self._result(RunCounts(0, 0), None, None)
         with spark_errors():
             rows = prepare(
                 self.spark,
@@ -130,8 +137,6 @@ class Run:
                 declared=self.declared,
                 former=self.former,
             )
-        if rows is None:
-            return self._result(RunCounts(0, 0), None, None)
         good = self._good_rows()
         bad: BadRows | None = None
         try:

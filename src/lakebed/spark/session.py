@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import signal
 import socket
 import subprocess
 import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -103,7 +107,7 @@ def local_session(
 
     Java is looked for first. Raises `NotFoundError` or `UnsupportedError` that say what to install.
     """
-    _check_spark()
+    check_spark()
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -121,7 +125,51 @@ def local_session(
     }
     for key, value in (_LOCAL | own).items():
         builder = builder.config(key, value)
-    return builder.getOrCreate()
+    try:
+        with _interrupts_wait():
+            return builder.getOrCreate()
+    except KeyboardInterrupt:
+        stop_session()
+        raise
+
+
+@contextmanager
+def _interrupts_wait() -> Iterator[None]:
+    """Let an interrupt wait for the end of the block: a JVM whose start is cut off is nobody's, and stays.
+
+    A second interrupt does not wait. The handler of before is there again afterwards, in place of PySpark's, which
+    asks the JVM to cancel its jobs in the middle of another question to it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    waiting: list[int] = []
+
+    def wait(number: int, frame: object) -> None:
+        if waiting:
+            raise KeyboardInterrupt
+        waiting.append(number)
+
+    before = signal.signal(signal.SIGINT, wait)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt
+
+
+def stop_session() -> None:
+    """Cancel what the active session does and stop it; a local one ends with its JVM. Without a session do nothing."""
+    from pyspark.sql import SparkSession
+
+    active = SparkSession.getActiveSession()
+    if active is not None:
+        # Whatever was interrupted may have left the way to the JVM or the server unusable: then both are gone anyway.
+        with suppress(Exception):
+            active.interruptAll()
+        with suppress(Exception):
+            active.stop()
 
 
 def remote_session(url: str) -> SparkSession:
@@ -131,7 +179,7 @@ def remote_session(url: str) -> SparkSession:
     itself would try again for many minutes.
     """
     check_server(url)
-    _check_spark()
+    check_spark()
     from pyspark.sql import SparkSession
 
     return SparkSession.builder.remote(url).getOrCreate()
@@ -164,7 +212,8 @@ def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:
         ) from error
 
 
-def _check_spark() -> None:
+def check_spark() -> None:
+    """Raise `NotFoundError` where PySpark is not installed; it is not started, and no Java is looked for."""
     try:
         import pyspark  # noqa: F401
     except ImportError as error:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakebed.catalog import TableManager, TableRef
+from lakebed.catalog import TableManager, TableName, TableRef, TableSchema
 from lakebed.store.base import Store
 
 if TYPE_CHECKING:
@@ -15,6 +16,29 @@ if TYPE_CHECKING:
     from lakebed.pruning.count import KnownRows
     from lakebed.pruning.explanation import ReadExplanation
     from lakebed.spark.planned import Condition, PlannedRead
+
+
+def refuse_unknown_names(name: TableName, schema: TableSchema, where: str | None, select: str | None) -> None:
+    """Raise `UsageError` where a filter or what is selected names what is no column."""
+    from lakebed.diagnostics import Diagnostic, near_names
+    from lakebed.errors import UsageError
+    from lakebed.pruning.sql import unknown_names
+
+    unknown = () if where is None else unknown_names(where, schema)
+    unknown += () if select is None else unknown_names(select, schema, selected=True)
+    if unknown:
+        raise UsageError(
+            *(
+                Diagnostic(
+                    "LB6463",
+                    f"{name} has no column {column!r}",
+                    path=column,
+                    suggestions=near_names(column, schema.field_names),
+                    remedy=f"`lakebed show {name}` lists the columns",
+                )
+                for column in dict.fromkeys(unknown)
+            )
+        )
 
 
 class TablePlans:
@@ -64,6 +88,35 @@ class TablePlans:
             for one in planned.states
         )
         return ReadExplanation(str(TableRef.parse(table).name), states)
+
+    def check_read(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        select: str | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+    ) -> None:
+        """Raise what `read` with these arguments raises for what it names, without Spark and without a look at files.
+
+        That is the table, the state, the schema, and the columns in `where` and in `select`, which is what a SELECT of
+        Spark's SQL gives. `UsageError` (LB6463) says all names that are no columns; what cannot be told, Spark tells.
+        """
+        from lakebed.errors import LakebedWarning
+        from lakebed.spark.planned import planned_state
+
+        ref, travel = self._travel(table, snapshot, tag, branch, as_of, watermark)
+        choice = schema if schema is not None else ref.schema_id
+        with warnings.catch_warnings():
+            # The read itself warns of what it leaves out.
+            warnings.simplefilter("ignore", LakebedWarning)
+            state = planned_state(self._tables, self._store, ref.name, travel, choice, time_zone=self._time_zone)
+        refuse_unknown_names(ref.name, state.schema, where, select)
 
     def count(
         self,

@@ -35,7 +35,7 @@ class TableRows(TableViews, TablePlans):
 
     def ingest(
         self,
-        spark: SparkSession,
+        spark: SparkSession | Callable[[], SparkSession],
         table: str,
         source: Any,
         *,
@@ -58,7 +58,8 @@ class TableRows(TableViews, TablePlans):
         unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written.
         `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
         `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
-        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`.
+        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In place of `spark` may be a
+        function that gives the session: it is called when everything that needs no Spark has been looked at.
         """
         from lakebed.spark.ingest import IngestContext, ingest
 

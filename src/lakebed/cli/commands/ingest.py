@@ -15,6 +15,8 @@ from lakebed.cli.session import Session, common_options
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from pyspark.sql import SparkSession
+
     from lakebed.spark.ingest import IngestResult
     from lakebed.spark.source_listing import LeftOut
 
@@ -61,15 +63,20 @@ def command(
 ) -> ExitCode:
     """Ingest the files SOURCES into TABLE under its declared schema; bad rows go to its quarantine, with reasons."""
     from lakebed.catalog import TableName
+    from lakebed.spark.session import check_spark
 
     lake = session.lake()
     lake.schema(str(TableName.parse(table)))
+    check_spark()
     with_options = key_values(options, "--option")
     with stages(f"ingest {table}") as progress:
-        progress("starting Spark")
-        spark = spark_session(remote, cores)
+
+        def session_of_spark() -> SparkSession:
+            progress("starting Spark")
+            return spark_session(remote, cores)
+
         result = lake.ingest(
-            spark,
+            session_of_spark,
             table,
             list(sources),
             format=format_,

@@ -86,7 +86,7 @@ def command(
     if _is_system_table(table) and not (where or columns):
         return _print_system_table(session, table, limit, travel)
     if not _is_system_table(table):
-        lake.schema(table)
+        lake.check_read(table, where=where, select=columns, **travel)
     if limit is None:
         limit = 0 if session.json_mode else _DEFAULT_LIMIT
     with spark_failures(), _showable():
@@ -150,6 +150,7 @@ def _count(
     except UsageError as e:
         if e.code != "LB5650":
             raise
+    lake.check_read(table, where=where, **travel)
     with spark_failures(), stages(f"count {table}") as progress:
         progress("starting Spark")
         spark = spark_session(remote, cores)

@@ -109,7 +109,7 @@ def _jvm_set_aside() -> Iterator[None]:
         os.dup2(aside.fileno(), 2)
         try:
             yield
-        except BaseException:
+        except Exception:
             aside.seek(0)
             stderr.write(aside.read())
             raise
