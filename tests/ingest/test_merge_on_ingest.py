@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from textwrap import indent
 from typing import Any
 
@@ -14,6 +15,7 @@ from ingest.ingest_lake import SmallLake
 from lakebed.errors import LakebedError
 from lakebed.model import Field
 from lakebed.model import types as logical
+from lakebed.physical.types import Array, Row
 
 
 def declared(lake: SmallLake) -> str:
@@ -51,6 +53,45 @@ def test_text_files_add_columns(lake: SmallLake) -> None:
     # The columns are there: nothing is merged any more, and a repeated run does nothing.
     assert lake.ingest(json, merge_schema="add").skipped_files
     assert max(lake.tables.get_schema_manager("db", "t").ids()) == 2
+
+
+def test_inferred_types_hold_every_number_that_they_were_inferred_from(lake: SmallLake) -> None:
+    declared(lake)
+    numbers = {
+        "f": ("DOUBLE", ["1", "1.5", "0.30000000000000004", "1e23", "-2.50", "1e-300"]),
+        "w": ("DECIMAL(38, 0)", ["12345678901234567890", "1", "-7"]),
+        "d": ("DECIMAL(38, 1)", ["9007199254740993", "0.5"]),
+        "e": ("DECIMAL(38, 20)", ["0.12345678901234567890", "12345678.5"]),
+        "s": ("STRING", ["1e400", "1.10"]),
+        "t": ("STRING", ["123456789012345678901234567890123456789012"]),
+        "x": ("STRING", ["1.10", '"a"']),
+        "y": ("STRING", ["1.0", '{"b": 1.10}', "[ 1]"]),
+        "i": ("BIGINT", ["9223372036854775807", "-0"]),
+    }
+    most = max(len(values) for _, values in numbers.values())
+    rows = [{n: v[i] if i < len(v) else "null" for n, (_, v) in numbers.items()} for i in range(most)]
+    lines = []
+    for i, row in enumerate(rows):
+        flat = ", ".join(f'"{n}": {v}' for n, v in row.items())
+        listed = ", ".join(f'"{n}": [{{"v": {v}}}]' for n, v in row.items())
+        lines.append(f'{{"k": {i}, {flat}, "o": {{{listed}}}}}\n')
+    result = lake.ingest(lake.file("a.json", "".join(lines)), merge_schema="add")
+    assert (result.rows_quarantined, lake.bad()) == (0, [])
+    found = types(lake)
+    assert {n: found[n] for n in numbers} == {n: type_ for n, (type_, _) in numbers.items()}
+    schema = lake.tables.get_schema_manager("db", "t").load_latest_schema()
+    inside = next(f.type for f in schema.fields if f.name == "o")
+    assert isinstance(inside, Row)
+    for member in inside.fields:
+        assert isinstance(member.type, Array)
+        assert isinstance(member.type.element, Row)
+        assert str(member.type.element.fields[0].type) == numbers[member.name][0]
+    for name, (type_, values) in numbers.items():
+        made = [r[name] for r in lake.rows(order="k")][: len(values)]
+        if type_ == "STRING":
+            assert made == [v.strip('"') for v in values]
+        else:
+            assert [Decimal(str(m)) for m in made] == [Decimal(v) for v in values]
 
 
 def test_parquet_files_and_dataframes_widen_types_too(lake: SmallLake) -> None:

@@ -68,7 +68,7 @@ def test_malformed_lines_are_quarantined_as_they_are(lake: SmallLake) -> None:
     path = lake.file("a.csv", 'id,name\n1,a\n2\n3,b,c\n"4","x ""y"", z"\n')
     result = lake.ingest(path)
     assert (result.rows_read, result.rows_written, result.rows_quarantined) == (4, 2, 2)
-    assert {r["raw"] for r in lake.bad()} == {"2", "3,b,c"}
+    assert {r["raw"] for r in lake.bad()} == {'{"lakebed.dev/line":"2"}', '{"lakebed.dev/line":"3,b,c"}'}
     assert {r["source_file"] for r in lake.bad()} == {path}
     assert lake.problems() == {(None, MALFORMED, "2"), (None, MALFORMED, "3,b,c")}
     assert lake.rows(order="id")[1] == {"id": 4, "name": 'x "y", z'}

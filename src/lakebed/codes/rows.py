@@ -257,4 +257,11 @@ CODES: tuple[Code, ...] = (
         '    {"m": {"a": 1, "a": 2}}',
         "Mend the row.",
     ),
+    Code(
+        "LB6210",
+        "JSON is nested too deeply to be kept as it is written",
+        "To keep numbers and text as they are written, the record is taken apart, down to 32 levels.",
+        '    {"a": 1.10, "b": [[[[...]]]]} with a hundred lists, into a String a',
+        "Make the record flatter, or ingest the deep part as a JSON string.",
+    ),
 )

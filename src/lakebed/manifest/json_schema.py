@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.manifest.json_schema_parts import KEYS, NAME, PATTERNS, TEXT, TEXT_MAP, Json, definitions, one_of_names
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
-from lakebed.manifest.read_step import STEP_PROPERTIES
+from lakebed.manifest.read_step import DATE_PATTERNS, STEP_PROPERTIES
 from lakebed.manifest.system_columns import AUTO
 from lakebed.manifest.table_manifest import Compatibility, ReadKind, SystemColumns, Vocabulary
 
@@ -184,17 +184,22 @@ _READ_COLUMNS: Json = {
 }
 
 
+#: A text, or several in a list.
+_TEXTS: Json = {"anyOf": [TEXT, {"type": "array", "minItems": 1, "items": TEXT}]}
+_OPTIONS: Json = {**TEXT_MAP, "patternProperties": {r"^(?i:date|timestamp|timestampntz)format$": _TEXTS}}
+
+
 def _read_by_format() -> Json:
     formats: Json = {"type": ["string", "null"], "pattern": "^(?i:csv|json|parquet)$"}
     return {
         "type": "object",
-        "properties": {"format": formats, "options": TEXT_MAP, **_READ_COLUMNS},
+        "properties": {"format": formats, "options": _OPTIONS, **_READ_COLUMNS},
         "additionalProperties": False,
     }
 
 
 def _read_step(kind: ReadKind) -> Json:
-    named = dict.fromkeys(STEP_PROPERTIES[kind], TEXT)
+    named: Json = {n: _TEXTS if n in DATE_PATTERNS else TEXT for n in STEP_PROPERTIES[kind]}
     return {
         "type": "object",
         "required": ["kind"],

@@ -25,14 +25,18 @@ from lakebed.model import Extra, canonical_json, schema_json
 from lakebed.model.extra import READ
 
 READ_FORMATS = ("csv", "json", "parquet")
+#: Properties and options that may be lists: of datetime patterns.
+DATE_PATTERNS = ("dateFormat", "timestampFormat", "timestampNTZFormat")
+_SEPARATORS = ("decimalSeparator", "groupingSeparator")
+_VALUES = ("dateFormat", "timestampFormat", *_SEPARATORS)
 #: Properties of each kind beside the columns.
 STEP_PROPERTIES: Mapping[ReadKind, tuple[str, ...]] = {
     ReadKind.CSV: (
-        *("separator", "encoding", "quote", "escape", "header", "inferSchema", "nullValue", "dateFormat"),
-        "timestampFormat",
+        *("separator", "encoding", "quote", "escape", "header", "inferSchema", "nullValue", "emptyValue"),
+        *_VALUES,
     ),
-    ReadKind.JSON: ("subPath", "dateFormat", "encoding", "timestampFormat"),
-    ReadKind.ND_JSON: ("dateFormat", "encoding", "timestampFormat"),
+    ReadKind.JSON: ("subPath", "encoding", *_VALUES),
+    ReadKind.ND_JSON: ("encoding", *_VALUES),
     ReadKind.PARQUET: (),
 }
 
@@ -51,7 +55,7 @@ def decode_read(node: Node | None, problems: Problems) -> ReadOptions | None:
     if not has_kind:
         read.take("kind")
         format_ = read.text("format")
-        options = decode_text_map(read.take("options"), "read.options", problems)
+        options = decode_text_map(read.take("options"), "read.options", problems, lists=DATE_PATTERNS)
         if format_ is not None and format_.lower() not in READ_FORMATS:
             expected = ", ".join(READ_FORMATS)
             problems.error(
@@ -70,10 +74,14 @@ def _step_options(read: Properties, kind: ReadKind, problems: Problems) -> dict[
     found = {}
     for name in STEP_PROPERTIES[kind]:
         node = read.optional(name)
-        scalar = None if node is None else read.scalar(node, f"`{name}`")
-        if node is not None and scalar is not None:
-            found[name] = scalar.text
+        items = (
+            node.items if isinstance(node, SequenceNode) and name in DATE_PATTERNS else () if node is None else (node,)
+        )
+        scalars = [scalar for item in items if (scalar := read.scalar(item, f"`{name}`")) is not None]
+        for scalar in scalars:
             _check_step(name, scalar, problems)
+        if scalars:
+            found[name] = "\n".join(scalar.text for scalar in scalars)
     return found
 
 
@@ -83,6 +91,8 @@ def _check_step(name: str, node: ScalarNode, problems: Problems) -> None:
     if name == "inferSchema" and node.text.lower() == "true":
         message = "types are never inferred from the data: they are those of the table"
         problems.error("LB6443", message, node, found="inferSchema: true", remedy="Leave it out.")
+    if name in _SEPARATORS and (len(node.text) != 1 or node.text.isalnum() or node.text in "+-"):
+        wrong_shape(problems, node, f"`{name}` of `read`", "one character that is no letter, digit or sign")
     if name in ("dateFormat", "timestampFormat") and "%" in node.text:
         message = f"{clipped(node.text)} is not a datetime pattern of Spark"
         problems.error("LB6443", message, node, expected="such as dd.MM.yyyy HH:mm:ss", found=node.text)
@@ -140,7 +150,7 @@ def read_json(read: ReadOptions) -> dict[str, Any]:
         if read.format is not None:
             out["format"] = read.format
         if read.options:
-            out["options"] = dict(sorted(read.options.items()))
+            out["options"] = {name: _lines(name, text) for name, text in sorted(read.options.items())}
     if read.schema is not None:
         out["schema"] = json.loads(read.schema)
     if read.ddl_schema:
@@ -151,7 +161,12 @@ def read_json(read: ReadOptions) -> dict[str, Any]:
 
 
 def _plain(name: str, text: str) -> Any:
-    return text.lower() == "true" if name in ("header", "inferSchema") else text
+    return text.lower() == "true" if name in ("header", "inferSchema") else _lines(name, text)
+
+
+def _lines(name: str, text: str) -> Any:
+    several = "\n" in text and name.lower() in {pattern.lower() for pattern in DATE_PATTERNS}
+    return text.split("\n") if several else text
 
 
 def stored_read(extra: Extra) -> ReadOptions | None:
@@ -168,9 +183,16 @@ def stored_read(extra: Extra) -> ReadOptions | None:
         return None
     return ReadOptions(
         value.get("format") if kind is None else None,
-        {str(k): str(v).lower() if isinstance(v, bool) else str(v) for k, v in options.items()},
+        {str(k): _text(v) for k, v in options.items()},
         None if kind is None else ReadKind(kind),
         canonical_json(schema) if isinstance(schema, dict) else None,
         tuple(str(column) for column in ddl),
         EventTime.stored(value.get("eventTime")),
     )
+
+
+def _text(value: Any) -> str:
+    """The text of an option; of several patterns, one a line."""
+    if isinstance(value, list):
+        return "\n".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -53,16 +53,24 @@ def check_keys(what: str, keys: tuple[KeyColumn, ...], columns: Collection[str],
             )
 
 
-def decode_text_map(node: Node | None, what: str, problems: Problems) -> dict[str, str]:
-    """A mapping of text to text; numbers and truth values are taken as they are written."""
+def decode_text_map(node: Node | None, what: str, problems: Problems, lists: Collection[str] = ()) -> dict[str, str]:
+    """A mapping of text to text; numbers and truth values are taken as they are written. Of the names in `lists`, in
+    any case, a list of texts becomes one text, an item a line.
+    """
     if node is None or is_null(node):
         return {}
     if not isinstance(node, MappingNode):
         wrong_shape(problems, node, f"`{what}`", "a mapping of names to text")
         return {}
     options: dict[str, str] = {}
+    several = {name.lower() for name in lists}
     for key, value in node.entries:
-        if not isinstance(value, ScalarNode) or is_empty(value):
+        if isinstance(value, SequenceNode) and key.text.lower() in several:
+            items = [item for item in value.items if isinstance(item, ScalarNode) and not is_empty(item)]
+            if not items or len(items) < len(value.items):
+                wrong_shape(problems, value, f"`{what}.{key.text}`", "a list of texts")
+            options[key.text] = "\n".join(item.text for item in items)
+        elif not isinstance(value, ScalarNode) or is_empty(value):
             remedy = 'Write "" for an empty text.' if is_null(value) else None
             wrong_shape(problems, value, f"`{what}.{key.text}`", "text", remedy=remedy)
         elif not key.text.strip():

@@ -61,13 +61,14 @@ def cut_rows_error(rows: DataFrame, count: int) -> IngestError:
     """The error for rows that end inside of quotes, with the first of them."""
     with spark_errors():
         told = rows.where(F.exists("problems", lambda p: p.getField("code") == F.lit(CUT)))
-        first = told.orderBy("file").select("file", F.substring("raw", 1, 200).alias("raw")).limit(1).collect()
+        found = F.get("problems", F.lit(0)).getField("found").alias("found")
+        first = told.orderBy("file").select("file", found).limit(1).collect()
     lines = "a line ends" if count == 1 else f"{count} lines end"
     error = IngestError.of(
         CUT,
         f"{lines} inside of a quoted value",
         path=first[0]["file"] if first else None,
-        found=first[0]["raw"] if first else None,
+        found=first[0]["found"] if first else None,
         remedy="give the reader's option multiLine=true where values have line breaks; or multiLine=false, which puts "
         "such lines into quarantine",
     )

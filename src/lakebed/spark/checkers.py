@@ -15,7 +15,6 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.physical import path_text
-from lakebed.spark import json_values
 from lakebed.spark.values import NOT_CASTABLE, WRONG_LENGTH, Converter, Fault
 
 NULL_IN_REQUIRED = "LB6201"
@@ -273,20 +272,38 @@ def _bad_part(checker: Checker) -> Callable[[Column], Column]:
 
 @dataclass(frozen=True, slots=True)
 class ParsedChecker:
-    """A nested value that stands in the source as JSON text."""
+    """A nested value that stands in the source as JSON text, which `parse` makes a VARIANT, NULL where it is none."""
 
     presence: Presence
     inner: Checker
+    parse: Callable[[Column], Column]
 
     def value(self, x: Column) -> Column:
-        return self.inner.value(json_values.parse(x))
+        return self.inner.value(self.parse(x))
 
     def bad(self, x: Column, v: Column) -> Column:
-        parsed = json_values.parse(x)
+        parsed = self.parse(x)
         return (x.isNotNull() & parsed.isNull()) | self.inner.bad(parsed, v)
 
     def problems(self, x: Column, v: Column, path: Column) -> Column:
-        parsed = json_values.parse(x)
+        parsed = self.parse(x)
         no_json = Fault(NOT_CASTABLE, x.isNotNull() & parsed.isNull())
         found = F.array(self.presence.fault(no_json, x, path))
         return F.when(no_json.when, found).otherwise(self.inner.problems(parsed, v, path))
+
+
+@dataclass(frozen=True, slots=True)
+class NullChecker:
+    """A place for which the source has a column without a type, which is NULL in every row; `null` is written."""
+
+    presence: Presence
+    null: Column
+
+    def value(self, x: Column) -> Column:
+        return self.null
+
+    def bad(self, x: Column, v: Column) -> Column:
+        return self.presence.bad(x)
+
+    def problems(self, x: Column, v: Column, path: Column) -> Column:
+        return F.array(self.presence.problem(x, path).cast(PROBLEM))

@@ -8,7 +8,8 @@ array of its problems: path, code, what was expected, what was found. They reach
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from pyspark.sql import Column
@@ -29,15 +30,28 @@ from lakebed.spark.checkers import (
     ListChecker,
     MapChecker,
     Member,
+    NullChecker,
     ParsedChecker,
     Presence,
     StructChecker,
 )
 from lakebed.spark.clocks import instant_to_wall
 from lakebed.spark.extended_types import extended_type_rules
+from lakebed.spark.json_exact import parse_exactly
 from lakebed.spark.moments import moment_converter
 from lakebed.spark.source_types import Entries, Items, Json, Members, Plain, SourceType, Text, describe
-from lakebed.spark.values import Conversion, Converter, Fault, Rules, Target, is_text, value_converter
+from lakebed.spark.values import (
+    NUMBERS,
+    Conversion,
+    Converter,
+    Fault,
+    Rules,
+    Target,
+    TextFormats,
+    is_text,
+    number_as_written,
+    value_converter,
+)
 from lakebed.spark.wording import expected_text
 from lakebed.spark.write_types import write_type
 
@@ -77,13 +91,17 @@ class CheckBuilder:
 
     def checker(self, place: Place, source: SourceType) -> Checker | None:
         """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
+        if source == Plain(spark.NullType()):
+            null = F.lit(None).cast(write_type(place.stored, self.rules.stamps))
+            return NullChecker(replace(self._presence(place, source), missing=lambda _: F.lit(True)), null)
         nested = isinstance(place.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
         if not nested:
             return self._flat(place, source)
         if isinstance(source, Text) or is_text(source):
             inner = self._nested(place, Json())
             presence = self._presence(place, source)
-            return None if inner is None else ParsedChecker(presence, inner)
+            parse = partial(parse_exactly, type_=place.stored, point=self.rules.formats.decimal)
+            return None if inner is None else ParsedChecker(presence, inner, parse)
         return self._nested(place, source)
 
     def _nested(self, place: Place, source: SourceType) -> Checker | None:
@@ -145,7 +163,15 @@ class CheckBuilder:
             if converter is None:
                 return None
             make = converter
-            return self._flat_checker(place, source, lambda x: make(json_values.text_of(x)))
+            formats = self.rules.formats
+            if formats.has_usual_numbers or not isinstance(place.stored, NUMBERS):
+                return self._flat_checker(place, source, lambda x: make(json_values.text_of(x)))
+
+            def convert(x: Column) -> Conversion:
+                is_number = F.schema_of_variant(x) != "STRING"
+                return make(number_as_written(json_values.text_of(x), is_number, formats))
+
+            return self._flat_checker(place, source, convert)
         converter = self._converter(place, source, source)
         return None if converter is None else self._flat_checker(place, source, converter)
 
@@ -164,7 +190,8 @@ class CheckBuilder:
         listed, pattern = place.extra.get(ENUM), place.extra.get(PATTERN)
         makers: list[Callable[[Column], tuple[Fault, str]]] = []
         if isinstance(listed, list):
-            convert = self._converter(place, Text(base64=True), Text()) or _as_it_is
+            usual = CheckBuilder(replace(self.rules, formats=TextFormats()), self.ignore_unknown, self.problems)
+            convert = usual._converter(place, Text(base64=True), Text()) or _as_it_is
             texts = [_literal_text(item) for item in listed if item is not None]
             allowed = [convert(F.lit(text)).value for text in texts]
             expected = "one of " + ", ".join(texts)

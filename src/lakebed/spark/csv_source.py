@@ -17,10 +17,11 @@ from pyspark.sql import types as spark
 from lakebed.spark.addresses import quote_name, spark_pattern
 from lakebed.spark.csv_header import read_header
 from lakebed.spark.option_values import is_wide
+from lakebed.spark.raw_rows import line_as_json
 from lakebed.spark.source_files import SourceFile, SourceFormat, compression_of
 from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import SourceOptions
-from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed
+from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
 from lakebed.spark.source_types import Text
 from lakebed.spark.text_scan import TextScan
 
@@ -33,6 +34,8 @@ STRICT_FILES = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 _REPLACEMENT = "\ufffd"
 #: Separates nothing: two code points that are no characters.
 _NO_SEPARATOR = "\uffff\ufffe"
+#: What Spark's reader gives for a quoted empty value, to be told from an unquoted one: no text has it.
+_EMPTY = "\ufffe\uffff"
 #: Options that say where lines and files begin and end, for reading whole lines.
 _OF_LINES = ("header", "encoding", "charset", "linesep", "comment")
 _READER = {"columnPruning": "false", "enforceSchema": "true", "inferSchema": "false", "mode": "PERMISSIVE"}
@@ -80,7 +83,7 @@ def csv_parts(
 def _own(options: SourceOptions) -> dict[str, str]:
     # RFC 4180: a quote inside of quotes is doubled. Spark's own default, a backslash, leaves such values in quotes.
     wide = {"multiline": "true"} if is_wide(options.encoding) else {}
-    return {"header": "true", "escape": '"', **wide, **options.reader}
+    return {"header": "true", "escape": '"', **wide, **options.reader, "emptyvalue": _EMPTY}
 
 
 def _split_by_reader(
@@ -96,9 +99,9 @@ def _split_by_reader(
     schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
     frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
     frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
-    columns = _columns(names)
-    raw = F.coalesce(F.col("malformed"), as_json(columns))
-    return _part(frame, files, columns, F.col("malformed"), raw, raw if invalid else None, None)
+    columns = _columns(names, options)
+    line = F.coalesce(F.col("malformed"), columns_as_json(columns)) if invalid else None
+    return _part(frame, files, columns, line, None)
 
 
 def _split_by_line(
@@ -112,29 +115,38 @@ def _split_by_line(
     split = F.from_csv("line", schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
     frame = lines.select("line", split.alias("split"))
     frame = frame.select("line", *(F.col(f"split.c{i}") for i in range(len(names))), F.col("split.malformed"))
-    columns = _columns(names)
-    raw = F.coalesce(F.col("malformed"), as_json(columns))
+    columns = _columns(names, options)
     quote = options.get("quote", '"')
     cut = None
     if quote:
         cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
-    return _part(frame, files, columns, F.col("malformed"), raw, F.col("line") if invalid else None, cut, options)
+    return _part(frame, files, columns, F.col("line") if invalid else None, cut, options)
 
 
-def _columns(names: Sequence[str]) -> tuple[SourceColumn, ...]:
-    return tuple(SourceColumn(n, Text(), F.col(f"c{i}")) for i, n in enumerate(names))
+def _columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
+    """Every column as text. A quoted empty value is what `emptyValue` says, an empty text by default, or NULL where
+    that is also what `nullValue` says, as Spark has it.
+    """
+    empty = options.reader.get("emptyvalue")
+    is_null = empty is not None and empty == options.get("nullvalue", "")
+    meant = F.lit(None).cast("string") if is_null else F.lit(empty or "")
+
+    def value(i: int) -> Column:
+        read = F.col(f"c{i}")
+        return F.when(read == F.lit(_EMPTY), meant).otherwise(read)
+
+    return tuple(SourceColumn(n, Text(), value(i)) for i, n in enumerate(names))
 
 
 def _part(
     frame: DataFrame,
     files: Sequence[str],
     columns: tuple[SourceColumn, ...],
-    malformed: Column,
-    raw: Column,
     undecoded: Column | None,
     cut: Column | None,
     options: SourceOptions | None = None,
 ) -> SourcePart:
+    malformed, values = F.col("malformed"), columns_as_json(columns)
     faults = []
     if undecoded is not None:
         faults.append(RowFault(F.instr(undecoded, F.lit(_REPLACEMENT)) > 0, NOT_TEXT, "text in the file's encoding"))
@@ -148,11 +160,12 @@ def _part(
         frame,
         columns,
         tuple(RowFault(F.coalesce(f.when, F.lit(False)), f.code, f.expected) for f in faults),
-        raw,
+        F.coalesce(line_as_json(malformed), values),
         place.getField("file_path"),
         F.lit(None).cast("bigint"),
         place.getField("file_block_start"),
         cut=None if said else cut,
+        line=F.coalesce(malformed, values),
         label=label(files),
     )
 

@@ -1,7 +1,7 @@
 """JSON documents, one a file: where their records begin and end.
 
 A document is read whole, by the driver: nobody can say where its records are without having read all before them. Its
-records are handed on as they are written, each as a line, so that they are checked as JSON lines are.
+records are handed on as they are written, so that they are checked as JSON lines are.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from lakebed.spark.source_listing import LOCAL, SourceStorage
 BAD_DOCUMENT = "LB6444"
 
 _BLANK = re.compile(r"[ \t\r\n]*")
-_LINE_BREAK = re.compile(r"[\r\n]+")
 _DECODER = json.JSONDecoder(parse_int=str, parse_float=str)
 
 
@@ -46,7 +45,8 @@ class _NoRecordsError(ValueError):
 def document_rows(
     session: SparkSession, files: Sequence[str], documents: Documents, storage: SourceStorage = LOCAL
 ) -> DataFrame:
-    """The records of documents in order: `line` as written, `source` the URL of the file, `number` from 0 within it.
+    """The records of documents in order: `line` as it is written, line breaks included, `source` the URL of the file,
+    `number` from 0 within it.
 
     Raises `IngestError` (LB6444) for a file that is no JSON document, or has no records where they should be.
     """
@@ -106,7 +106,7 @@ def _records_of(path: str, documents: Documents, storage: SourceStorage) -> tupl
 
 
 def split_document(text: str, sub_path: str | None) -> Iterator[str]:
-    """The records of a document, as they are written but without line breaks.
+    """The records of a document, as they are written.
 
     They are the items of the list, or the one object, at `sub_path`, the names of members with points between them;
     the whole document where it is None. Raises `ValueError` where the document is none, or has something else there.
@@ -119,16 +119,11 @@ def split_document(text: str, sub_path: str | None) -> Iterator[str]:
     for name in sub_path.split(".") if sub_path else ():
         at = _member(text, at, name)
     if text[at] == "{":
-        yield _one_line(text[at : _end(text, at)])
+        yield text[at : _end(text, at)]
         return
     if text[at] != "[":
         raise _NoRecordsError("neither a list nor an object", at)
-    yield from (_one_line(text[start:stop]) for start, stop in _items(text, at))
-
-
-def _one_line(record: str) -> str:
-    # In a document that was decoded strictly, line breaks stand between values only.
-    return _LINE_BREAK.sub(" ", record)
+    yield from (text[start:stop] for start, stop in _items(text, at))
 
 
 def _skip(text: str, at: int) -> int:

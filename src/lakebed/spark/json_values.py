@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce
-from operator import or_
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
@@ -20,17 +18,7 @@ from lakebed.model import types as logical
 
 _END = "lakebed:end"
 #: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
-_STRICT = {"allowSingleQuotes": "false"}
-#: Sixteen digits and a point: fewer digits come back from a double as they were.
-_DOUBLE_DIGITS = 17
-_DOUBLE = r"^-?[0-9]++\.[0-9]++(?:E-?[0-9]++)?$"
-_ZERO = r"^0(?:\.0*+)?$"
-#: Numbers that a VARIANT does not keep, outside of strings: what follows them up to the end has whole strings only.
-_LOSSY_NUMBER = (
-    r"((?<=[\[:,\s])(?:-0(?:\.0*+)?(?:[eE][-+]?[0-9]++)?(?![0-9.eE])|-?[0-9][0-9.]{38,}+(?:[eE][-+]?[0-9]++)?"
-    r"|-?[0-9][0-9.]{14,}+[eE][-+]?[0-9]++))"
-    r'(?=[^"\\]*+(?:"(?:[^"\\]++|\\.)*+"[^"\\]*+)*+$)'
-)
+_STRICT = {"allowsinglequotes": "false"}
 
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
@@ -63,35 +51,6 @@ def child(value: Column, name: str, type_: str = "variant") -> Column:
         found = F.try_element_at(F.try_variant_get(value, "$", "map<string,variant>"), F.lit(name))
         return found if type_ == "variant" else text_of(found)
     return F.try_variant_get(value, path, type_)
-
-
-def exact_number(text: Column, line: Column, name: str, options: Mapping[str, str]) -> Column:
-    """The text of the number `name` of a JSON line as it is written, from `text`, what the VARIANT makes of it.
-
-    A VARIANT keeps a number of more than 38 digits, or with an exponent, as a double, and no sign of zero. Only where
-    the text could come from such a number is the line read again, with these numbers as strings; not where `options`
-    allow what is no JSON, of which one cannot say where its strings end.
-    """
-    if options:
-        return text
-    size = F.octet_length(text)
-    long = size.between(_DOUBLE_DIGITS, 26) & text.rlike(_DOUBLE)
-    signed = [F.contains(line, F.lit(f"-0{end}")) for end in ".,}]eE "]
-    zero = text.startswith("0") & text.rlike(_ZERO) & (F.instr(line, F.lit("-0")) > 0) & reduce(or_, signed)
-    quoted = F.regexp_replace(line, _LOSSY_NUMBER, '"$1"')
-    again = F.try_element_at(F.from_json(quoted, "map<string,string>", _STRICT), F.lit(name))
-    return F.when(long | zero, F.coalesce(again, text)).otherwise(text)
-
-
-def exact_record(line: Column, found: Column, options: Mapping[str, str]) -> Column:
-    """The value of a line in which numbers that a VARIANT does not keep are strings, as they are written.
-
-    `found` is the value as it is, which it also is where `options` allow what is no JSON.
-    """
-    if options:
-        return found
-    quoted = F.regexp_replace(line, _LOSSY_NUMBER, '"$1"')
-    return F.when(line.rlike(_LOSSY_NUMBER), record(parse_line(quoted))).otherwise(found)
 
 
 def _path(name: str) -> str | None:

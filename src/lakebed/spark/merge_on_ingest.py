@@ -7,8 +7,8 @@ run fails.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Literal, TypeAlias, assert_never
 
@@ -45,12 +45,13 @@ from lakebed.physical.types import (
     Timestamp,
     with_nullability,
 )
+from lakebed.spark.json_numbers import Place, number_types
 from lakebed.spark.json_values import Shape, read_shape, shape_of_all
 from lakebed.spark.run import IngestContext
 from lakebed.spark.runs import MergedColumn
 from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.source_parts import SourcePart
-from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Nanos, Plain, SourceType, Text
+from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Plain, SourceType, Text, Ticks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.table.support import refuse_unwritable
 
@@ -58,12 +59,10 @@ from lakebed.table.support import refuse_unwritable
 MergeChoice: TypeAlias = bool | Literal["add", "widen"] | None
 
 _UNITS = {0: TimeUnit.SECOND, 3: TimeUnit.MILLISECOND, 6: TimeUnit.MICROSECOND, 9: TimeUnit.NANOSECOND}
-#: Scalars of JSON by the words of Spark; numbers with a fraction are doubles, whose digits say nothing of their type.
+#: Scalars of JSON by the words of Spark, but for numbers that are not whole ones of 64 bits (see `json_numbers`).
 _JSON_SCALARS: dict[str, logical.LogicalType] = {
     "BOOLEAN": logical.Bool(),
     "BIGINT": logical.Int64(),
-    "DECIMAL": logical.Float64(),
-    "DOUBLE": logical.Float64(),
     "STRING": logical.String(),
     "VARIANT": logical.String(),
 }
@@ -152,7 +151,7 @@ def _columns(part: SourcePart, format_: SourceFormat) -> Columns:
             names = [c.name for c in part.columns or () if c.name.strip()]
             return Columns(tuple(DataField(UNASSIGNED, n, STRING) for n in names))
         case SourceFormat.JSON:
-            return incoming_columns(model.Schema(_json_fields(_shape(part))))
+            return incoming_columns(_json_schema(part))
         case SourceFormat.PARQUET:
             columns = tuple((c.name, c.type) for c in part.columns or ())
             return _typed(columns)
@@ -174,20 +173,30 @@ def _shape(part: SourcePart) -> Shape:
     return read_shape(row[0])
 
 
-def _json_fields(shape: Shape) -> tuple[model.Field, ...]:
-    found = ((name, _json_type(inner)) for name, inner in shape.keys.items() if name.strip())
-    return tuple(model.Field(name, logical.Option(type_)) for name, type_ in found if type_ is not None)
+def _json_schema(part: SourcePart) -> model.Schema:
+    shape = _shape(part)
+    return model.Schema(_JsonTypes(number_types(part, shape)).fields(shape, ()))
 
 
-def _json_type(shape: Shape) -> logical.LogicalType | None:
-    """The type of JSON values of a shape; None where nothing but null was seen."""
-    if shape.word == "OBJECT":
-        members = _json_fields(shape)
-        return logical.Struct(members) if members else None
-    if shape.word == "ARRAY":
-        item = None if shape.item is None else _json_type(shape.item)
-        return None if item is None else logical.List(logical.Option(item))
-    return _JSON_SCALARS.get(shape.word)
+@dataclass(frozen=True, slots=True)
+class _JsonTypes:
+    """The types of JSON values by their shapes; `numbers` are those of places with numbers of many kinds."""
+
+    numbers: Mapping[Place, logical.LogicalType]
+
+    def fields(self, shape: Shape, at: Place) -> tuple[model.Field, ...]:
+        found = ((name, self.type(inner, (*at, name))) for name, inner in shape.keys.items() if name.strip())
+        return tuple(model.Field(name, logical.Option(type_)) for name, type_ in found if type_ is not None)
+
+    def type(self, shape: Shape, at: Place) -> logical.LogicalType | None:
+        """The type of the values at a place; None where nothing but null was seen."""
+        if shape.word == "OBJECT":
+            members = self.fields(shape, at)
+            return logical.Struct(members) if members else None
+        if shape.word == "ARRAY":
+            item = None if shape.item is None else self.type(shape.item, (*at, None))
+            return None if item is None else logical.List(logical.Option(item))
+        return self.numbers.get(at) or _JSON_SCALARS.get(shape.word)
 
 
 def _typed(columns: Iterable[tuple[str, SourceType]]) -> Columns:
@@ -209,7 +218,7 @@ def _stored(type_: SourceType) -> DataType | None:
             return STRING
         case Clock():
             return Time(type_.digits) if type_.digits in (0, 3) else BigInt()
-        case Nanos():
+        case Ticks():
             return LocalZonedTimestamp(6) if type_.zoned else Timestamp(6)
         case Plain(type=spark.NullType()):
             return None

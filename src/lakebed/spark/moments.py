@@ -15,7 +15,7 @@ from pyspark.sql import types as spark
 from lakebed.model import types as logical
 from lakebed.physical import types as physical
 from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
-from lakebed.spark.source_types import Clock, Nanos, SourceType
+from lakebed.spark.source_types import Clock, SourceType, Ticks
 from lakebed.spark.values import (
     DIGITS_LOST,
     NOT_CASTABLE,
@@ -71,7 +71,8 @@ def _date(source: SourceType, rules: Rules) -> Converter | None:
 
     def from_text(x: Column) -> Conversion:
         if pattern is not None:
-            return Conversion(_parsed_wall(x, pattern).cast("date"), unconverted)
+            walls = (_parsed_wall(x, one) for one in pattern.splitlines())
+            return Conversion(F.coalesce(*walls).cast("date"), unconverted)
         # The cast also takes `2024`, `2024-05` and whatever follows a blank or a T.
         shape = Fault(NOT_CASTABLE, ~(_is_usual_date(x) | x.rlike(_ONLY_DATE)))
         return Conversion(x.try_cast("date"), lambda v: (*unconverted(v), shape))
@@ -106,8 +107,8 @@ def _stamp(source: SourceType, stored: Stamp, rules: Rules) -> Converter | None:
             stored,
             rules,
         )
-    if isinstance(source, Nanos):
-        return _stamp_from_nanos(source, stored, rules)
+    if isinstance(source, Ticks):
+        return _stamp_from_ticks(source, stored, rules)
     return None
 
 
@@ -123,12 +124,12 @@ def _stamp_of(micros: Column, instant: Column, wall: Column, stored: Stamp, rule
     return Conversion(value, lambda _: (Fault(DIGITS_LOST, finer),))
 
 
-def _stamp_from_nanos(source: Nanos, stored: Stamp, rules: Rules) -> Converter:
-    unit = F.lit(10 ** (_NANOS - min(stored.precision, _MICROS))).cast("bigint")
+def _stamp_from_ticks(source: Ticks, stored: Stamp, rules: Rules) -> Converter:
+    digits = min(stored.precision, _MICROS)
+    unit = F.lit(10 ** max(source.digits - digits, 0)).cast("bigint")
 
     def convert(x: Column) -> Conversion:
-        # Division cuts towards zero; before 1970 the microsecond that a value lies in is one less.
-        micros = F.call_function("div", x - F.pmod(x, F.lit(1000).cast("bigint")), F.lit(1000).cast("bigint"))
+        micros = micros_of_ticks(x, source.digits)
         instant = F.timestamp_micros(micros)
         wall = instant_to_wall(instant, UTC)
         if source.zoned:
@@ -136,9 +137,21 @@ def _stamp_from_nanos(source: Nanos, stored: Stamp, rules: Rules) -> Converter:
         else:
             instant = wall_to_instant(wall, rules.time_zone)
         value = _stamp_of(micros, instant, wall, stored, rules).value
-        return Conversion(value, lambda _: (Fault(DIGITS_LOST, F.pmod(x, unit) != F.lit(0)),))
+        outside, too_fine = Fault(OUT_OF_RANGE, micros.isNull()), Fault(DIGITS_LOST, F.pmod(x, unit) != F.lit(0))
+        return Conversion(value, lambda _: (outside, too_fine))
 
     return convert
+
+
+def micros_of_ticks(ticks: Column, digits: int) -> Column:
+    """Microseconds, rounded down; NULL where 64 bits do not hold them."""
+    factor = F.lit(10 ** abs(digits - _MICROS)).cast("bigint")
+    if digits <= _MICROS:
+        return F.try_multiply(ticks, factor)
+    # Division cuts towards zero; before 1970 the microsecond that a value lies in is one less.
+    return F.call_function("div", ticks, factor) - F.when(F.pmod(ticks, factor) == F.lit(0), 0).otherwise(
+        F.when(ticks < F.lit(0), 1).otherwise(0)
+    )
 
 
 def _stamp_from_text(x: Column, stored: Stamp, rules: Rules) -> Conversion:
@@ -176,13 +189,17 @@ def _has_digits_beyond(x: Column, digits: int) -> Column:
     return (F.instr(x, F.lit(".")) > 0) & x.rlike(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]")
 
 
-def _stamp_from_pattern(x: Column, pattern: str, stored: Stamp, rules: Rules) -> Conversion:
-    if _has_zone(pattern):
-        instant = F.try_to_timestamp(x, F.lit(pattern))
-        wall = instant_to_wall(instant, rules.time_zone)
-    else:
-        wall = _parsed_wall(x, pattern)
-        instant = wall_to_instant(wall, rules.time_zone)
+def _stamp_from_pattern(x: Column, patterns: str, stored: Stamp, rules: Rules) -> Conversion:
+    """By the first pattern, of one a line, that fits."""
+    walls, instants = [], []
+    for pattern in patterns.splitlines():
+        if _has_zone(pattern):
+            instants.append(F.try_to_timestamp(x, F.lit(pattern)))
+            walls.append(instant_to_wall(instants[-1], rules.time_zone))
+        else:
+            walls.append(_parsed_wall(x, pattern))
+            instants.append(wall_to_instant(walls[-1], rules.time_zone))
+    wall, instant = F.coalesce(*walls), F.coalesce(*instants)
     built = _stamp_of(F.unix_micros(wall_to_instant(wall, UTC)), instant, wall, stored, rules)
     return Conversion(built.value, lambda v: (*unconverted(v), *built.faults(v)))
 

@@ -34,7 +34,21 @@ def _is_encoding(text: str) -> bool:
 
 _ENCODING: _Rule = (_is_encoding, "an encoding such as UTF-8")
 
+
+def _is_separator(text: str) -> bool:
+    """Whether a text can separate the digits of a number: one character that no number has."""
+    return len(text) == 1 and not (text.isalnum() or text in '+-\r\n"' or "\ud800" <= text <= "\udfff")
+
+
+_SEPARATOR: _Rule = (_is_separator, "one character that is no letter, digit, sign or quote")
+_PATTERN: _Rule = (lambda text: all(line.strip() for line in text.split("\n")), "datetime patterns that are not empty")
+
 _RULES: dict[str, _Rule] = {
+    "decimalseparator": _SEPARATOR,
+    "groupingseparator": _SEPARATOR,
+    "dateformat": _PATTERN,
+    "timestampformat": _PATTERN,
+    "timestampntzformat": _PATTERN,
     "sep": _SOME,
     "delimiter": _SOME,
     "encoding": _ENCODING,
@@ -84,7 +98,7 @@ def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[
             message = f"the reader's option {name} cannot be {text!r}"
             found.append(Diagnostic(BAD_OPTION, message, path=name, expected=expected, found=text))
     if not found:
-        found += _torn_lines(texts)
+        found += [*_torn_lines(texts), *_clashing_separators(texts)]
     return found
 
 
@@ -94,6 +108,24 @@ def _torn_lines(texts: Mapping[str, str]) -> list[Diagnostic]:
         return []
     message = f"a CSV file in {encoding} cannot be read line by line: Spark would split it inside of characters"
     return [Diagnostic(BAD_OPTION, message, path="multiLine", expected="multiLine=true", found="multiLine=false")]
+
+
+def _clashing_separators(texts: Mapping[str, str]) -> list[Diagnostic]:
+    """Separators of numbers that are the same, or are those of the values of a line without quotes."""
+    decimal, grouping = texts.get("decimalseparator", "."), texts.get("groupingseparator", "")
+    found = []
+    if decimal == grouping:
+        message = f"decimalSeparator and groupingSeparator are both {decimal!r}"
+        remedy = "give both: decimalSeparator is a point unless it is said"
+        found.append(Diagnostic(BAD_OPTION, message, path="groupingSeparator", found=grouping, remedy=remedy))
+    between = texts.get("sep", texts.get("delimiter", ","))
+    if texts.get("quote") == "":
+        for name, text in (("decimalSeparator", decimal), ("groupingSeparator", grouping)):
+            if text == between:
+                message = f"{name} is {text!r}, which is also between the values of a line, and nothing is quoted"
+                remedy = "give sep, or quote"
+                found.append(Diagnostic(BAD_OPTION, message, path=name, found=text, remedy=remedy))
+    return found
 
 
 def is_wide(encoding: str) -> bool:

@@ -14,12 +14,14 @@ from pyspark.sql import types as spark
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
 from lakebed.spark.source_listing import LOCAL, SourceStorage
-from lakebed.spark.source_types import Clock, Entries, Items, Members, Nanos, Plain, SourceType
+from lakebed.spark.source_types import Clock, Entries, Items, Members, Plain, SourceType, Ticks
 from lakebed.table.parquet_footer import read_footer
 
 UNREADABLE_TYPE = "LB6115"
 
 _MAX_PRECISION = 38
+#: What a file's metadata have where its old days are of the Julian calendar.
+_LEGACY = b"org.apache.spark.legacyDateTime"
 _UNIT_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
@@ -31,12 +33,16 @@ class ParquetColumns:
     schema: spark.StructType = field(compare=False)
 
 
-def parquet_columns(path: str, storage: SourceStorage = LOCAL) -> ParquetColumns:
-    """The columns of a file. Raises `UnsupportedError` with every column of a type that Spark does not read."""
+def parquet_columns(path: str, storage: SourceStorage = LOCAL, *, rebase: bool = False) -> ParquetColumns:
+    """The columns of a file. Raises `UnsupportedError` with every column of a type that Spark does not read.
+
+    `rebase`: the reader takes old days for those of the Julian calendar, as it does by itself for files that say so.
+    """
     store, root = storage.open(path)
     metadata = read_footer(store, root)
     columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
-    reader = _Reader(iter([c.physical_type for c in columns]), path)
+    is_rebased = rebase or _LEGACY in (metadata.metadata or {})
+    reader = _Reader(iter([c.physical_type for c in columns]), path, is_rebased)
     members, fields = [], []
     for column in metadata.schema.to_arrow_schema():
         source, type_ = reader.type(column.type, column.name)
@@ -56,6 +62,7 @@ class _Reader:
 
     leaves: Iterator[str]
     path: str
+    is_rebased: bool
     problems: list[Diagnostic] = field(default_factory=list)
 
     def type(self, type_: Any, name: str) -> _Pair:
@@ -84,8 +91,15 @@ class _Reader:
         if t.is_time(type_):
             digits = _UNIT_DIGITS[type_.unit]
             return Clock(digits), spark.IntegerType() if physical == "INT32" else spark.LongType()
+        if t.is_null(type_):
+            # Spark does not read the type, but its values, which are all NULL. As integers it would look them up in the
+            # empty dictionary of a list.
+            return Plain(spark.NullType()), spark.LongType()
         if t.is_timestamp(type_) and physical == "INT64" and type_.unit == "ns":
-            return Nanos(type_.tz is not None), spark.LongType()
+            return Ticks(_UNIT_DIGITS["ns"], type_.tz is not None), spark.LongType()
+        if t.is_timestamp(type_) and physical == "INT64" and type_.unit == "ms" and not self.is_rebased:
+            # Spark would fail the whole query at one that has too many microseconds.
+            return Ticks(_UNIT_DIGITS["ms"], type_.tz is not None), spark.LongType()
         found = _spark_type(type_, physical)
         if found is None:
             self.problems.append(

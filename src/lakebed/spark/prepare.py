@@ -7,8 +7,8 @@ condition holds.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -20,15 +20,16 @@ from lakebed.errors import IngestError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
-from lakebed.physical.types import Array, Char, Decimal, Double, Float, Map, Multiset, Row, VarChar, Variant
+from lakebed.physical.types import DataType, Variant
 from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place
+from lakebed.spark.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
 from lakebed.spark.numbering import block_of
-from lakebed.spark.source_parts import SourceColumn, SourcePart, plain_path
+from lakebed.spark.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
 from lakebed.spark.source_schema import SourceSchema
 from lakebed.spark.source_types import Text
 from lakebed.spark.system_columns import SystemRow
-from lakebed.spark.values import Rules
+from lakebed.spark.values import Rules, TextFormats
 from lakebed.spark.write_types import write_type
 
 BAD_DEFAULT = "LB6116"
@@ -36,8 +37,6 @@ FOLDER_DIFFERS = "LB6130"
 
 NOT_DECLARED = SourceSchema({})
 
-_NESTED = (Row, Array, Map, Multiset)
-_INEXACT = (Decimal, Float, Double, Char, VarChar)
 _FAIL = "fail"
 
 
@@ -65,9 +64,9 @@ class _Column:
     field: DataField
     place: Place
     checker: Checker | None
-    source: Column | None
+    source: SourceColumn | None
+    read_as: DataType
     default: Column | None
-    exact: Callable[[Column], Column] | None = None
     folder: _FolderSays | None = None
 
     @property
@@ -126,8 +125,10 @@ def prepare(
     if system is not None:
         places = [system.place(place) for place in places]
         builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]
+    # A default is written as in the manifest, whatever the source has.
+    usual = CheckBuilder(replace(rules, formats=TextFormats()), ignore_unknown, builder.problems)
     defaults = [
-        _default(builder, place, system.default_of(place, f) if system else f.default_value)
+        _default(usual, place, system.default_of(place, f) if system else f.default_value)
         for place, f in zip(places, schema.fields, strict=True)
     ]
     planned = [_columns(builder, part, places, defaults, schema, system, declared) for part in parts]
@@ -156,7 +157,7 @@ def _default(builder: CheckBuilder, place: Place, text: str | None) -> _Default 
     if text is None or not place.stored.nullable:
         return None
     declared = place.extra.get(DEFAULT)
-    if isinstance(place.stored, _NESTED):
+    if isinstance(place.stored, NESTED):
         if not isinstance(declared, (list, dict)):
             builder.problems.append(_bad_default(place, text))
             return None
@@ -205,19 +206,17 @@ def _columns(
     found = []
     for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
         said = declared.place(place.path[0]) or place
-        source = part.said(place.path[0], flat=not isinstance(said.stored, _NESTED))
+        source = part.said(place.path[0], said.stored, builder.rules.formats)
         checker = None
         if source is not None:
             checker = declared.checker(builder, place, source.type)
         elif not place.stored.nullable:
             builder.note_missing(place, [c.name for c in _named(part)], part.label)
-        value = None if source is None else source.value
-        exact = source.exact if source is not None and isinstance(said.stored, _INEXACT) else None
         filled = None if default is None else default.value
         if default is not None and system is not None and system.by_file(place):
             filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
         folder = _folder_says(builder, part, place, declared)
-        found.append(_Column(i, schema.fields[i], place, checker, value, filled, exact, folder))
+        found.append(_Column(i, schema.fields[i], place, checker, source, said.stored, filled, folder))
     builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
     return tuple(found)
 
@@ -232,9 +231,9 @@ def _folder_says(builder: CheckBuilder, part: SourcePart, place: Place, declared
     """What the folders say beside the rows; None where they say nothing, or are all that says something."""
     name = place.path[0]
     folder = part.folder(name)
-    if folder is None or part.column(name, flat=True) is None:
+    if folder is None or part.column(name, place.stored, builder.rules.formats) is None:
         return None
-    if isinstance(place.stored, (*_NESTED, Variant)):
+    if isinstance(place.stored, (*NESTED, Variant)):
         builder.note_unfit(place, f"a folder {name}=... as well as a column")
         return None
     checker = declared.checker(builder, place, folder.type)
@@ -251,14 +250,15 @@ class _CheckedPart:
     fatal_rows: bool
 
     @property
-    def _read(self) -> list[tuple[_Column, Checker, Column]]:
+    def _read(self) -> list[tuple[_Column, Checker, SourceColumn]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
     def _flagged(self, *others: Column) -> DataFrame:
         """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
-        faults = self.part.faults
-        sources = (source.alias(f"{'r' if c.exact else 's'}{c.index}") for c, _, source in self._read)
-        wrong = any_of([fault.when for fault in faults]).alias("is_malformed")
+        again = [(c, source) for c, _, source in self._read if source.again is not None]
+        given = {c.index: "r" for c, _ in again}
+        sources = (source.value.alias(f"{given.get(c.index, 's')}{c.index}") for c, _, source in self._read)
+        wrong = any_of([fault.when for fault in self.part.faults]).alias("is_malformed")
         cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
         folders = (
             column
@@ -267,17 +267,23 @@ class _CheckedPart:
             for column in (c.folder.source.alias(f"f{c.index}"), c.folder.where.alias(f"w{c.index}"))
         )
         frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
-        exact = [(c, c.exact) for c in self.columns if c.exact is not None]
-        if exact:
-            frame = frame.select("*", *(make(F.col(f"r{c.index}")).alias(f"s{c.index}") for c, make in exact))
+        frame = _with_values_as_written(frame, again, self.part.allowed, self.rules.formats.decimal) if again else frame
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
-        frame = frame.select("*", *values, _apart(F.col("is_malformed")).alias("is_bad"))
+        malformed = F.col("is_malformed") | F.col("is_too_deep") if again else F.col("is_malformed")
+        frame = frame.select("*", *values, _apart(malformed).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
         faulty += [(c, _disagrees(c)) for c, _, _ in self._read if c.folder is not None]
         bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
         fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
         flags = {"bad": bad, "fatal": fatal}
         return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
+
+    @property
+    def _faults(self) -> tuple[RowFault, ...]:
+        if all(source.again is None for _, _, source in self._read):
+            return self.part.faults
+        expected = f"values that are nested no deeper than {DEPTH}, where text is kept as it is written"
+        return (*self.part.faults, RowFault(F.col("is_too_deep"), TOO_DEEP, expected))
 
     def all(self, number: int) -> DataFrame:
         part = self.part
@@ -291,17 +297,39 @@ class _CheckedPart:
     def bad(self) -> DataFrame:
         part = self.part
         found = [_problems_of(c, checker) for c, checker, _ in self._read]
-        whole_row = F.lit(None).cast(PROBLEM)
-        for fault in reversed(part.faults):
-            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, part.raw)
+        whole_row, line = F.lit(None).cast(PROBLEM), part.raw if part.line is None else part.line
+        for fault in reversed(self._faults):
+            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, line)
             whole_row = F.when(fault.when, told_of).otherwise(whole_row)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-        problems = F.when(_apart(F.col("is_malformed")), F.array(whole_row)).otherwise(in_columns)
+        problems = F.when(_apart(F.col("is_bad")), F.array(whole_row)).otherwise(in_columns)
         # After the filter: raw texts and problems are made for bad rows only.
         flagged = self._flagged(part.url.alias("url"), part.offset.alias("offset"))
         path = plain_path(F.col("url"))
         told = (problems.alias("problems"), part.raw.alias("raw"), path.alias("file"), "offset")
         return flagged.where(F.col("bad")).select(*told)
+
+
+def _with_values_as_written(
+    frame: DataFrame, columns: Sequence[tuple[_Column, SourceColumn]], allowed: Mapping[str, str], point: str
+) -> DataFrame:
+    """The source values `s0`, ... of JSON columns that have `r0`, ...: those in doubt are read again from the line.
+
+    `is_too_deep` says that this cannot be done.
+    """
+    doubts = [source.doubt(F.col(f"r{c.index}")) for c, source in columns if source.doubt is not None]
+    want = members_wanted([(source.name, c.read_as) for c, source in columns], point)
+    frame = frame.select("*", F.coalesce(any_of(doubts), F.lit(False)).alias("in_doubt"))
+    again = record_exactly(F.col("line"), want, allowed)
+    frame = frame.select("*", F.when(F.col("in_doubt") & ~F.col("is_malformed"), again).alias("again"))
+    known = F.col("again").isNotNull()
+    values = (
+        F.when(known, source.again(F.col("again"))).otherwise(F.col(f"r{c.index}")).alias(f"s{c.index}")
+        for c, source in columns
+        if source.again is not None
+    )
+    too_deep = F.col("in_doubt") & ~known & ~F.col("is_malformed")
+    return frame.select("*", *values, too_deep.alias("is_too_deep"))
 
 
 def _apart(condition: Column) -> Column:

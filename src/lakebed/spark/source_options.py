@@ -41,7 +41,8 @@ _REFUSED = {
     "wholetext": "JSON is read line by line",
     "multiline": "JSON is read line by line",
 }
-_FORMATS = ("dateFormat", "timestampFormat", "timestampNTZFormat")
+_PATTERNS = ("dateFormat", "timestampFormat", "timestampNTZFormat")
+_FORMATS = (*_PATTERNS, "decimalSeparator", "groupingSeparator")
 _KNOWN = {
     SourceFormat.CSV: (
         *_FORMATS,
@@ -80,11 +81,9 @@ _KNOWN = {
         "allowUnquotedControlChars",
         "allowNonNumericNumbers",
     ),
-    SourceFormat.PARQUET: ("datetimeRebaseMode", "int96RebaseMode"),
+    SourceFormat.PARQUET: (*_FORMATS, "datetimeRebaseMode", "int96RebaseMode"),
 }
-_VALUE_OPTIONS = frozenset(
-    ("dateformat", "timestampformat", "timestampntzformat", "nanvalue", "positiveinf", "negativeinf")
-)
+_VALUE_OPTIONS = frozenset((*(name.lower() for name in _FORMATS), "nanvalue", "positiveinf", "negativeinf"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +128,7 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
     for name, value in (options or {}).items():
         key = name.lower()
         if key in known:
-            texts[key] = str(value).lower() if isinstance(value, bool) else str(value)
+            texts[key] = _text(name, value)
         elif key in _REFUSED:
             message = f"option {name} cannot be used: {_REFUSED[key]}"
             problems.append(Diagnostic(REFUSED_OPTION, message, path=name, remedy="leave it out"))
@@ -154,6 +153,13 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
     return SourceOptions(reader, _text_formats(texts))
 
 
+def _text(name: str, value: object) -> str:
+    """The text of an option; of several patterns, one a line."""
+    if isinstance(value, list | tuple) and name.lower() in {p.lower() for p in _PATTERNS}:
+        return "\n".join(map(str, value))
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def _text_formats(texts: Mapping[str, str]) -> TextFormats:
     return TextFormats(
         date=texts.get("dateformat"),
@@ -162,4 +168,6 @@ def _text_formats(texts: Mapping[str, str]) -> TextFormats:
         nan=texts.get("nanvalue"),
         infinity=texts.get("positiveinf"),
         minus_infinity=texts.get("negativeinf"),
+        decimal=texts.get("decimalseparator", "."),
+        grouping=texts.get("groupingseparator", ""),
     )

@@ -10,24 +10,32 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakebed.spark import json_values
+from lakebed.physical.types import Array, Binary, Char, DataType, Map, Multiset, Row, VarBinary, VarChar
+from lakebed.spark import json_exact, json_values
 from lakebed.spark.addresses import quote_name
+from lakebed.spark.raw_rows import as_json
 from lakebed.spark.source_files import SourceFile
 from lakebed.spark.source_folders import NULL_NAME, is_url_text, unescaped
 from lakebed.spark.source_types import Json, SourceType, Text
+from lakebed.spark.values import NUMBERS, TextFormats
+
+NESTED = (Row, Array, Map, Multiset)
+_TEXTS = (Char, VarChar, Binary, VarBinary)
 
 
 @dataclass(frozen=True, slots=True)
 class SourceColumn:
     """A top-level column of a part: its name in the source, its type, and its values.
 
-    `exact`, where there is one, gives a number as it is written from the value, which may be the nearest one only.
+    Of JSON, `again` gives the value as it is written, from a row's value that was read again (see `json_exact`), which
+    has to be done where `doubt` of the value holds.
     """
 
     name: str
     type: SourceType
     value: Column
-    exact: Callable[[Column], Column] | None = None
+    doubt: Callable[[Column], Column] | None = None
+    again: Callable[[Column], Column] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +53,8 @@ class SourcePart:
 
     `columns` is None for JSON, where any name may be asked for. `shape` is the VARIANT of a JSON row, for its keys. The
     first of `faults` that holds is what is wrong with the whole row. `cut` says that the row is only a piece of one,
-    which ends the run. `raw` is the row as it was read, `url` the file that it is from, `offset` its position there;
+    which ends the run. `raw` is the row as it was read, for the quarantine, and `line` what a problem of the whole row
+    shows of it (None: `raw`), `url` the file that it is from, `offset` its position there;
     each may be NULL. `start` is a number that grows along the pieces that a file is read in, or along the pieces of a
     frame; within a piece the rows come in order. `allowed` are the reader's options that let JSON be less than that.
     `folders` are the columns that the paths of the files say, texts.
@@ -60,6 +69,7 @@ class SourcePart:
     start: Column
     shape: Column | None = None
     cut: Column | None = None
+    line: Column | None = None
     label: str = ""
     allowed: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[SourceColumn, ...] = ()
@@ -74,30 +84,50 @@ class SourcePart:
             return F.lit(any(c.name == name for c in self.columns))
         return json_values.child(F.col("record"), name).isNotNull()
 
-    def said(self, name: str, *, flat: bool) -> SourceColumn | None:
+    def said(self, name: str, type_: DataType, formats: TextFormats) -> SourceColumn | None:
         """The column of exactly this name: what the rows say, and where they say nothing, what the folders say."""
-        own, folder = self.column(name, flat=flat), self.folder(name)
+        own, folder = self.column(name, type_, formats), self.folder(name)
         if own is None or folder is None:
             return own or folder
         if self.columns is not None:
             return own
-        has, make = self.has(name), own.exact
-        exact = None if make is None else lambda x: F.when(has, make(x)).otherwise(folder.value)
-        return replace(own, value=F.when(has, own.value).otherwise(folder.value), exact=exact)
+        has, make = self.has(name), own.again
+        other = folder.value.cast("variant") if own.type == Json() else folder.value
+        again = None if make is None else lambda x: F.when(has, make(x)).otherwise(other)
+        return replace(own, value=F.when(has, own.value).otherwise(other), again=again)
 
-    def column(self, name: str, *, flat: bool) -> SourceColumn | None:
-        """The column of exactly this name that the rows have. `flat`: a flat type is declared, which JSON gives as
-        text.
+    def column(self, name: str, type_: DataType, formats: TextFormats) -> SourceColumn | None:
+        """The column of exactly this name that the rows have, which becomes this type first. JSON gives flat types as
+        text, but for numbers where `formats` write them otherwise than JSON does.
         """
         if self.columns is not None:
-            return next((c for c in self.columns if c.name == name), None)
-        record = F.col("record")
-        if flat:
-            line, allowed = F.col("line"), self.allowed
-            value = json_values.child(record, name, "string")
-            exact = partial(json_values.exact_number, line=line, name=name, options=allowed)
-            return SourceColumn(name, Text(base64=True), value, exact)
-        return SourceColumn(name, Json(), json_values.child(F.col("exact"), name))
+            found = next((c for c in self.columns if c.name == name), None)
+            if found is None or found.type != Text() or isinstance(type_, _TEXTS):
+                return found
+            # An empty text, which only quotes can say, is no number, date or list: it says that there is none.
+            return replace(found, value=F.when(found.value != "", found.value))
+        want = json_exact.wanted(type_)
+        as_numbers = isinstance(type_, NUMBERS) and not formats.has_usual_numbers
+        kind = "variant" if as_numbers or isinstance(type_, NESTED) else "string"
+        source = Text(base64=True) if kind == "string" else Json()
+        value = json_values.child(F.col("record"), name, kind)
+        if isinstance(want, json_exact.AsParsed):
+            return SourceColumn(name, source, value)
+        again = partial(json_values.child, name=name, type_=kind)
+        return SourceColumn(name, source, value, partial(self._doubt, name, want, kind == "variant"), again)
+
+    def _doubt(self, name: str, want: json_exact.Wanted, is_variant: bool, value: Column) -> Column:
+        line = F.col("line")
+        match want:
+            case json_exact.AsWritten(is_text=True):
+                found = json_values.child(F.col("record"), name)
+                return json_exact.text_in_doubt(value, found, line, self.allowed)
+            case json_exact.AsWritten() if is_variant:
+                return json_exact.number_in_doubt(json_values.text_of(value), line)
+            case json_exact.AsWritten():
+                return json_exact.number_in_doubt(value, line)
+            case _:
+                return json_exact.in_doubt(line, json_exact.Members(((name, want),)), self.allowed)
 
 
 def with_folders(part: SourcePart, names: Sequence[str], files: Sequence[SourceFile]) -> SourcePart:
@@ -121,10 +151,9 @@ def _folder_value(url: Column, name: str, texts: Sequence[str]) -> Column:
     return F.when(text != F.lit(NULL_NAME), value)
 
 
-def as_json(columns: Sequence[SourceColumn]) -> Column:
+def columns_as_json(columns: Sequence[SourceColumn]) -> Column:
     """A row as JSON text, NULLs included."""
-    row = F.struct(*(c.value.alias(c.name) for c in columns))
-    return F.to_json(row, {"ignoreNullFields": "false", "timeZone": "UTC"})
+    return as_json([(c.name, c.type, c.value) for c in columns])
 
 
 def renamed(names: Sequence[str]) -> list[Column]:

@@ -2,7 +2,7 @@
 
 Text files say nothing about types (`Text`), JSON values are read as VARIANT (`Json`), Parquet files and DataFrames have
 types of their own (`Plain` and the nested ones). Two of Parquet's are kept apart because Spark reads them as plain
-integers: times of day (`Clock`) and timestamps in nanoseconds (`Nanos`).
+integers: times of day (`Clock`), and timestamps in nanoseconds or milliseconds (`Ticks`).
 """
 
 from __future__ import annotations
@@ -40,9 +40,10 @@ class Clock:
 
 
 @dataclass(frozen=True, slots=True)
-class Nanos:
-    """A bigint of nanoseconds since 1970; an instant if `zoned`, else a wall clock."""
+class Ticks:
+    """A bigint that counts units of 10^-digits seconds since 1970; an instant if `zoned`, else a wall clock."""
 
+    digits: int
     zoned: bool
 
 
@@ -72,7 +73,7 @@ class Members:
         return next((t for n, t in self.fields if n == name), None)
 
 
-SourceType: TypeAlias = Text | Json | Plain | Clock | Nanos | Items | Entries | Members
+SourceType: TypeAlias = Text | Json | Plain | Clock | Ticks | Items | Entries | Members
 
 
 def from_spark(type_: spark.DataType) -> SourceType:
@@ -101,8 +102,8 @@ def describe(type_: SourceType) -> str:
             return type_.type.simpleString()
         case Clock():
             return f"time({type_.digits})"
-        case Nanos():
-            return "timestamp in nanoseconds"
+        case Ticks():
+            return f"timestamp({type_.digits})"
         case Items():
             return f"array<{describe(type_.item)}>"
         case Entries():

@@ -27,7 +27,7 @@ from lakebed.spark.scan import page_checks
 from lakebed.spark.source_files import SourceFile, SourceFormat
 from lakebed.spark.source_listing import LOCAL, SourceStorage
 from lakebed.spark.source_options import BAD_OPTION, SourceOptions
-from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, as_json, label, renamed, with_folders
+from lakebed.spark.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed, with_folders
 from lakebed.spark.source_types import Entries, Items, Members, SourceType, from_spark
 
 CASE_CLASH = "LB6114"
@@ -88,7 +88,7 @@ def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
         )
         nothing = F.lit(None).cast("string")
         no_offset = F.lit(None).cast("bigint")
-        yield (SourcePart(plain, columns, (), as_json(columns), nothing, no_offset, F.spark_partition_id()),)
+        yield (SourcePart(plain, columns, (), columns_as_json(columns), nothing, no_offset, F.spark_partition_id()),)
     finally:
         if kept:
             frame.unpersist()
@@ -140,15 +140,12 @@ def _parsing(options: SourceOptions) -> dict[str, str]:
 
 
 def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> DataFrame:
-    """`line`, its value as `record`, `exact` where it has numbers that a VARIANT does not keep, and whether it is
-    `good`; and `others` of the frame.
-    """
+    """`line`, its value as `record`, and whether it is `good`; and `others` of the frame."""
     line, parsed = F.col("line"), F.col("parsed")
     frame = frame.withColumn("parsed", json_values.parse_line(line, parsing))
     good = json_values.is_one_object(line, parsed) & F.is_valid_utf8(line)
     record = json_values.record(parsed)
-    exact = json_values.exact_record(line, record, parsing)
-    return frame.select("line", record.alias("record"), exact.alias("exact"), good.alias("good"), *others)
+    return frame.select("line", record.alias("record"), good.alias("good"), *others)
 
 
 def _json_rows(
@@ -159,7 +156,8 @@ def _json_rows(
         frame,
         None,
         (RowFault(~good, MALFORMED, "one JSON object, no key twice"),),
-        F.make_valid_utf8(F.col("line")),
+        # In JSON line breaks stand between values only: a record of a document becomes one line.
+        F.make_valid_utf8(F.regexp_replace("line", r"[\r\n]+", " ")),
         url,
         offset,
         start,
@@ -173,8 +171,9 @@ def _parquet_parts(
     session: SparkSession, files: Sequence[str], options: SourceOptions, storage: SourceStorage
 ) -> Iterator[SourcePart]:
     groups: dict[ParquetColumns, list[str]] = {}
+    rebase = options.get("datetimerebasemode", "CORRECTED").upper() != "CORRECTED"
     for path in files:
-        groups.setdefault(parquet_columns(path, storage), []).append(path)
+        groups.setdefault(parquet_columns(path, storage, rebase=rebase), []).append(path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         checks = page_checks(options.verify_checksums)
@@ -185,7 +184,7 @@ def _parquet_parts(
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
         url, offset = place.getField("file_path"), place.getField("row_index")
         start = place.getField("file_block_start")
-        yield SourcePart(frame, columns, (), as_json(columns), url, offset, start, label=label(paths))
+        yield SourcePart(frame, columns, (), columns_as_json(columns), url, offset, start, label=label(paths))
 
 
 def _refuse_case_clashes(session: SparkSession, members: Members, where: str) -> None:

@@ -8,6 +8,7 @@ session setting: casts that can fail are `try_cast`, and every zone is named.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -56,7 +57,8 @@ FLOATING_TYPES = (spark.FloatType, spark.DoubleType)
 class TextFormats:
     """What the reader options of the source say about how values are written; None is the usual form.
 
-    The first three are Spark's datetime patterns.
+    The first three are Spark's datetime patterns, one a line, of which the first that fits counts. `decimal` stands
+    before the fraction of a number, `grouping` between groups of three digits of its whole part, where it is not empty.
     """
 
     date: str | None = None
@@ -65,6 +67,13 @@ class TextFormats:
     nan: str | None = None
     infinity: str | None = None
     minus_infinity: str | None = None
+    decimal: str = "."
+    grouping: str = ""
+
+    @property
+    def has_usual_numbers(self) -> bool:
+        """Whether numbers are written as in JSON."""
+        return self.decimal == "." and not self.grouping
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +115,44 @@ class Conversion:
 Converter: TypeAlias = Callable[[Column], Conversion]
 
 
+#: Stored types of numbers.
+NUMBERS = (
+    *(physical.TinyInt, physical.SmallInt, physical.Int, physical.BigInt),
+    *(physical.Decimal, physical.Float, physical.Double),
+)
+
+
 def value_converter(source: SourceType, target: Target, rules: Rules) -> Converter | None:
     """How values of `source` become `target`; None where values of that type never do, and for dates and times."""
+    found = _converter(source, target, rules)
+    formats = rules.formats
+    if found is None or formats.has_usual_numbers or not is_text(source) or not isinstance(target.stored, NUMBERS):
+        return found
+    convert = found
+    return lambda x: convert(_usual_number(x, formats))
+
+
+def _usual_number(x: Column, formats: TextFormats) -> Column:
+    """A number with the separators of the source as it is usually written; NULL for one that is written otherwise.
+
+    Texts without digits, and names of numbers, stay as they are.
+    """
+    decimal, grouping = re.escape(formats.decimal), re.escape(formats.grouping)
+    groups = f"[0-9]{{1,3}}(?:{grouping}[0-9]{{3}})++|" if grouping else ""
+    number = rf"^\s*[+-]?(?:(?:{groups}[0-9]++)(?:{decimal}[0-9]*+)?|{decimal}[0-9]++)(?:[eE][+-]?[0-9]++)?\s*\z"
+    plain = F.replace(x, F.lit(formats.grouping), F.lit("")) if grouping else x
+    plain = F.replace(plain, F.lit(formats.decimal), F.lit("."))
+    names = [name for name in (formats.nan, formats.infinity, formats.minus_infinity) if name is not None]
+    kept = ~x.rlike("[0-9]") | x.isin(*names) if names else ~x.rlike("[0-9]")
+    return F.when(kept, x).when(x.rlike(number), plain)
+
+
+def number_as_written(x: Column, is_number: Column, formats: TextFormats) -> Column:
+    """The text of a JSON value, a number of JSON as the source writes numbers."""
+    return F.when(is_number, F.replace(x, F.lit("."), F.lit(formats.decimal))).otherwise(x)
+
+
+def _converter(source: SourceType, target: Target, rules: Rules) -> Converter | None:
     match target.stored:
         case physical.Boolean():
             return _boolean(source)

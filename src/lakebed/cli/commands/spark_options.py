@@ -126,11 +126,11 @@ def _hush_query_context() -> None:
 
 
 def key_values(given: tuple[str, ...], flag: str) -> dict[str, str]:
-    """`key=value` arguments as a dict."""
-    out = {}
+    """`key=value` arguments as a dict; of several datetime patterns under one key, one a line."""
+    out: dict[str, str] = {}
     for text in given:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise click.UsageError(f"{flag} takes KEY=VALUE, not {text!r}", click.get_current_context())
-        out[key] = value
+        out[key] = f"{out[key]}\n{value}" if key in out and key.lower().endswith("format") else value
     return out
