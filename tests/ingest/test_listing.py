@@ -173,3 +173,21 @@ def test_documents_are_read_from_storages_that_spark_does_not_know(lake: SmallLa
     assert lake.ingest(f"{root}/site=*/*").rows_written == 2
     assert lake.ingest([root, f"{root}/y.json"]).rows_written == 1
     assert [r["site"] for r in lake.rows(order="id")] == ["a b", "c", None]
+
+
+def test_the_table_says_which_files_are_read(lake: SmallLake) -> None:
+    opened = lakebed.open(lake.root / "warehouse", layout="paimon")
+    content = "{name: db.t, read: {include: '*.csv', exclude: [old/**]}, schema: {fields: [{name: id, type: Int32}]}}"
+    manifest = lakebed.manifest.parse_manifest(f"{{kind: Table, version: 1, content: {content}}}")
+    opened.apply(opened.plan(manifest))
+    written = lakebed.manifest.dump_table(opened.infer("db.t"))
+    assert not opened.plan(lakebed.manifest.parse_manifest(written)).tables[0].changes
+    for number, name in enumerate(("a.csv", "old/b.csv", "old/new/c.csv", "d.txt")):
+        lake.file(f"in/{name}", f"id\n{number}\n")
+    source = str(lake.root / "in")
+    result = lake.ingest(source)
+    assert [x.reason.value for x in result.left_out] == ["not included", "excluded", "excluded"]
+    # What the caller says of one of the two goes before it.
+    assert lake.ingest(source, exclude="nothing").rows_written == 2
+    assert lake.ingest(source, include="*.txt", format="csv").rows_written == 1
+    assert [r["id"] for r in lake.rows(order="id")] == [0, 1, 2, 3]

@@ -53,6 +53,8 @@ content:
   read:
     format: csv
     options: {header: true, nullValue: NA}
+    include: "*.csv"
+    exclude: [old/**, 7]
   schema:
     fields:
       - name: month
@@ -146,7 +148,7 @@ def test_a_table() -> None:
         options={"bucket": "-1", "file.format": "parquet"},
         description="Departures from New York",
         compatibility=Compatibility.ODF,
-        read=ReadOptions("csv", {"header": "true", "nullValue": "NA"}),
+        read=ReadOptions("csv", {"header": "true", "nullValue": "NA"}, include=("*.csv",), exclude=("old/**", "7")),
     )
     assert declared.source_kind is SourceKind.TABLE
 
@@ -172,6 +174,11 @@ content:
     options:
       header: "true"
       nullValue: NA
+    include:
+    - "*.csv"
+    exclude:
+    - "old/**"
+    - "7"
   schema:
     fields:
     - name: month
@@ -197,8 +204,8 @@ def test_positions_of_fields_and_properties() -> None:
     )
     declared = parse_manifest(text, source="f.yaml").tables[0]
     assert declared.position == Position("f.yaml", 4, 9)
-    assert declared.position_of(("month",)) == Position("f.yaml", 15, 15)
-    assert declared.position_of(("month", "element", "x")) == Position("f.yaml", 16, 69)
+    assert declared.position_of(("month",)) == Position("f.yaml", 17, 15)
+    assert declared.position_of(("month", "element", "x")) == Position("f.yaml", 18, 69)
     assert declared.position_of(("month", "element")) == declared.position_of(("month",))
     assert declared.position_of(("nobody",)) == declared.position
     assert declared.property_position("options", "file.format") == Position("f.yaml", 8, 25)
@@ -410,6 +417,6 @@ def test_a_demo_sized_manifest_from_a_file(tmp_path: Path) -> None:
     path.write_text(f"{FLIGHTS}---\n{GREENHOUSE}", encoding="utf-8")
     manifest = load_manifest(path)
     assert [declared.name for declared in manifest.tables] == ["nyc.flights", "lab.green-house"]
-    assert manifest.tables[1].position == Position(str(path), 28, 9)
+    assert manifest.tables[1].position == Position(str(path), 30, 9)
     with pytest.raises(ManifestError):
         load_manifest(path.with_name("neither.yaml"))

@@ -88,6 +88,8 @@ CASES: dict[str, str] = {
     "list as option": table("- {name: x, type: String}", content="options: {bucket: «LB1040»[4]}"),
     "nothing as option": table("- {name: x, type: String}", content="options:\n  «LB1040»bucket:"),
     "read is text": table("- {name: x, type: String}", content="read: «LB1040»csv"),
+    "no pattern of files": table("- {name: x, type: String}", content="read: {exclude: [a, «LB1040»'/']}"),
+    "patterns as a mapping": table("- {name: x, type: String}", content="read: {kind: Csv, include: «LB1040»{a: b}}"),
     "unknown property of a field": table("- {name: x, type: String, «LB1041»nullable: true}"),
     "unknown property of a type": table("- {name: x, type: {kind: Int8, «LB1041»unit: Second}}"),
     "unknown property of the schema": table("- {name: x, type: String}") + "    «LB1041»extras: {}\n",

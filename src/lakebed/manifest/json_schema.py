@@ -161,9 +161,13 @@ def _table() -> Json:
     return _object("The table.", properties, ["name", "schema"])
 
 
+_FILE_PATTERN: Json = {**NAME, "pattern": "[^/ ]"}
+_FILE_PATTERNS: Json = {"anyOf": [_FILE_PATTERN, {"type": "array", "items": _FILE_PATTERN}]}
 _READ_COLUMNS: Json = {
     "schema": {"anyOf": [{"type": "null"}, {"$ref": "#/$defs/tableSchema"}]},
     "ddlSchema": {"anyOf": [{"type": ["string", "null"]}, {"type": "array", "items": {"type": "string"}}]},
+    "include": _FILE_PATTERNS,
+    "exclude": _FILE_PATTERNS,
     "eventTime": {
         "anyOf": [
             {"type": "null"},

@@ -16,7 +16,7 @@ from typing import Any
 from lakebed.manifest.attributes import Place
 from lakebed.manifest.event_time import EventTime, EventTimeKind
 from lakebed.manifest.field_decoder import SchemaDecoder
-from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
+from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, is_empty
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import Properties, wrong_shape
 from lakebed.manifest.table_manifest import ReadKind, ReadOptions
@@ -65,9 +65,10 @@ def decode_read(node: Node | None, problems: Problems) -> ReadOptions | None:
         options = _step_options(read, ReadKind(kind), problems)
     schema, ddl = _columns(read, problems)
     event_time = _event_time(read, problems)
+    include, exclude = (_patterns(read.optional(name), name, problems) for name in ("include", "exclude"))
     if kind is not None or not has_kind:
         read.close()
-    return ReadOptions(format_, options, ReadKind(kind) if kind else None, schema, ddl, event_time)
+    return ReadOptions(format_, options, ReadKind(kind) if kind else None, schema, ddl, event_time, include, exclude)
 
 
 def _step_options(read: Properties, kind: ReadKind, problems: Problems) -> dict[str, str]:
@@ -117,6 +118,20 @@ def _columns(read: Properties, problems: Problems) -> tuple[str | None, tuple[st
     return schema, ddl
 
 
+def _patterns(node: Node | None, name: str, problems: Problems) -> tuple[str, ...]:
+    """Patterns of file names: one, or a list of them."""
+    if node is None:
+        return ()
+    items = node.items if isinstance(node, SequenceNode) else (node,)
+    found = []
+    for item in items:
+        if isinstance(item, ScalarNode) and not is_empty(item) and item.text.strip("/ "):
+            found.append(item.text)
+        else:
+            wrong_shape(problems, item, f"an entry of `{name}`", "a pattern of file names such as '*.csv'")
+    return tuple(found)
+
+
 def _event_time(read: Properties, problems: Problems) -> EventTime | None:
     node = read.optional("eventTime")
     if node is None:
@@ -157,6 +172,10 @@ def read_json(read: ReadOptions) -> dict[str, Any]:
         out["ddlSchema"] = list(read.ddl_schema)
     if read.event_time is not None:
         out["eventTime"] = read.event_time.to_json()
+    if read.include:
+        out["include"] = list(read.include)
+    if read.exclude:
+        out["exclude"] = list(read.exclude)
     return out
 
 
@@ -177,7 +196,8 @@ def stored_read(extra: Extra) -> ReadOptions | None:
     kind = value.get("kind")
     known = {k.value for k in ReadKind}
     schema, ddl = value.get("schema"), value.get("ddlSchema", [])
-    inside = {"kind", "schema", "ddlSchema", "eventTime"}
+    inside = {"kind", "schema", "ddlSchema", "eventTime", "include", "exclude"}
+    include, exclude = value.get("include", []), value.get("exclude", [])
     options = value.get("options", {}) if kind is None else {k: v for k, v in value.items() if k not in inside}
     if kind not in (None, *known) or not isinstance(options, dict) or not isinstance(ddl, list):
         return None
@@ -188,6 +208,8 @@ def stored_read(extra: Extra) -> ReadOptions | None:
         canonical_json(schema) if isinstance(schema, dict) else None,
         tuple(str(column) for column in ddl),
         EventTime.stored(value.get("eventTime")),
+        tuple(map(str, include)) if isinstance(include, list) else (),
+        tuple(map(str, exclude)) if isinstance(exclude, list) else (),
     )
 
 

@@ -92,7 +92,7 @@ class ReadOptions:
     Without a `kind`, `format` is one such as `csv`, and `options` are those of Spark's reader. With a kind of Open Data
     Fabric, `options` are its properties. `schema` is the JSON of a declared schema, `ddl_schema` its older form; either
     names the columns that are read, in order, and their types in the source. `event_time` is the rule for records that
-    do not say when they happened.
+    do not say when they happened, `include` and `exclude` are patterns that choose among the files of a source.
     """
 
     format: str | None
@@ -101,6 +101,8 @@ class ReadOptions:
     schema: str | None
     ddl_schema: tuple[str, ...]
     event_time: EventTime | None
+    include: tuple[str, ...]
+    exclude: tuple[str, ...]
 
     def __init__(
         self,
@@ -110,6 +112,8 @@ class ReadOptions:
         schema: str | None = None,
         ddl_schema: tuple[str, ...] = (),
         event_time: EventTime | None = None,
+        include: tuple[str, ...] = (),
+        exclude: tuple[str, ...] = (),
     ) -> None:
         said = _FORMATS[kind] if kind is not None else None if format is None else format.lower()
         object.__setattr__(self, "format", said)
@@ -118,6 +122,8 @@ class ReadOptions:
         object.__setattr__(self, "schema", schema)
         object.__setattr__(self, "ddl_schema", ddl_schema)
         object.__setattr__(self, "event_time", event_time)
+        object.__setattr__(self, "include", include)
+        object.__setattr__(self, "exclude", exclude)
 
     @property
     def reader_options(self) -> Mapping[str, str]:

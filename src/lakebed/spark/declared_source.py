@@ -25,7 +25,7 @@ from lakebed.spark.option_values import BAD_OPTION
 from lakebed.spark.prepare import NOT_DECLARED
 from lakebed.spark.source_files import SourceFile, SourceFormat, changed_at, format_of
 from lakebed.spark.source_folders import Folder, counted_folders
-from lakebed.spark.source_listing import LOCAL, SourceStorage
+from lakebed.spark.source_listing import LOCAL, FileChoice, SourceStorage
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.source_schema import SourceSchema
 
@@ -81,6 +81,12 @@ class DeclaredSource:
         if self.ordered is None or part.columns is None:
             return part
         return replace(part, columns=tuple(c for c in part.columns if c.name in self.ordered))
+
+
+def chosen_files(schema: TableSchema, choice: FileChoice) -> FileChoice:
+    """The patterns that hold for a run: of `include` and `exclude`, those of the caller, else those of the table."""
+    read = stored_read(schema.logical.extra) or ReadOptions()
+    return FileChoice(choice.include or read.include, choice.exclude or read.exclude)
 
 
 def declared_source(

@@ -24,7 +24,7 @@ from lakebed.evolve.merging import MergeTypes
 from lakebed.redaction import redact
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
-from lakebed.spark.declared_source import DeclaredSource, declared_source, moments
+from lakebed.spark.declared_source import DeclaredSource, chosen_files, declared_source, moments
 from lakebed.spark.ingest_arguments import BAD_ARGUMENT, NamedFiles, check_arguments, source_paths, target_table
 from lakebed.spark.merge_on_ingest import (
     MergeChoice,
@@ -225,7 +225,7 @@ class _Job:
 
     def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
         storage = self._context.sources
-        found = find_files(named.paths, named.choice, storage)
+        found = find_files(named.paths, chosen_files(self._schema, named.choice), storage)
         declared = declared_source(self._schema, found.paths, named.format, named.options)
         options = check_options(declared.format, declared.options)
         checked = replace(options, verify_checksums=self._context.verify_checksums)
