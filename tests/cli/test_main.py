@@ -142,7 +142,7 @@ def test_a_full_disk_is_said(words: list[str]) -> None:
     with open("/dev/full", "wb") as full:
         started = process(*words, stdout=full, stderr=subprocess.PIPE)
         _, said = started.communicate(timeout=30)
-    assert (started.returncode, said) == (1, b"error[LB7009]: No space left on device\n")
+    assert (started.returncode, said) == (1, b"error[LB7009]: standard output: No space left on device\n")
 
 
 def test_closed_streams_are_no_traceback() -> None:

@@ -162,3 +162,6 @@ def _write(stream: TextIO, text: str) -> None:
         stream.flush()
     except BrokenPipeError:
         raise ReaderGoneError from None
+    except OSError as error:
+        where = "standard error" if stream is sys.stderr else "standard output"
+        raise OSError(error.errno, error.strerror, where) from None

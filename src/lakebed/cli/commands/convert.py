@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.files import write_file
 from lakebed.cli.session import Session, common_options
 from lakebed.errors import UsageError
 
@@ -91,7 +91,7 @@ def _tell(session: Session, report: LossReport) -> None:
 def _put_out(session: Session, content: str | bytes, out: str | None, result: dict[str, Any]) -> ExitCode:
     if out is not None:
         data = content if isinstance(content, bytes) else content.encode() + b"\n"
-        Path(out).write_bytes(data)
+        write_file(out, data)
         return session.finish({**result, "file": out}, lambda _: "")
     if isinstance(content, str):
         return session.finish({**result, "content": content}, lambda _: content)

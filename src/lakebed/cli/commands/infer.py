@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.files import write_file
 from lakebed.cli.session import Session, common_options
 from lakebed.errors import ManifestError, NotFoundError
 
@@ -85,8 +86,7 @@ def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> E
         source=file,
     )
     if new != old:
-        with Path(file).open("w", encoding="utf-8", newline="") as stream:
-            stream.write(new)
+        write_file(file, new)
     said = f"{file} is brought up to date with {name}." if new != old else f"{file} declares {name} as it is."
     return session.finish({"table": str(name), "file": file, "changed": new != old}, lambda _: said)
 

@@ -11,6 +11,7 @@ import click
 
 from lakebed.cli.configuration import FILE_NAME, configuration_text, find_configuration, nearest_file
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.files import write_file
 from lakebed.cli.session import Session, common_options
 from lakebed.errors import AlreadyExistsError, UsageError
 
@@ -36,7 +37,7 @@ def command(session: Session, directory: str | None) -> ExitCode:
         _check_warehouse(wanted, storage)
     store.make_directory(root)
     if text is not None:
-        settings.write_text(text, encoding="utf-8")
+        write_file(settings, text)
     notes = [f"Warehouse {root} is ready."]
     if text is not None:
         notes.append(f"{FILE_NAME} names it.")

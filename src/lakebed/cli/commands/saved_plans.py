@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lakebed.cli.files import write_file
+
 if TYPE_CHECKING:
     from lakebed.evolve import Plan
 
@@ -26,7 +28,7 @@ def load_plan(file: str) -> Plan | None:
 
 def save_plan(plan: Plan, file: str) -> None:
     """Write a plan file."""
-    Path(file).write_text(json.dumps(plan.to_json(), indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    write_file(file, json.dumps(plan.to_json(), indent=2, ensure_ascii=False) + "\n")
 
 
 def _content(path: Path) -> dict[str, Any] | None:
