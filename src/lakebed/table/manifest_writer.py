@@ -18,11 +18,8 @@ from lakebed.table.manifest import (
     write_list,
     write_manifest,
 )
-from lakebed.table.options import byte_size, whole_number
-from lakebed.table.scan import entries_of, live_entries, partition_types
-
-_TARGET_SIZE = 8 << 20
-_MERGE_MIN_COUNT = 30
+from lakebed.table.manifest_merge import MergeRule, left_over
+from lakebed.table.scan import entries_of, partition_types
 
 
 class ManifestWriter:
@@ -34,8 +31,7 @@ class ManifestWriter:
         self._schema_id = schema.id
         self._types = partition_types(schema)
         self._compression = schema.options.get("manifest.compression", "zstd")
-        self._target_size = byte_size(schema.options, "manifest.target-file-size", _TARGET_SIZE)
-        self._merge_min_count = whole_number(schema.options, "manifest.merge-min-count", _MERGE_MIN_COUNT)
+        self._rule = MergeRule.of(schema.options, partitioned=bool(self._types))
         self._stem = str(uuid4())
         self._written: list[str] = []
         self._manifests = 0
@@ -46,7 +42,7 @@ class ManifestWriter:
         if not entries:
             return []
         data = write_manifest(entries, compression=self._compression)
-        parts = min(-(-len(data) // max(self._target_size, 1)), len(entries))
+        parts = min(-(-len(data) // self._rule.target), len(entries))
         if parts == 1:
             return [self._write_manifest(entries, data)]
         step = -(-len(entries) // parts)
@@ -68,18 +64,18 @@ class ManifestWriter:
         return name, len(data)
 
     def merge(self, metas: Sequence[ManifestFileMeta]) -> list[ManifestFileMeta]:
-        """The manifests of a base list, with the small ones made into few once there are many.
-
-        Where any manifest deletes files, all are rewritten, since an ADD and its DELETE may stand in different ones;
-        only live files are left then. Otherwise large manifests stay as they are.
-        """
-        small = [m for m in metas if m.num_deleted_files or m.file_size < self._target_size // 2]
-        if len(small) < max(self._merge_min_count, 2):
+        """The manifests of a base list, with those of one size made into few once there are many; see `MergeRule`."""
+        chosen = self._rule.chosen(metas)
+        if not chosen:
             return list(metas)
-        merged = list(metas) if any(m.num_deleted_files for m in metas) else small
-        live = live_entries(entries_of(self._store, self._table_path, merged), self._types)
-        names = {m.file_name for m in merged}
-        return [m for m in metas if m.file_name not in names] + self.write(live)
+        everything = len(chosen) == len(metas)
+        entries = entries_of(self._store, self._table_path, chosen)
+        left = left_over(entries, self._types, everything=everything)
+        count = sum(m.num_added_files + m.num_deleted_files for m in chosen)
+        size = sum(m.file_size for m in chosen) * len(left) // max(count, 1)
+        names = {m.file_name for m in chosen}
+        made = [m for piece in self._rule.cut(left, self._types, size) for m in self.write(piece)]
+        return [m for m in metas if m.file_name not in names] + made
 
     def _create(self, name: str, data: bytes) -> None:
         # The name is ours alone, so that "exists already" can only mean that the storage repeated our own request.
