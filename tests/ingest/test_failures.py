@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, StoreError, UsageError
 from lakebed.model import Field, Int32, Option, String
+from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.store import LocalStore
 
 ID = Field("id", Int32())
@@ -199,3 +200,17 @@ def test_a_file_that_cannot_be_read(lake: SmallLake) -> None:
         lake.ingest(lake.file("a.csv.gz", b"\x1f\x8b\x08\x00broken"), options={"header": "false"})
     assert error.value.code == "LB6131"
     nothing_is_left(lake)
+
+
+def test_rows_without_room_are_told_with_their_directory() -> None:
+    class JavaError(Exception):
+        java_exception = None
+
+    trace = "An error occurred while calling o99.parquet.\nCaused by: java.io.IOException: No space left on device"
+    with pytest.raises(StoreError) as caught, spark_errors(), writing_rows("/w/d.db/t/.staging-1"):
+        raise JavaError(trace)
+    assert caught.value.code == "LB3612"
+    assert "/w/d.db/t/.staging-1" in str(caught.value)
+    assert "No space left on device" in str(caught.value)
+    with pytest.raises(IngestError), spark_errors(), writing_rows("/w/d.db/t/.staging-1"):
+        raise JavaError("Caused by: java.lang.IllegalStateException: no")

@@ -22,7 +22,7 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
 from lakebed.spark.addresses import plain_url, spark_url
 from lakebed.spark.scan import page_checks
-from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
 from lakebed.store.temporary import staging
@@ -73,7 +73,8 @@ class NumberedRows:
             # The rows are read back under the same schema, whose nested members carry field ids.
             "spark.sql.parquet.fieldId.write.enabled": "true",
         }
-        ordered.write.mode("error").options(**options).parquet(spark_url(self.directory))
+        with writing_rows(self.directory):
+            ordered.write.mode("error").options(**options).parquet(spark_url(self.directory))
 
     def count(self) -> None:
         """Find the place of each block. Raises `IngestError` (LB6432) where the rows of a block are not in a row."""

@@ -10,10 +10,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote
 
-from lakebed.errors import IngestError
+from lakebed.errors import IngestError, StoreError
 from lakebed.spark.page_checksums import failed_checksum_of
+from lakebed.store.failures import NO_ROOM
 
 SPARK_FAILED = "LB6118"
+
+_NO_ROOM_TEXTS = ("No space left on device", "Disk quota exceeded")
 
 _READING = re.compile(r"Encountered error while reading file (\S+?)\.(?:\s|$)")
 _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
@@ -43,6 +46,23 @@ def spark_errors() -> Iterator[None]:
             path=file,
             found=cause,
             remedy="nothing was written; mend the cause and repeat the run",
+        ) from None
+
+
+@contextmanager
+def writing_rows(directory: str) -> Iterator[None]:
+    """Say where rows were to be written when there was no room for them: Spark's error does not."""
+    try:
+        yield
+    except Exception as error:
+        if not is_sparks(error) or not any(text in str(error) for text in _NO_ROOM_TEXTS):
+            raise
+        raise StoreError.of(
+            NO_ROOM,
+            f"there is no room for rows in {directory}, or in the directories that Spark keeps beside: "
+            f"{cause_of(error)}",
+            path=directory,
+            remedy="Make room, then repeat the run: nothing was committed.",
         ) from None
 
 

@@ -33,6 +33,7 @@ from lakebed.spark.addresses import spark_url
 from lakebed.spark.clocks import UTC, wall_to_instant
 from lakebed.spark.footers import of_each_file
 from lakebed.spark.required_parts import with_required_parts
+from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.stamp_forms import StampForms, stamp_forms
 from lakebed.spark.write_types import FIELD_ID, write_type
 from lakebed.store.base import Store
@@ -102,7 +103,9 @@ class Staging:
             parts = [(F.col(f"v{names.index(k)}"), self.schema.fields[names.index(k)].type) for k in keys]
             frame = values.select(*columns, partition_digest(parts, stamps).alias(digest)).hint("rebalance", digest)
             writer = frame.write.partitionBy(digest)
-        writer.mode("error").options(**_writer_options(self.schema, stamps)).parquet(spark_url(self.directory))
+        writer = writer.mode("error").options(**_writer_options(self.schema, stamps))
+        with writing_rows(self.directory):
+            writer.parquet(spark_url(self.directory))
         self.files = tuple(self.written())
 
     def written(self) -> Iterator[StagedFile]:
