@@ -65,13 +65,16 @@ def test_from_a_file_to_rows(lakebed: CommandLine, events: Path, spark: Any, mon
     failed = lakebed("--json", "read", "shop.events", "--where", "1 / (id - 1) > 0")
     assert (failed.code, failed.codes) == (1, ["LB7012"])
     assert failed.json["diagnostics"][0]["message"].startswith("Spark failed: [DIVIDE_BY_ZERO] ")
-    far = lakebed("read", "shop.events", "--select", "date_add(date'9999-12-31', 1) as d")
-    assert (far.code, far.err.splitlines()[0]) == (
-        1,
-        "error[LB7013]: a value cannot be shown: year 10000 is out of range",
-    )
-    cast = "cast(date_add(date'9999-12-31', 1) as string) as d"
-    assert "+10000-01-01" in lakebed.ok("read", "shop.events", "--select", cast)
+    days = "sequence(date'-0001-12-31', date'0000-01-01') as l, named_struct('d', date'10000-01-01') as s"
+    far = f"{days}, map(timestamp_ntz'0000-02-29 01:02:03.4', timestamp'+12000-01-01 00:00:00Z') as m, d"
+    far += ", date'2024-02-29' as n"
+    shown = lakebed.ok("--json", "read", "shop.events", "--limit", "1", "--select", far.replace(", d,", ", at as d,"))
+    row = json.loads(shown)
+    assert row["l"] == ["-0001-12-31", "0000-01-01"]
+    assert row["s"] == {"d": "+10000-01-01"}
+    assert row["m"] == [["0000-02-29T01:02:03.400000", "+12000-01-01T00:00:00+00:00"]]
+    assert (row["n"], row["d"][:4]) == ("2024-02-29", "2024")
+    assert "+10000-01-01" in lakebed.ok("read", "shop.events", "--select", "date_add(date'9999-12-31', 1) as d")
 
 
 def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Path, spark: Any) -> None:

@@ -13,6 +13,7 @@ from pyspark.sql import functions as F
 
 from ingest.ingest_lake import SmallLake
 from ingest.test_read_schemas import applied
+from lakebed.errors import IngestError
 from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Map, Option, String, Struct
 from lakebed.physical.types import STRING, Array, DataField, Row
 from lakebed.physical.types import Map as StoredMap
@@ -194,3 +195,21 @@ def _source(value: Any) -> str:
 
 def _plain(value: Any) -> str:
     return json.dumps(value).replace(" ", "")
+
+
+def test_a_key_that_is_there_twice_is_told_from_what_is_no_json(lake: SmallLake) -> None:
+    lake.create(Field("t", Option(String())))
+    twice = ['{"t":1,"t":2}', '{"t":{"a":1,"a":1}}', '{"t": "", "o": [{"a": 1, "a": 2}]}']
+    broken = ['{"t":1}}', '{"t":1}{"t":2}', '{"t":1}, {"t":2}', '{"t":', "7"]
+    lake.ingest(lake.file("a.json", "\n".join(twice + broken)))
+    told = {r["raw"]: [(p["code"], p["expected"]) for p in r["problems"]] for r in lake.bad()}
+    assert [told[line] for line in twice] == [[("LB6208", "one JSON object in which no key is there twice")]] * 3
+    assert [told[line] for line in broken] == [[("LB6208", "one JSON object")]] * 5
+
+
+def test_equal_names_of_a_struct_are_called_that(lake: SmallLake) -> None:
+    lake.create(Field("t", Option(String())))
+    for query, words in (("select 1 t, 2 t", "a name more than once"), ("select 1 t, 2 T", "differ only in case")):
+        with pytest.raises(IngestError) as caught:
+            lake.ingest(lake.spark.sql(query))
+        assert words in caught.value.diagnostics[0].message

@@ -3,9 +3,13 @@ from __future__ import annotations
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from lakebed.render.moments import day_text, moment_text
 from lakebed.render.rows import json_value, problems_first, row_encoder, rows_text
 
 
@@ -178,3 +182,20 @@ class TestQuarantine:
 
     def test_a_column_of_this_name_that_is_something_else_stays_what_it_is(self) -> None:
         assert problems_first(["problems"], [[3], [None], [["x"]]], ordered=True)[1] == [[3], [None], [["x"]]]
+
+
+@given(
+    st.datetimes(datetime(2, 1, 1), datetime(9998, 12, 31)),
+    st.integers(-700, 700),
+    st.sampled_from(["", "UTC", "America/New_York", "Asia/Kolkata"]),
+)
+def test_moments_of_any_year_repeat_themselves_after_400_years(moment: datetime, cycles: int, name: str) -> None:
+    zone = None if name == "" else ZoneInfo(name)
+    micros = (moment - datetime(1970, 1, 1)) // timedelta(microseconds=1)
+    plain = moment.replace(tzinfo=UTC).astimezone(zone).isoformat() if zone else moment.isoformat()
+    assert moment_text(micros, zone) == plain
+    far = moment_text(micros + cycles * 146_097 * 86_400_000_000, None)
+    year = moment.year + 400 * cycles
+    sign = "-" if year < 0 else "+" if year > 9999 else ""
+    assert far == f"{sign}{abs(year):04d}{moment.isoformat()[4:]}"
+    assert day_text(moment.toordinal() - 719_163 + cycles * 146_097) == far.partition("T")[0]

@@ -98,8 +98,8 @@ CODES: tuple[Code, ...] = (
     ),
     Code(
         "LB6114",
-        "Source columns that differ only in case",
-        "Spark takes them for one column unless the session says otherwise.",
+        "Source columns of the same name, or that differ only in case",
+        "Spark takes such names for one column; those that differ in case, unless the session says otherwise.",
         "    id,ID",
         "Rename one of them, or set `spark.sql.caseSensitive=true`.",
     ),
@@ -246,7 +246,7 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6208",
         "The record is malformed",
-        "A line has too few or too many values, or is not JSON.",
+        "A line has too few or too many values, is not JSON, or is a JSON object that has a key twice.",
         "    `1,2,3` under a header of two columns",
         "Mend the line; `raw` in the quarantine holds it as it was read.",
     ),

@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from lakebed.render.moments import day_text, moment_text
 from lakebed.render.table_text import column_widths, table_text, total_width
 from lakebed.render.terminal import cut, one_line
 
@@ -54,7 +55,10 @@ def json_value(value: Any) -> Any:
 
 
 def row_encoder(schema: StructType, time_zone: str) -> Callable[[Any], list[Any]]:
-    """A function that gives the JSON values of a Spark row, in order; instants are in `time_zone`, with its offset."""
+    """A function that gives the JSON values of a Spark row, in order; instants are in `time_zone`, with its offset.
+
+    Dates and timestamps may also be numbers: days, microseconds since 1970.
+    """
     zone = ZoneInfo(time_zone)
     encoders = [_encoder(f.dataType, zone) for f in schema.fields]
     return lambda row: [encode(v) for encode, v in zip(encoders, row, strict=True)]
@@ -65,8 +69,14 @@ def _encoder(type_: DataType, zone: ZoneInfo) -> _Encoder:
     from pyspark.sql import types as t
 
     match type_:
+        case t.DateType():
+            return lambda v: day_text(v) if isinstance(v, int) else json_value(v)
+        case t.TimestampNTZType():
+            return lambda v: moment_text(v, None) if isinstance(v, int) else json_value(v)
         case t.TimestampType():
-            return _optional(lambda v: v.astimezone(zone).isoformat())
+            return _optional(
+                lambda v: moment_text(v, zone) if isinstance(v, int) else v.astimezone(zone).isoformat(),
+            )
         case t.ArrayType():
             item = _encoder(type_.elementType, zone)
             return _optional(lambda v: [item(x) for x in v])

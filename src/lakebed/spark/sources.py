@@ -152,10 +152,21 @@ def _json_rows(
     frame: DataFrame, files: Sequence[str], parsing: dict[str, str], url: Column, offset: Column, start: Column
 ) -> SourcePart:
     good = F.coalesce(F.col("good"), F.lit(False))
+    # To a map of texts JSON is read also where a key is there twice, at any depth.
+    lenient = F.from_json(
+        F.concat(F.lit("["), F.col("line"), F.lit("]")), "array<map<string,string>>", {**json_values.STRICT, **parsing}
+    )
+    twice = F.is_valid_utf8("line") & (F.array_size(lenient) == 1) & F.get(lenient, F.lit(0)).isNotNull()
+    twice = F.coalesce(twice, F.lit(False))
     return SourcePart(
         frame,
         None,
-        (RowFault(~good, MALFORMED, "one JSON object, no key twice"),),
+        (
+            RowFault(
+                ~good & F.coalesce(twice, F.lit(False)), MALFORMED, "one JSON object in which no key is there twice"
+            ),
+            RowFault(~good, MALFORMED, "one JSON object"),
+        ),
         # In JSON line breaks stand between values only: a record of a document becomes one line.
         F.make_valid_utf8(F.regexp_replace("line", r"[\r\n]+", " ")),
         url,
@@ -188,23 +199,27 @@ def _parquet_parts(
 
 
 def _refuse_case_clashes(session: SparkSession, members: Members, where: str) -> None:
-    """Raise `IngestError` for struct members that Spark cannot tell apart: names that differ only in case."""
-    if (session.conf.get(_CASE_SENSITIVE, "false") or "false").lower() == "true":
-        return
-    clashes = list(_clashes(members, ()))
+    """Raise `IngestError` for names that Spark cannot tell apart: the same ones, and those that differ only in case."""
+    told_apart = (session.conf.get(_CASE_SENSITIVE, "false") or "false").lower() == "true"
+    clashes = [(path, names) for path, names in _clashes(members, ()) if not told_apart or len(set(names)) < len(names)]
     if clashes:
         raise IngestError(
             *(
                 Diagnostic(
                     CASE_CLASH,
-                    f"{where} has names that differ only in case: {', '.join(map(repr, names))}",
+                    f"{where} has {_how_alike(names)}: {', '.join(map(repr, names))}",
                     path=".".join(path) or None,
                     found=", ".join(names),
-                    remedy=f"rename one of them, or set {_CASE_SENSITIVE}=true",
+                    remedy="rename one of them"
+                    + (f", or set {_CASE_SENSITIVE}=true" if len(set(names)) == len(names) else ""),
                 )
                 for path, names in clashes
             )
         )
+
+
+def _how_alike(names: Sequence[str]) -> str:
+    return "names that differ only in case" if len(set(names)) == len(names) else "a name more than once"
 
 
 def _clashes(type_: SourceType, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:

@@ -104,6 +104,7 @@ def command(
                 frame = frame.selectExpr(*split_expressions(columns))
             names = frame.columns
             encode = row_encoder(frame.schema, lake.time_zone)
+            frame = _fetchable(frame)
             progress("reading")
             rows = _stream(frame, limit) if session.json_mode else _collect(frame, limit)
         # The spinner is gone from here on: rows may be printed.
@@ -204,7 +205,7 @@ def _made_null(errors: DataFrame) -> list[Diagnostic]:
 
 @contextmanager
 def _showable() -> Iterator[None]:
-    """Python has no dates before the year 1 or after 9999, and says so with a `ValueError` while rows are fetched."""
+    """What Python cannot hold, such as the year 0 in a VARIANT, is a `ValueError` while rows are fetched."""
     try:
         yield
     except (ValueError, OverflowError) as error:
@@ -213,6 +214,12 @@ def _showable() -> Iterator[None]:
             f"a value cannot be shown: {error}",
             remedy="make it a text with --select 'cast(COLUMN as string) as COLUMN'",
         ) from error
+
+
+def _fetchable(frame: DataFrame) -> DataFrame:
+    from lakebed.spark.counted_moments import with_counted_moments
+
+    return with_counted_moments(frame)
 
 
 def _stream(frame: DataFrame, limit: int) -> Iterator[Row]:

@@ -1,0 +1,67 @@
+"""Give the days and moments of rows as numbers, for those who fetch them: PySpark fails at years that Python lacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.spark.clocks import UTC, wall_to_instant
+
+_Count = Callable[[Column], Column]
+
+
+def with_counted_moments(frame: DataFrame) -> DataFrame:
+    """The rows of a frame, by position: dates as days, timestamps as microseconds since 1970, at every depth.
+
+    Wall clocks are counted as if they were of UTC. What has no moments inside stays as it is.
+    """
+    counts = [_count(f.dataType) for f in frame.schema.fields]
+    if all(count is None for count in counts):
+        return frame
+    plain = frame.toDF(*(f"c{i}" for i in range(len(counts))))
+    columns = ((F.col(f"c{i}"), count) for i, count in enumerate(counts))
+    return plain.select(*((c if count is None else count(c)).alias(f"c{i}") for i, (c, count) in enumerate(columns)))
+
+
+def _count(type_: spark.DataType) -> _Count | None:
+    match type_:
+        case spark.DateType():
+            return F.unix_date
+        case spark.TimestampType():
+            return F.unix_micros
+        case spark.TimestampNTZType():
+            return lambda x: F.unix_micros(wall_to_instant(x, UTC))
+        case spark.ArrayType():
+            item = _count(type_.elementType)
+            return None if item is None else lambda x: F.transform(x, item)
+        case spark.MapType():
+            return _count_entries(type_)
+        case spark.StructType():
+            return _count_members(type_)
+        case _:
+            return None
+
+
+def _count_entries(type_: spark.MapType) -> _Count | None:
+    key, value = _count(type_.keyType), _count(type_.valueType)
+
+    def count(x: Column) -> Column:
+        x = x if value is None else F.transform_values(x, lambda _, v: value(v))
+        return x if key is None else F.transform_keys(x, lambda k, _: key(k))
+
+    return None if key is None and value is None else count
+
+
+def _count_members(type_: spark.StructType) -> _Count | None:
+    counts = [(f.name, _count(f.dataType)) for f in type_.fields]
+
+    def member(x: Column, name: str, count: _Count | None) -> Column:
+        value = x.getField(name)
+        return (value if count is None else count(value)).alias(name)
+
+    if all(count is None for _, count in counts):
+        return None
+    return lambda x: F.when(x.isNotNull(), F.struct(*(member(x, name, count) for name, count in counts)))
