@@ -11,6 +11,7 @@ from pyspark.sql import functions as F
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, StoreError, UsageError
 from lakebed.model import Field, Int32, Option, String
+from lakebed.spark.quarantine import without_logins
 from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.store import LocalStore
 
@@ -214,3 +215,10 @@ def test_rows_without_room_are_told_with_their_directory() -> None:
     assert "No space left on device" in str(caught.value)
     with pytest.raises(IngestError), spark_errors(), writing_rows("/w/d.db/t/.staging-1"):
         raise JavaError("Caused by: java.lang.IllegalStateException: no")
+
+
+def test_logins_in_the_paths_of_bad_rows_are_hidden(spark) -> None:
+    paths = ["ftp://me:hunter2xyz@host/a.csv", "/plain.csv"]
+    rows = spark.createDataFrame([(p,) for p in (*paths, None)], "file string")
+    assert without_logins(rows, paths[1:]) is rows
+    assert [r["file"] for r in without_logins(rows, paths).collect()] == ["ftp://***@host/a.csv", "/plain.csv", None]
