@@ -37,7 +37,11 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """One problem of one input. Secrets in its URLs are not kept; see `lakebed.redaction`."""
+    """One problem of one input. Secrets in its URLs are not kept; see `lakebed.redaction`.
+
+    `remedy` is for every front end, or for the command line where `python_remedy` says the same for a program:
+    `str(diagnostic)`, and so an error in Python, shows the latter.
+    """
 
     code: str
     message: str
@@ -48,9 +52,10 @@ class Diagnostic:
     found: str | None = None
     remedy: str | None = None
     suggestions: tuple[str, ...] = ()
+    python_remedy: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("message", "path", "expected", "found", "remedy"):
+        for name in ("message", "path", "expected", "found", "remedy", "python_remedy"):
             text = getattr(self, name)
             if text is not None and (shown := redact(text)) != text:
                 object.__setattr__(self, name, shown)
@@ -70,15 +75,20 @@ class Diagnostic:
             expected=clean(self.expected),
             found=clean(self.found),
             remedy=clean(self.remedy),
+            python_remedy=clean(self.python_remedy),
         )
 
     def __str__(self) -> str:
+        return self.text(self.python_remedy or self.remedy)
+
+    def text(self, remedy: str | None) -> str:
+        """The diagnostic with this remedy, in the style of a compiler."""
         where = f"{self.position}: " if self.position else ""
         text = f"{where}{self.severity}[{self.code}]: {self.message}"
         if self.suggestions:
             text += f" (did you mean {' or '.join(repr(s) for s in self.suggestions)}?)"
-        if self.remedy:
-            text += f"\n    remedy: {self.remedy}"
+        if remedy:
+            text += f"\n    remedy: {remedy}"
         return text
 
     def to_json(self) -> dict[str, Any]:
@@ -90,7 +100,7 @@ class Diagnostic:
                 "line": self.position.line,
                 "column": self.position.column,
             }
-        for key in ("path", "expected", "found", "remedy"):
+        for key in ("path", "expected", "found", "remedy", "python_remedy"):
             value = getattr(self, key)
             if value is not None:
                 out[key] = value

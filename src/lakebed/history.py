@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableSchema
+from lakebed.readable import Readable
 from lakebed.store.base import Store
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
@@ -20,8 +21,10 @@ class Version:
 
 
 @dataclass(frozen=True, slots=True)
-class History:
+class History(Readable):
     """Versions and snapshots, each in ascending order of their numbers."""
+
+    renderer: ClassVar[str] = "lakebed.render.history_text:history_text"
 
     name: TableName
     versions: tuple[Version, ...]

@@ -138,6 +138,21 @@ def test_types_are_spelt_for_people_in_one_way() -> None:
     assert hits(spelt, [m for m in MODULES if not foreign & set(m.parts)]) == []
 
 
+def test_remedies_of_the_command_line_have_a_python_spelling_too() -> None:
+    """An error in a program does not talk of flags; the command line itself may."""
+    flag = re.compile(r"(^|[\s(`'])--[a-z]")
+    found = []
+    for path in MODULES:
+        if {"cli", "codes", "demo"} & set(path.parts):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            said = {k.arg: ast.unparse(k.value) for k in node.keywords if k.arg} if isinstance(node, ast.Call) else {}
+            if flag.search(said.get("remedy", "")) and "python_remedy" not in said and "`lakebed" not in said["remedy"]:
+                found.append(f"{path.relative_to(REPOSITORY)}:{node.lineno}")
+            assert not flag.search(said.get("python_remedy", "")), path
+    assert found == []
+
+
 def test_every_code_says_what_to_do() -> None:
     from lakebed.codes import register
 

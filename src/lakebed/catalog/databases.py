@@ -180,7 +180,8 @@ class Databases:
                     HOLDS_TABLES,
                     f"the database {quote(database)} holds {what}: {_listed([quote(t.table) for t in tables])}",
                     found=database,
-                    remedy="Drop the tables first, or drop the database with cascade (--cascade).",
+                    remedy="Drop the tables first, or drop the database with --cascade.",
+                    python_remedy="drop the tables first, or drop the database with cascade=True",
                 )
             )
         if others:
@@ -191,7 +192,8 @@ class Databases:
                     f"the database {quote(database)} holds no table, but other things in {path}: {_listed(others)}",
                     path=path,
                     found=database,
-                    remedy="Move them away, or drop the database with cascade (--cascade), which deletes them.",
+                    remedy="Move them away, or drop the database with --cascade, which deletes them.",
+                    python_remedy="move them away, or drop the database with cascade=True, which deletes them",
                 )
             )
 
@@ -236,7 +238,9 @@ def already_there(name: TableName) -> AlreadyExistsError:
 
 def missing_branch(name: TableName, branch: str) -> NotFoundError:
     """The error for a branch that the table does not have."""
-    return NotFoundError(Diagnostic(NO_TABLE, f"the table {name} has no branch {branch!r}", found=branch))
+    remedy, in_python = f"`lakebed branch list '{name}'` lists them", f"lake.branches({str(name)!r}).list() has them"
+    message = f"the table {name} has no branch {branch!r}"
+    return NotFoundError(Diagnostic(NO_TABLE, message, found=branch, remedy=remedy, python_remedy=in_python))
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -89,6 +89,7 @@ def _refusal(message: str, found: str) -> RefusedError:
             EXTERNAL_DATA,
             message,
             found=found,
-            remedy="Drop it with purge (--purge) to give these files up; they are not deleted.",
+            remedy="Drop it with --purge to give these files up; they are not deleted.",
+            python_remedy="drop it with purge=True to give these files up; they are not deleted",
         )
     )

@@ -174,6 +174,8 @@ def branch_of(database: str, table: str) -> tuple[TableName, str | None]:
                 f"{table!r} is a system table, which can only be read",
                 found=table,
                 remedy=f"`lakebed read` prints it; `lakebed history '{name}'` shows versions and snapshots.",
+                python_remedy=f"lake.inspect({str(name)!r}) reads it, lake.history({str(name)!r}) "
+                "has versions and snapshots",
             )
         )
     if rest:

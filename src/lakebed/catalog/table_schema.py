@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakebed.model.extra import canonical_json
 from lakebed.physical.types import (
@@ -14,6 +14,7 @@ from lakebed.physical.types import (
     DataField,
     outer_rows,
 )
+from lakebed.readable import Readable
 
 if TYPE_CHECKING:
     from lakebed.model.schema import Schema
@@ -23,11 +24,13 @@ CURRENT_VERSION = 3
 
 
 @dataclass(frozen=True, slots=True)
-class TableSchema:
+class TableSchema(Readable):
     """One schema file's content (Paimon specification, "Schema").
 
     `options` is a read-only mapping of text to text. `time_millis` is the writer's clock in milliseconds since 1970.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.schema_text:version_text"
 
     id: int
     fields: tuple[DataField, ...]

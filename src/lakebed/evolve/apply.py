@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakebed.catalog.branches import has_schema, has_snapshots
 from lakebed.catalog.names import TableName, TableRef
@@ -16,6 +16,7 @@ from lakebed.evolve.approvals import check_codes, unmatched
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.plan import Plan, TablePlan, approval, leave_missing
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
+from lakebed.readable import Readable
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
@@ -36,8 +37,10 @@ class AppliedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class AppliedPlan:
+class AppliedPlan(Readable):
     """What became of each table, in the order of the plan, and warnings about what was approved in vain."""
+
+    renderer: ClassVar[str] = "lakebed.render.plan_text:render_applied"
 
     tables: tuple[AppliedTable, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -119,6 +122,7 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
                 position=change.position,
                 path=change.column or None,
                 remedy=f"--allow {approval(code, change)}",
+                python_remedy=f'lake.apply(plan, allow=["{approval(code, change)}"])',
             )
         )
     if problems:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Position
@@ -13,6 +13,7 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict, worst
 from lakebed.physical import path_text
+from lakebed.readable import Readable
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +53,7 @@ class PlannedChange:
 
 
 @dataclass(frozen=True, slots=True)
-class TablePlan:
+class TablePlan(Readable):
     """The plan of one table, bound to its newest version: id and fingerprint, or both None for a table to be made.
 
     `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
@@ -60,6 +61,8 @@ class TablePlan:
     `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan. `drift` is told where a change
     undoes what was made outside of `apply`.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.plan_text:render_table_plan"
 
     name: str
     create: bool
@@ -101,13 +104,15 @@ class TablePlan:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Readable):
     """The plans of several tables, in the order of their declaration, and what was said about the manifests.
 
     `approvals` are the changes that may happen, each `CODE` or `CODE:column`, as they were given when the plan was
     made; a saved plan carries them. `undeclared` are the tables of the warehouse that no manifest declares, where that
     was asked for.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.plan_text:render_plan"
 
     tables: tuple[TablePlan, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -184,4 +184,5 @@ def _diagnostic(value: Mapping[str, Any]) -> Diagnostic:
         found=value.get("found"),
         remedy=value.get("remedy"),
         suggestions=tuple(value.get("suggestions", ())),
+        python_remedy=value.get("python_remedy"),
     )

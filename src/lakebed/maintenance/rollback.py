@@ -188,7 +188,8 @@ def roll_back_snapshots(
                 f"tags keep later snapshots, which would be lost: {', '.join(later_tags)}",
                 path=place.label,
                 found=", ".join(later_tags),
-                remedy="Delete the tags first, or give --delete-tags (`delete_tags=True`).",
+                remedy="Delete the tags first, or give --delete-tags.",
+                python_remedy="delete the tags first, or give delete_tags=True",
             )
         )
     for name in later_tags:

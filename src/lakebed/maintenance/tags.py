@@ -193,6 +193,8 @@ class Tags:
                     path=self._place.label,
                     found=name,
                     suggestions=near_names(name, known),
+                    remedy=f"`lakebed tag list '{self._place.label}'` lists the tags",
+                    python_remedy=f"lake.tags({self._place.label!r}).list() has the tags",
                 )
             )
         return Tag(name, self._snapshots.tag(name), *_times(self._place.store.read(self._path(name))))

@@ -134,6 +134,7 @@ def _asked(question: Rename) -> Diagnostic:
         "comes: is it a rename?",
         path=question.new,
         remedy=f"Answer with --rename '{question}', and its values stay, or with --no-rename '{question}'.",
+        python_remedy=f"answer with renames=['{question}'], and its values stay, or with no_renames=['{question}']",
     )
 
 

@@ -214,6 +214,7 @@ def _broken_rules(name: TableName, versions: Iterable[TableSchema]) -> Iterator[
                     f"{name}: version {version.id} cannot be a Paimon table's: {message}",
                     path=path,
                     remedy=f"Leave {name} out (--table), or change the property in the source's `metadata` file.",
+                    python_remedy=f"leave {name} out of tables, or change the property in its `metadata` file",
                 )
 
 

@@ -80,6 +80,7 @@ def _not_migrated(name: TableName, path: str, problem: str) -> Diagnostic:
         f"{name} cannot be migrated with all that it holds: {problem}",
         path=path,
         remedy=f"Give --schema-only to take over the schema and nothing else, or leave {name} out (--table).",
+        python_remedy=f"give schema_only=True to take over the schema and nothing else, or leave {name} out of tables=",
     )
 
 

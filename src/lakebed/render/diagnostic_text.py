@@ -9,7 +9,7 @@ _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE
 
 
 def diagnostic_text(diagnostic: Diagnostic, *, colour: bool = False) -> str:
-    """Place, severity, code and message on one line, the remedy on the next."""
+    """Place, severity, code and message on one line, the remedy of the command line on the next."""
     label = f"{diagnostic.severity}[{diagnostic.code}]"
-    before, _, after = str(diagnostic).partition(label)
+    before, _, after = diagnostic.text(diagnostic.remedy).partition(label)
     return f"{plain(before, colour)}{styled(label, _STYLES[diagnostic.severity], colour)}{plain(after, colour)}"

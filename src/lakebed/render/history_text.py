@@ -12,7 +12,7 @@ from lakebed.table.snapshot import Snapshot
 _INDENT = " " * len("2013-01-01 00:00:00  ")
 
 
-def history_text(history: History, time_zone: str, *, width: int | None = None) -> str:
+def history_text(history: History, time_zone: str = "UTC", *, width: int | None = None) -> str:
     """Times are shown in `time_zone`, to the second. In `width` columns of a terminal long changes are wrapped."""
     zone = ZoneInfo(time_zone)
     numbers = [v.schema.id for v in history.versions] + [s.id for s in history.snapshots]

@@ -37,6 +37,11 @@ def render_plan(plan: Plan, *, colour: bool = False, width: int | None = None) -
     return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
 
 
+def render_table_plan(table: TablePlan) -> str:
+    """One table of a plan; one line where it is as declared."""
+    return _table(table, frozenset(), False, None) if not table.is_noop else _unchanged(table)
+
+
 def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
     """What was done to each table; those that are as they were are counted."""
     lines = [line for table in applied.tables if table.changed for line in _applied(table, width)]
@@ -160,7 +165,11 @@ def _odf(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | N
 def _as_declared(plan: Plan) -> str:
     if len(plan.tables) > 1:
         return f"{len(plan.tables):,} tables are as declared"
-    return f"{one_line(plan.tables[0].name)} is as declared (schema {plan.tables[0].base_id})"
+    return _unchanged(plan.tables[0])
+
+
+def _unchanged(table: TablePlan) -> str:
+    return f"{one_line(table.name)} is as declared (schema {table.base_id})"
 
 
 def _totals(plan: Plan) -> str:

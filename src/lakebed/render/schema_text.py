@@ -48,6 +48,11 @@ def schema_text(name: str, schema: TableSchema, logical: Schema | None = None, *
     return "\n".join([*map(one_line, lines), "", table_text(_HEADING, rows, right={0}, width=width)])
 
 
+def version_text(schema: TableSchema) -> str:
+    """One version of a schema, whose table it does not say."""
+    return schema_text("", schema).lstrip()
+
+
 def field_rows(field: Field, column: DataField | None = None, depth: int = 0) -> list[_Row]:
     """A line for a field and each member: id (empty without a `column`), name, type, null, description."""
     attributes = "; ".join(f"{k}={attribute_text(v)}" for k, v in field.extra.items() if k != DESCRIPTION)

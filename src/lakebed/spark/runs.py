@@ -11,12 +11,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 from uuid import uuid4
 
 from lakebed.catalog.names import TableName
 from lakebed.diagnostics import Diagnostic
 from lakebed.model import JsonValue, canonical_json
+from lakebed.readable import Readable
 from lakebed.spark.source_files import SourceFile
 from lakebed.spark.source_listing import LeftOut
 
@@ -52,13 +53,15 @@ class MergedColumn:
 
 
 @dataclass(frozen=True, slots=True)
-class IngestResult:
+class IngestResult(Readable):
     """What a run did. Snapshots are None where there was nothing to commit.
 
     `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns that
     `merge_schema` has added or widened; `notices` are warnings. `repeated` says that the run itself was done before,
     and that nothing was done now; the counts and snapshots are those of then.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
 
     table: str
     run_id: str

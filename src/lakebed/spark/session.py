@@ -199,6 +199,7 @@ def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:
             expected="sc://host:15002",
             found=url,
             remedy="write sc://host:port; without --remote a local Spark is started",
+            python_remedy="write sc://host:port",
         )
     try:
         socket.create_connection((parts.hostname, port), timeout).close()

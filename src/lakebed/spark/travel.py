@@ -91,6 +91,7 @@ def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_
             "LB6702",
             f"table {name} has no snapshot at or before {travel.as_of}",
             remedy="`lakebed history TABLE` lists the snapshots and their times",
+            python_remedy=f"lake.history({str(name)!r}) has the snapshots and their times",
         )
     return found
 
@@ -105,6 +106,7 @@ def _at_watermark(snapshots: SnapshotManager, name: TableName, watermark: int) -
         "LB6702",
         f"no snapshot of table {name} has reached the watermark {watermark}",
         remedy="`lakebed read 'TABLE$snapshots'` lists the snapshots and their watermarks",
+        python_remedy=f"lake.inspect({f'{name}$snapshots'!r}) has the snapshots and their watermarks",
     )
 
 

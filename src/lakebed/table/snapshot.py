@@ -294,6 +294,8 @@ class SnapshotManager:
                 path=path,
                 found=name,
                 suggestions=near_names(name, self.tags()),
+                remedy="`lakebed tag list TABLE` lists the tags",
+                python_remedy="lake.tags(table).list() has the tags",
             ) from None
         return loads(data, source=path)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -13,15 +12,7 @@ from lakebed.cli.progress import stages
 from lakebed.cli.session import Session, common_options
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pyspark.sql import SparkSession
-
-    from lakebed.spark.ingest import IngestResult
-    from lakebed.spark.source_listing import LeftOut
-
-#: How many files a list names.
-_SHOWN = 10
 
 
 @click.command()
@@ -63,6 +54,7 @@ def command(
 ) -> ExitCode:
     """Ingest the files SOURCES into TABLE under its declared schema; bad rows go to its quarantine, with reasons."""
     from lakebed.catalog import TableName
+    from lakebed.render.ingest_text import ingest_text
     from lakebed.spark.session import check_spark
 
     lake = session.lake()
@@ -94,35 +86,4 @@ def command(
     session.output.diagnose(result.notices)
     none_good = result.rows_quarantined and not result.rows_written and not result.repeated
     code = ExitCode.QUARANTINED if none_good else ExitCode.OK
-    return session.finish(result.to_json(), lambda _: _text(result), code=code)
-
-
-def _text(result: IngestResult) -> str:
-    from lakebed.catalog import TableName
-
-    where = f"schema {result.schema_id}, run {result.run_id}"
-    if result.snapshot_id is not None:
-        where = f"snapshot {result.snapshot_id}, {where}"
-    lines = [
-        f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
-        f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
-    ]
-    lines += [str(column) for column in result.merged]
-    if result.repeated:
-        lines.append("this run was done before; nothing was done now")
-    lines += [f"skipped {f}: ingested before (--again ingests it again)" for f in result.skipped_files]
-    lines += _left_out(result.left_out)
-    if result.rows_quarantined:
-        quarantine = shlex.quote(str(TableName.parse(result.table).quarantine))
-        lines.append(f"bad rows and their reasons: lakebed read {quarantine} --select problems,raw")
-    return "\n".join(lines)
-
-
-def _left_out(files: Sequence[LeftOut]) -> list[str]:
-    """The files that were not read: how many, and the first of them by name."""
-    if not files:
-        return []
-    shown = [f"  {f.path} ({f.reason})" for f in files[:_SHOWN]]
-    if len(files) > _SHOWN:
-        shown.append(f"  and {len(files) - _SHOWN} more (--json names them all)")
-    return [f"left out {len(files)} {'file' if len(files) == 1 else 'files'}:", *shown]
+    return session.finish(result.to_json(), lambda _: ingest_text(result, command_line=True), code=code)

@@ -166,5 +166,5 @@ def _type(value: Any) -> pa.DataType:
 
 
 def _unreadable(reason: str) -> ConversionError:
-    remedy = "give a schema as `lakebed convert --to arrow-json` prints it"
+    remedy = "give a schema as `to_arrow_json`, and `lakebed convert --to arrow-json`, make it"
     return ConversionError(Diagnostic("LB2409", f"this is no Arrow schema in JSON: {reason}", remedy=remedy))

@@ -1,0 +1,50 @@
+"""What an ingest did, for people."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lakebed.catalog import TableName
+
+if TYPE_CHECKING:
+    from lakebed.spark.runs import IngestResult
+    from lakebed.spark.source_listing import LeftOut
+
+#: How many files a list names.
+_SHOWN = 10
+
+
+def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
+    """What was read, written, quarantined, merged and skipped, and what can be done about it, there or in Python."""
+    where = f"schema {result.schema_id}, run {result.run_id}"
+    if result.snapshot_id is not None:
+        where = f"snapshot {result.snapshot_id}, {where}"
+    lines = [
+        f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
+        f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
+    ]
+    lines += [str(column) for column in result.merged]
+    if result.repeated:
+        lines.append("this run was done before; nothing was done now")
+    again = "--again" if command_line else "again=True"
+    lines += [f"skipped {f}: ingested before ({again} ingests it again)" for f in result.skipped_files]
+    lines += _left_out(result.left_out, "--json names" if command_line else "left_out names")
+    if result.rows_quarantined:
+        quarantine = str(TableName.parse(result.table).quarantine)
+        shown = f"lakebed read {shlex.quote(quarantine)} --select problems,raw"
+        lines.append(f"bad rows and their reasons: {shown if command_line else f'lake.read(spark, {quarantine!r})'}")
+    if not command_line:
+        lines += map(str, result.notices)
+    return "\n".join(lines)
+
+
+def _left_out(files: Sequence[LeftOut], all_of_them: str) -> list[str]:
+    """The files that were not read: how many, and the first of them by name."""
+    if not files:
+        return []
+    shown = [f"  {f.path} ({f.reason})" for f in files[:_SHOWN]]
+    if len(files) > _SHOWN:
+        shown.append(f"  and {len(files) - _SHOWN} more ({all_of_them} them all)")
+    return [f"left out {len(files)} {'file' if len(files) == 1 else 'files'}:", *shown]
