@@ -42,7 +42,7 @@ def test_system_tables_are_told_from_bad_names(text):
     with pytest.raises(UnsupportedError) as caught:
         TableRef.parse(text)
     assert caught.value.code == "LB3709"
-    assert "lakebed history 'd.t'" in str(caught.value)
+    assert "lake.history('d.t')" in str(caught.value)
 
 
 @pytest.mark.parametrize("text", ["d.t$x", "d.t$", "d.$branch_b", "d.t$branch_", "d.t$a$b$c", "d.t$branch_b$x", "d.$"])

@@ -151,7 +151,7 @@ def test_an_open_question_or_a_problem_stops_everything_before_anything_is_writt
     with pytest.raises(RefusedError) as caught:
         migrate(plan)
     assert (caught.value.code, caught.value.exit_code) == ("LB3753", 11)
-    assert "--rename 'shop.users:1:town=city'" in str(caught.value)
+    assert "renames=['shop.users:1:town=city']" in str(caught.value)
     assert below(store, "/new") == {}
     answered = planned(store, renames=["shop.users:2:id=key"], no_renames=["shop.users:1:town=city"])
     migrate(answered)

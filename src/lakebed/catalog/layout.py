@@ -96,7 +96,6 @@ def _ensure_directory(store: Store, root: str) -> None:
             f"there is no warehouse {root}: the directory does not exist",
             path=root,
             remedy="Check the path, or make a warehouse there with `lakebed init`.",
-            python_remedy="check the path, or make an empty directory there",
         )
     )
 
