@@ -8,7 +8,8 @@ SHELL := bash
 
 VENV := .venv
 REFEREES := .venv-referees
-BARE := .venv-bare
+EXTRAS := .venv-extras
+OLDEST := .venv-oldest
 ARROW := .venv-arrow
 ARROW_18 := .venv-arrow18
 BIN := $(VENV)/bin
@@ -21,7 +22,8 @@ JAR := .cache/referees/paimon-python-java-bridge-0.9.0.jar
 DEMO_STAMP := $(VENV)/.stamp-demo
 DEV_STAMP := $(VENV)/.stamp-dev
 REFEREES_STAMP := $(REFEREES)/.stamp
-BARE_STAMP := $(BARE)/.stamp
+EXTRA_STAMPS := $(patsubst %,$(EXTRAS)/%/.stamp,base arrow spark connect fsspec demo)
+OLDEST_STAMP := $(OLDEST)/.stamp
 ARROW_STAMPS := $(ARROW)/.stamp $(ARROW_18)/.stamp
 
 # The home of a Java 17+; asked for in recipes only, since it may install one.
@@ -62,10 +64,13 @@ bench: $(DEV_STAMP) ## Measure against Spark's own readers
 
 ##@ Environments
 .PHONY: environments
-environments: $(DEV_STAMP) referees $(BARE_STAMP) arrow ## All environments that the tests need
+environments: $(DEV_STAMP) referees extras arrow $(OLDEST_STAMP) ## All environments that the tests need
 
 .PHONY: referees
 referees: $(REFEREES_STAMP) $(JAR) ## pypaimon, pypaimon-rust and the jar of Java Paimon
+
+.PHONY: extras
+extras: $(EXTRA_STAMPS) ## What each extra asks for, each alone
 
 .PHONY: arrow
 arrow: $(ARROW_STAMPS) ## The oldest and the newest pyarrow, without Spark
@@ -92,9 +97,17 @@ $(ARROW_STAMPS): constraints/arrow.txt constraints/main.txt | scripts/make_envir
 	$(@D)/bin/python $(PIP) $(if $(VERSION),,--constraint constraints/main.txt) --requirement constraints/arrow.txt 'pyarrow$(VERSION)'
 	touch $@
 
-# The wheel and what it asks for are installed there by the test itself.
-$(BARE_STAMP): | scripts/make_environment.sh
-	scripts/make_environment.sh $(BARE)
+# The wheel itself is put there by the tests, which see that nothing but what it asks for is there. So each is made anew.
+$(EXTRA_STAMPS): $(EXTRAS)/%/.stamp: pyproject.toml constraints/main.txt | scripts/make_environment.sh
+	rm -rf $(@D)
+	scripts/make_environment.sh $(@D)
+	$(@D)/bin/python $(PIP) --no-compile --constraint constraints/main.txt '.$(patsubst [base],,[$*])'
+	touch $@
+
+# The oldest versions that pyproject.toml allows, for tests that run from this directory.
+$(OLDEST_STAMP): constraints/oldest.txt | scripts/make_environment.sh
+	scripts/make_environment.sh $(OLDEST)
+	$(OLDEST)/bin/python $(PIP) --no-compile --requirement constraints/oldest.txt
 	touch $@
 
 $(JAR): scripts/fetch_java_referee.py | $(REFEREES_STAMP)
@@ -108,7 +121,7 @@ clean: ## Remove what builds, checks and the demo leave behind
 
 .PHONY: distclean
 distclean: clean ## Remove the environments too
-	rm -rf $(VENV) $(REFEREES) $(BARE) $(ARROW) $(ARROW_18) .cache
+	rm -rf $(VENV) $(REFEREES) $(EXTRAS) $(OLDEST) $(ARROW) $(ARROW_18) .cache
 
 .PHONY: help
 help: ## Show this list

@@ -1,18 +1,15 @@
 """The wheel: what is in it, and that it works where nothing else of this repository is."""
 
 import json
-import os
-import subprocess
-import sys
 import tomllib
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
-BARE = REPOSITORY / ".venv-bare"
+TABLES = REPOSITORY.parent / "shared" / "tables"
 DEMO = REPOSITORY / "demo-warehouse"
 
 SCRIPT = """\
@@ -43,35 +40,9 @@ FLIGHTS = 336_776
 
 
 @pytest.fixture(scope="session")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel of this tree."""
-    target = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(target), str(REPOSITORY)]
-    subprocess.run(command, check=True, capture_output=True, text=True)
-    (built,) = target.glob("*.whl")
-    return built
-
-
-def run_bare(*command: str, **variables: str) -> str:
-    """The output of a command of the bare environment, which must succeed; nothing of this process leaks into it."""
-    environment = {
-        key: value for key, value in os.environ.items() if not key.startswith(("PYTHON", "PYSPARK", "SPARK"))
-    }
-    environment |= {"PATH": f"{BARE / 'bin'}{os.pathsep}{os.environ['PATH']}", "VIRTUAL_ENV": str(BARE), **variables}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=BARE, check=False)
-    assert done.returncode == 0, f"{command}\n{done.stdout[-2000:]}\n{done.stderr[-4000:]}"
-    return done.stdout
-
-
-@pytest.fixture(scope="session")
-def bare(wheel: Path) -> Iterator[Path]:
-    """The bin directory of an environment that holds the wheel, what it and its extra `spark` ask for, and no more."""
-    assert BARE.is_dir(), f"{BARE} is not there: `make environments` makes it"
-    pip = [str(BARE / "bin" / "python"), "-m", "pip", "--quiet", "--disable-pip-version-check"]
-    run_bare(*pip, "uninstall", "--yes", "lakebed")
-    run_bare(*pip, "install", "--constraint", str(REPOSITORY / "constraints" / "main.txt"), f"{wheel}[spark]")
-    run_bare(*pip, "check")
-    return BARE / "bin"
+def bare(environment_of: Callable[[str], Path]) -> Path:
+    """The environment of the extra `spark`."""
+    return environment_of("spark")
 
 
 @pytest.fixture(scope="session")
@@ -110,32 +81,39 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 
 
 @pytest.mark.slow
-def test_the_command_works_in_a_bare_environment(bare: Path) -> None:
-    assert run_bare(str(bare / "lakebed"), "--version").startswith("lakebed 0.")
-    assert "ingest" in run_bare(str(bare / "lakebed"), "--help")
+def test_the_command_works_in_a_bare_environment(bare: Path, run_in: Callable[..., str]) -> None:
+    assert run_in(bare, "lakebed", "--version").startswith("lakebed 0.")
+    assert "ingest" in run_in(bare, "lakebed", "--help")
 
 
 @pytest.mark.slow
-def test_spark_submit_reads_a_table(bare: Path, orders: Path, tmp_path: Path) -> None:
-    answer = submit(bare, tmp_path, orders, "shop.orders", "total")
+def test_the_extra_spark_alone_is_enough(bare: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
+    tables = [str(TABLES)] if TABLES.is_dir() else []
+    printed = run_in(bare, "python", str(Path(__file__).with_name("smoke.py")), "spark", str(tmp_path), *tables)
+    assert printed.splitlines()[-1].startswith("lakebed ")
+
+
+@pytest.mark.slow
+def test_spark_submit_reads_a_table(bare: Path, run_in: Callable[..., str], orders: Path, tmp_path: Path) -> None:
+    answer = submit(run_in, bare, tmp_path, orders, "shop.orders", "total")
     assert answer["counts"] == {"10": 1, "20": 1, "30": 1}
-    assert answer["place"].startswith(str(BARE)), "another Lakebed than the wheel's was imported"
+    assert answer["place"].startswith(str(bare)), "another Lakebed than the wheel's was imported"
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not DEMO.is_dir(), reason=f"no {DEMO.name}: `make demo` makes it")
-def test_spark_submit_reads_the_table_of_the_demo(bare: Path, tmp_path: Path) -> None:
-    counts = submit(bare, tmp_path, DEMO, "nyc.flights", "month")["counts"]
+def test_spark_submit_reads_the_table_of_the_demo(bare: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
+    counts = submit(run_in, bare, tmp_path, DEMO, "nyc.flights", "month")["counts"]
     assert set(counts) == {str(month) for month in range(1, 13)}
     assert FLIGHTS * 0.9 < sum(counts.values()) <= FLIGHTS
 
 
-def submit(bare: Path, directory: Path, warehouse: Path, table: str, column: str) -> dict:
+def submit(
+    run_in: Callable[..., str], environment: Path, directory: Path, warehouse: Path, table: str, column: str
+) -> dict:
     """What the script prints, run by spark-submit."""
     script = directory / "script.py"
     script.write_text(SCRIPT, encoding="utf-8")
     options = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1"]
-    command = [str(bare / "spark-submit"), *options, str(script), str(warehouse), table, column]
-    python = str(bare / "python")
-    printed = run_bare(*command, PYSPARK_PYTHON=python, PYSPARK_DRIVER_PYTHON=python, SPARK_LOCAL_IP="127.0.0.1")
+    printed = run_in(environment, "spark-submit", *options, str(script), str(warehouse), table, column)
     return json.loads(printed.strip().splitlines()[-1])

@@ -1,0 +1,49 @@
+"""Each extra alone is enough for what it promises; the oldest versions that are allowed are pinned."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+SMOKE = Path(__file__).with_name("smoke.py")
+TABLES = REPOSITORY.parent / "shared" / "tables"
+_BOUND = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z]+\])?>=([0-9.]+)")
+
+
+def project() -> dict:
+    return tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+
+
+def smoke(run_in: Callable[..., str], environment: Path, extra: str, directory: Path, **variables: str) -> None:
+    tables = [str(TABLES)] if TABLES.is_dir() else []
+    printed = run_in(environment, "python", str(SMOKE), extra, str(directory), *tables, **variables)
+    assert printed.splitlines()[-1].startswith("lakebed ")
+
+
+def test_every_extra_has_its_turn() -> None:
+    assert set(project()["optional-dependencies"]) == {"spark", "arrow", "connect", "fsspec", "demo"}
+
+
+# `spark` has its turn beside the wheel's other tests there: an environment is one process' at a time.
+@pytest.mark.slow
+@pytest.mark.parametrize("extra", ["base", "arrow", "fsspec"])
+def test_an_extra_alone_is_enough(
+    extra: str, environment_of: Callable[[str], Path], run_in: Callable[..., str], tmp_path: Path
+) -> None:
+    smoke(run_in, environment_of(extra), extra, tmp_path)
+
+
+def test_the_oldest_versions_are_those_that_are_allowed() -> None:
+    lines = (REPOSITORY / "constraints" / "oldest.txt").read_text(encoding="utf-8").splitlines()
+    pinned = dict(line.split("==") for line in lines if "==" in line)
+    wanted = [*project()["dependencies"], *(n for e in project()["optional-dependencies"].values() for n in e)]
+    bounds = {found[1]: found[2] for need in wanted if (found := _BOUND.match(need))}
+    assert {"pyspark", "pyarrow", "click"} <= bounds.keys()
+    found = {name: ".".join(pinned[name].split(".")[: bound.count(".") + 1]) for name, bound in bounds.items()}
+    assert found == bounds
+    assert all(set(pinned[n].split(".")[b.count(".") + 1 :]) <= {"0"} for n, b in bounds.items())
