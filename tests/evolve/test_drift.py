@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from evolve.declarations import Warehouse, by_summary, manifest
 from evolve.tables import ids
 from evolve.test_plan_laws import LAW, declarations
+from lakebed import model as m
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION, applied_version
 from lakebed.catalog.table_schema import walk_fields
@@ -214,6 +216,28 @@ def test_a_rename_that_others_made_as_declared_is_agreed_with(lake: Warehouse) -
     assert ids(lake.newest())["remark"] == before
 
 
+def test_a_meaning_can_be_declared_for_what_others_made(lake: Warehouse) -> None:
+    others(
+        lake,
+        {"action": "addColumn", "fieldNames": ["theirs"], "dataType": "INT", "comment": None},
+        {"action": "updateColumnType", "fieldNames": ["count"], "newDataType": "BIGINT"},
+    )
+    adopted = FIELDS.replace("Int32", "UInt32") + "{name: theirs, type: {kind: Option, inner: UInt16}}"
+    plan = lake.plan_one(ours(adopted))
+    assert {c.kind for c in plan.changes} == {EditKind.MEANING}
+    assert (plan.drift, undone(plan)) == (None, set())
+
+
+def test_a_meaning_that_others_took_away_is_not_put_back_without_leave(lake: Warehouse) -> None:
+    unsigned = ours(FIELDS + "{name: u, type: {kind: Option, inner: UInt16}}")
+    lake.apply(unsigned)
+    logical = lake.newest().logical
+    plain = replace(logical, fields=(*logical.fields[:-1], replace(logical.fields[-1], type=m.optional(m.Int32()))))
+    lake.tables.get_schema_manager("db", "t").create_new_schema_version(plain)
+    (change,) = lake.plan_one(unsigned).changes
+    assert (change.kind, change.undoes_others) == (EditKind.MEANING, True)
+
+
 def test_both_changed_one_thing_otherwise_which_needs_leave(lake: Warehouse) -> None:
     others(lake, {"action": "setOption", "key": "size", "value": "8"}, {"action": "updateComment", "comment": "theirs"})
     text = manifest(FIELDS, head="options: {size: 16}\ndescription: new")
@@ -307,12 +331,26 @@ def said(schema: TableSchema) -> dict[Any, Any]:
     return found
 
 
+@st.composite
+def three(draw: st.DrawFn) -> tuple[TableManifest, TableManifest, TableManifest]:
+    """What was applied, what others made of it, and what is wanted; mostly something that agrees with the others."""
+    first, theirs, wanted = draw(declarations()), draw(declarations()), draw(declarations())
+    if not draw(st.integers(0, 3)):
+        return first, theirs, wanted
+    agreed = {f.name: f for f in theirs.schema.fields}
+    fields = (*agreed.values(), *(f for f in wanted.schema.fields if f.name not in agreed))
+    kept = [f for f in fields if f.name in agreed or f.type.kind == "Option"]
+    options = {**wanted.options, **theirs.options}
+    return first, theirs, replace(theirs, schema=replace(theirs.schema, fields=tuple(kept)), options=options)
+
+
 @LAW
-@given(declarations(), declarations(), declarations())
+@given(three())
 def test_without_leave_nothing_of_others_is_undone(
-    first: TableManifest, theirs: TableManifest, wanted: TableManifest
+    versions: tuple[TableManifest, TableManifest, TableManifest],
 ) -> None:
     """Of any three: what others changed between the first and the second is in the result, or the plan needs leave."""
+    first, theirs, wanted = versions
     applied = marked(first, None, []).target
     assert applied is not None
     newest = _made_by_others(applied, theirs)
@@ -330,11 +368,12 @@ def test_without_leave_nothing_of_others_is_undone(
 
 
 @LAW
-@given(declarations(), declarations(), declarations())
+@given(three())
 def test_a_plan_is_wishes_and_what_undoes_others(
-    first: TableManifest, theirs: TableManifest, wanted: TableManifest
+    versions: tuple[TableManifest, TableManifest, TableManifest],
 ) -> None:
     """What does not undo others is what the manifest would have asked of the version that was applied last."""
+    first, theirs, wanted = versions
     applied = marked(first, None, []).target
     assert applied is not None
     newest = _made_by_others(applied, theirs)
@@ -364,7 +403,9 @@ def test_going_back_to_what_was_applied_undoes_others_only(first: TableManifest,
 
 
 def _thing(change: PlannedChange) -> tuple[Any, ...]:
-    return change.kind, change.path, change.name, change.after
+    # Of a wanted type others may have made the stored part already.
+    kind = EditKind.TYPE if change.kind is EditKind.MEANING else change.kind
+    return kind, change.path, change.name, change.after
 
 
 def _made_by_others(base: TableSchema, theirs: TableManifest) -> TableSchema | None:

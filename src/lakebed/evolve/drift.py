@@ -103,9 +103,12 @@ class Outside:
                 return bool(before.attribute(place, name) != now.attribute(place, name))
             case EditKind.NULLABILITY:
                 return (was and was.nullable) != (is_ and is_.nullable)
-            case EditKind.TYPE | EditKind.MEANING:
-                same = was is not None and is_ is not None and _nullable(was) == _nullable(is_)
-                return not same or before.meaning(place) != now.meaning(place)
+            case EditKind.TYPE:
+                return was is None or is_ is None or _nullable(was) != _nullable(is_)
+            case EditKind.MEANING:
+                # A declared type that went with the column's type is no work on the meaning.
+                went = now.meaning(place) is None and was != is_
+                return not went and bool(before.meaning(place) != now.meaning(place))
             case _:
                 return self._is_moved(place)
 
