@@ -55,12 +55,21 @@ def test_integers_keep_their_low_bits(spark: SparkSession, source: str) -> None:
 
 
 def test_decimals_become_integers_by_their_whole_part(spark: SparkSession) -> None:
-    values = [decimal.Decimal(RANDOM.randrange(-(10**38) + 1, 10**38)).scaleb(-6) for _ in range(200)]
-    values += [decimal.Decimal(v) + d for v in (-(2**63), 2**63, 2**64, -(2**64)) for d in map(decimal.Decimal, "01")]
+    """With as many digits as there are: Python's usual 28 would leave wide decimals without their fractions."""
+    exact = decimal.Context(prec=60)
     targets = list(BITS)
-    found = evaluate(spark, values, "decimal(38,6)", "DECIMAL(38, 6)", targets)
-    for target, column in zip(targets, found, strict=True):
-        assert column == [low_bits(int(v), BITS[target]) for v in values], target
+    for precision, scale in ((38, 6), (38, 18), (38, 19), (20, 1), (19, 0)):
+        drawn = [RANDOM.randrange(-(10**precision) + 1, 10**precision) for _ in range(60)]
+        unscaled = [*drawn, *(sign * (10**precision - 1) for sign in (1, -1)), -1, 1, 0]
+        around = [2**63 + d for d in (-1, 0, 1)] + [2**64 + d for d in (-1, 0, 1)]
+        unscaled += [sign * v * 10**scale + d for v in around for sign in (1, -1) for d in (-1, 0, 1)]
+        values = [decimal.Decimal(v).scaleb(-scale, exact) for v in unscaled if abs(v) < 10**precision]
+        of = f"({precision}, {scale})"
+        found = evaluate(spark, values, f"decimal{of}", f"DECIMAL{of}", targets)
+        for target, column in zip(targets, found, strict=True):
+            wanted = [low_bits(int(v), BITS[target]) for v in values]
+            wrong = [(v, w, c) for v, w, c in zip(values, wanted, column, strict=True) if w != c]
+            assert wrong == [], f"{of} to {target}"
 
 
 def test_floating_point_numbers_saturate(spark: SparkSession) -> None:

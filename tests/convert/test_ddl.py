@@ -94,6 +94,16 @@ def test_dates_and_decimals_as_kamu_reads_them() -> None:
     ]
 
 
+def test_dates_and_decimals_inside_of_maps_and_structs_as_kamu_reads_them() -> None:
+    (map_, struct) = types_of(
+        "a MAP<INT, DATE> NOT NULL, b STRUCT<x DECIMAL(3, 1), y INT> NOT NULL", required_dates=True
+    )
+    assert map_ == m.Map(m.Int32(), m.Date())
+    assert struct == m.Struct((Field("x", m.Decimal(3, 1)), Field("y", m.Option(m.Int32()))))
+    (said,) = parse_ddl("a MAP<CHAR(2), DATE>", required_dates=True).fields
+    assert said.extra == {HINT: str(p.Map(p.Char(2, False), p.Date(False)))}
+
+
 def test_a_list_of_texts_and_quoted_names() -> None:
     schema = parse_ddl(["`a b` INT", '"c""d" DATE NOT NULL', "Int int"])
     assert [f.name for f in schema.fields] == ["a b", 'c"d', "Int"]
@@ -219,6 +229,7 @@ def test_types_that_no_column_list_can_say_are_all_reported_at_every_depth() -> 
         ("VARBINARY(4)", "VARBINARY(4)"),
         ("ARRAY<VARCHAR(3)>", str(p.Array(p.VarChar(3)))),
         ("MAP<CHAR(2), INT>", str(p.Map(p.Char(2, False), p.Int()))),
+        ("MAP<CHAR(2), STRING>", str(p.Map(p.Char(2, False), p.STRING))),
         ("MAP<INT, ARRAY<CHAR(2)>>", str(p.Map(p.Int(False), p.Array(p.Char(2))))),
     ],
 )

@@ -293,6 +293,7 @@ def test_a_member_of_a_struct_may_bring_its_own_length() -> None:
         ("array<char(2)", t.ArrayType(t.StringType())),
         ("map<char(2),int>", t.MapType(t.StringType(), t.StringType())),
         ("struct<y:char(2)>", t.StructType([t.StructField("x", t.StringType())])),
+        ("struct<X:char(2)>", t.StructType([t.StructField("x", t.StringType())])),
         ("struct<x:char(2),y:int>", t.StructType([t.StructField("x", t.StringType())])),
         ("", t.StringType()),
     ],
@@ -302,6 +303,11 @@ def test_lengths_of_another_type_are_refused(text: str, type_: t.DataType) -> No
         from_struct_type(t.StructType([t.StructField("a", type_, True, {LENGTHS: text})]))
     (found,) = caught.value.diagnostics
     assert (found.code, found.path, found.expected) == ("LB2111", "a", text)
+
+
+def test_the_elements_of_a_multiset_have_their_length() -> None:
+    field = Field("a", m.Map(m.Option(m.String()), m.Int32()), Extra({HINT: "CHAR(2) MULTISET"}))
+    assert to_struct_type(Schema((field,)))["a"].metadata[LENGTHS] == "map<char(2),int>"
 
 
 def test_only_char_and_varchar_are_said_as_lengths() -> None:
@@ -338,12 +344,13 @@ def test_metadata_that_a_logical_schema_has_no_place_for_is_a_loss_at_every_dept
     inner = t.StructType([t.StructField("x", t.IntegerType(), True, odd)])
     struct = t.StructType(
         [
-            t.StructField("a", t.MapType(t.StringType(), t.ArrayType(inner)), True, {"ml_attr": {}, "z": 1}),
+            t.StructField("a", t.MapType(inner, t.ArrayType(inner)), True, {"ml_attr": {}, "z": 1}),
             t.StructField("b", t.StringType(), True, {"comment": "d", LENGTHS: "char(2)"}),
         ]
     )
     assert str(metadata_losses(struct)).splitlines() == [
         "a: the metadata ml_attr, z",
+        "a.key.x: the metadata CURRENT_DEFAULT",
         "a.value.element.x: the metadata CURRENT_DEFAULT",
     ]
 

@@ -108,6 +108,7 @@ def _decimal_to_bigint(col: Column, source: Decimal) -> Column:
         return col.cast("bigint")
     whole = F.when(col < 0, F.ceil(col)).otherwise(F.floor(col)) if source.scale else col
     modulus, half = F.lit(decimal.Decimal(2**64)), F.lit(decimal.Decimal(2**32))
-    unsigned = F.pmod(whole, modulus)
+    # A remainder has no more digits than the number: 19 are too few for one of 2^64.
+    unsigned = F.pmod(whole.cast("decimal(38,0)"), modulus)
     high = F.call_function("div", unsigned, half).cast("bigint")
     return F.shiftleft(high, 32).bitwiseOR((unsigned % half).cast("bigint"))
