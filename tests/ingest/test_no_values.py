@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pyarrow as pa
@@ -97,3 +97,13 @@ def test_milliseconds_that_microseconds_do_not_hold_are_bad(lake: SmallLake) -> 
     later = datetime(2023, 11, 14, 22, 13, 20, 123000, UTC)
     rows = sorted(lake.rows(), key=lambda r: r["i"])
     assert [r["t"] and r["t"].replace(tzinfo=UTC) for r in rows] == [before, before, later, later, None, None]
+
+
+def test_int96_before_1970_is_rounded_down(lake: SmallLake) -> None:
+    lake.create(optional("t", Timestamp(TimeUnit.MICROSECOND)))
+    nanos = [-1, -999, -1000, -1001, 1, 1001, -86_400 * 10**9 - 1]
+    columns = {"t": pa.array(nanos, pa.timestamp("ns"))}
+    lake.ingest(lake.parquet("a.parquet", columns, use_deprecated_int96_timestamps=True))
+    epoch = datetime(1970, 1, 1, tzinfo=UTC)
+    found = [(r["t"].replace(tzinfo=UTC) - epoch) // timedelta(microseconds=1) for r in lake.rows()]
+    assert found == [n // 1000 for n in nanos]

@@ -96,8 +96,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB7013",
         "A value cannot be shown",
-        "Rows are shown by Python, whose dates and times are those of the years 1 to 9999. Spark knows others.",
-        "    lakebed read shop.orders, where a date is 10000-01-01",
+        "Rows are shown by Python, which lacks some values, such as days of the year 0 inside of a VARIANT.",
+        "    lakebed read shop.orders, where a VARIANT holds the day 0000-01-01",
         "Let Spark make a text of it: `--select 'cast(day as string) as day'`.",
     ),
     Code(
