@@ -58,11 +58,12 @@ def main(directory: Path) -> None:
         results.append(lake.ingest(spark, "db.t", str(source)).to_json())
     manifest.write_text(NUMBERED)
     lake.apply(lake.plan(manifest))
-    for number, rows in enumerate((["a,1", "b,x", '"c",2'], ["d,3"])):
-        source = directory / f"{number}.csv"
-        source.write_text("\n".join(["city,n", *rows]) + "\n")
+    for name, rows in (("0.csv", ["city,n", "a,1", "b,x", '"c",2']), ("n=3/1.csv", ["city", "d"])):
+        source = directory / name
+        source.parent.mkdir(exist_ok=True)
+        source.write_text("\n".join(rows) + "\n")
         lake.ingest(spark, "db.numbered", str(source))
-    numbered = lake.read(spark, "db.numbered").select("offset", "op", "city").orderBy("offset")
+    numbered = lake.read(spark, "db.numbered").select("offset", "op", "city", "n").orderBy("offset")
     frame = lake.read(spark, "db.t")
     shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
     seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")

@@ -35,7 +35,7 @@ def test_ingest_and_read_over_spark_connect(tmp_path: Path) -> None:
     ]
     assert (seen["filtered"], seen["again"]) == (1, 2)
     assert seen["format"] == [[1, 1]]
-    assert seen["numbered"] == [[0, 0, "a"], [1, 0, "c"], [2, 0, "d"]]
+    assert seen["numbered"] == [[0, 0, "a", 1], [1, 0, "c", 2], [2, 0, "d", 3]]
     [[path, raw]] = seen["bad"]
     assert path == "k"
     assert "bad" in raw
