@@ -135,3 +135,11 @@ def test_what_is_full_is_not_chosen_and_deletes_are_taken_out_at_last() -> None:
 
 def _meta(name: str, size: int, deleted: int = 0) -> ManifestFileMeta:
     return ManifestFileMeta(file_name=name, file_size=size, num_added_files=9, num_deleted_files=deleted, schema_id=0)
+
+
+def test_small_entries_are_cut_by_their_number() -> None:
+    rule = MergeRule.of({}, partitioned=True)
+    entries = [_entry(i, i % 20) for i in range(20_000)]
+    pieces = list(rule.cut(entries, (INT,), 1000))
+    assert [sorted({_day(e) or 0 for e in p}) for p in pieces] == [[*range(n, n + 5)] for n in (0, 5, 10, 15)]
+    assert rule.chosen([replace(_meta(f"m{i}", 1000), num_added_files=5000) for i in range(40)]) == []

@@ -7,6 +7,7 @@ some partitions leaves most manifests unread.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -23,6 +24,8 @@ _FULL_SIZE = 16 << 20
 _MIN_COUNT = 30
 #: A manifest of some partitions is at least such a part of the target size, and at least so many bytes.
 _PIECES, _LEAST_PIECE = 16, 64 << 10
+#: Entries of which such a manifest is made, however small they are: reading one costs what its entries cost.
+_ENTRIES = 4096
 #: How much larger manifests of a size class are than those of the next lower one, and how many classes there are.
 _GROWTH, _CLASSES = 8, 3
 
@@ -31,13 +34,15 @@ _GROWTH, _CLASSES = 8, 3
 class MergeRule:
     """When manifests are merged and how large they become, in bytes.
 
-    `target` is the most that a manifest takes, about; `piece` is what one with whole partitions takes at least.
+    `target` is the most that a manifest takes, about; `piece` is what one with whole partitions takes at least, unless
+    it has `entries` entries.
     """
 
     target: int
     piece: int
     min_count: int
     full_size: int
+    entries: int = sys.maxsize
 
     @classmethod
     def of(cls, options: Mapping[str, str], *, partitioned: bool) -> MergeRule:
@@ -48,6 +53,7 @@ class MergeRule:
             min(max(target // _PIECES, _LEAST_PIECE), target) if partitioned else target,
             max(whole_number(options, "manifest.merge-min-count", _MIN_COUNT), 2),
             byte_size(options, "manifest.full-compaction-threshold-size", _FULL_SIZE),
+            _ENTRIES if partitioned else sys.maxsize,
         )
 
     def chosen(self, metas: Sequence[ManifestFileMeta]) -> list[ManifestFileMeta]:
@@ -59,7 +65,8 @@ class MergeRule:
             return list(metas)
         classes: dict[int, list[ManifestFileMeta]] = {}
         for meta in metas:
-            if meta.file_size < max(self.piece // 2, 1):
+            count = meta.num_added_files + meta.num_deleted_files
+            if meta.file_size < max(self.piece // 2, 1) and count < self.entries // 2:
                 classes.setdefault(self._class(meta.file_size), []).append(meta)
         many = {m.file_name for group in classes.values() if len(group) >= self.min_count for m in group}
         return [m for m in metas if m.file_name in many]
@@ -76,11 +83,11 @@ class MergeRule:
         self, entries: Sequence[ManifestEntry], types: Sequence[DataType], size: int
     ) -> Iterator[Sequence[ManifestEntry]]:
         """The entries of new manifests. `size` is about what all take; partitions stay whole where that pays."""
-        if not types or size < 2 * self.piece or not entries:
+        if not types or (size < 2 * self.piece and len(entries) < 2 * self.entries):
             yield entries
             return
         decode = cache(binary_row.codec(tuple(types)).decode)
-        wanted = max(self.piece * len(entries) // size, 1)
+        wanted = min(max(self.piece * len(entries) // max(size, 1), 1), self.entries)
 
         def place(entry: ManifestEntry) -> tuple[Any, ...]:
             return tuple((v is not None, ordering(v)) for v in decode(entry.partition))
