@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import PackageNotFoundError, requires, version
+from importlib.metadata import PackageNotFoundError, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -272,7 +272,7 @@ def main(extra: str, directory: str, tables: str | None = None) -> None:
             demo(place)
         case other:
             raise SystemExit(f"there is no extra {other}")
-    print("lakebed", version("lakebed"), extra)
+    print("lakebed", extra)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Each extra alone is enough for what it promises; the oldest versions that are allowed are pinned."""
+"""Each extra alone is enough for what it promises, and the oldest versions that are allowed do the same."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[2]
+OLDEST = REPOSITORY / ".venv-oldest"
 SMOKE = Path(__file__).with_name("smoke.py")
 TABLES = REPOSITORY.parent / "shared" / "tables"
 _BOUND = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z]+\])?>=([0-9.]+)")
@@ -31,7 +32,7 @@ def test_every_extra_has_its_turn() -> None:
 
 # `spark` has its turn beside the wheel's other tests there: an environment is one process' at a time.
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["base", "arrow", "fsspec"])
+@pytest.mark.parametrize("extra", ["base", "arrow", "fsspec", "connect"])
 def test_an_extra_alone_is_enough(
     extra: str, environment_of: Callable[[str], Path], run_in: Callable[..., str], tmp_path: Path
 ) -> None:
@@ -47,3 +48,15 @@ def test_the_oldest_versions_are_those_that_are_allowed() -> None:
     found = {name: ".".join(pinned[name].split(".")[: bound.count(".") + 1]) for name, bound in bounds.items()}
     assert found == bounds
     assert all(set(pinned[n].split(".")[b.count(".") + 1 :]) <= {"0"} for n, b in bounds.items())
+
+
+@pytest.fixture(scope="module")
+def oldest() -> Path:
+    """The environment of the oldest versions, without Lakebed: the tests run it from here."""
+    assert OLDEST.is_dir(), f"{OLDEST} is not there: `make environments` makes it"
+    return OLDEST
+
+
+@pytest.mark.slow
+def test_the_main_job_with_the_oldest_versions(oldest: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
+    smoke(run_in, oldest, "-spark", tmp_path, PYTHONPATH=str(REPOSITORY / "src"))
