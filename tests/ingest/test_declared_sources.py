@@ -96,7 +96,7 @@ def test_a_change_of_the_source_is_planned(tmp_path: Path, spark: SparkSession) 
         ("{kind: Csv, inferSchema: true}", "LB6443"),
         ('{kind: Csv, dateFormat: "%Y"}', "LB6443"),
         ("{kind: Csv, seperator: x}", "LB1041"),
-        ("{kind: Csv, ddlSchema: [id SMALLINT]}", "LB2202"),
+        ("{kind: Csv, ddlSchema: [id INTERVAL]}", "LB2202"),
     ],
 )
 def test_what_cannot_be_declared(tmp_path: Path, read: str, code: str) -> None:
