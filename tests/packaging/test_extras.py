@@ -32,7 +32,7 @@ def test_every_extra_has_its_turn() -> None:
 
 # `spark` has its turn beside the wheel's other tests there: an environment is one process' at a time.
 @pytest.mark.slow
-@pytest.mark.parametrize("extra", ["base", "arrow", "fsspec", "connect"])
+@pytest.mark.parametrize("extra", ["base", "arrow", "fsspec", "connect", "demo"])
 def test_an_extra_alone_is_enough(
     extra: str, environment_of: Callable[[str], Path], run_in: Callable[..., str], tmp_path: Path
 ) -> None:
