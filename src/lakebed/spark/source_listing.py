@@ -15,10 +15,10 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError, NotFoundError, StoreError, UsageError
+from lakebed.errors import IngestError, NotFoundError, UsageError
 from lakebed.redaction import redact
 from lakebed.store import Store, open_store
-from lakebed.store.failures import WRONG_KIND
+from lakebed.store.obstacles import is_file
 
 NO_SOURCE = "LB6101"
 HIDDEN_FILE = "LB6102"
@@ -214,25 +214,13 @@ def _expand(text: str, storage: SourceStorage) -> Iterator[FoundFile | LeftOut]:
     if text.lower().startswith("file:/") and not text.startswith("//", 5):
         text = text[5:]
     store, path = storage.open(text)
-    if _is_file(store, path):
+    if is_file(store, path):
         yield FoundFile(path, path.rpartition("/")[2])
     elif not _GLOB.search(path) or store.exists(path):
         yield from _below(store, path, len(path) + 1)
     else:
         fixed = path[: _GLOB.search(path).start()].rpartition("/")[0]  # type: ignore[union-attr]
         yield from _matches(store, fixed, path[len(fixed) + 1 :].split("/"), len(fixed) + 1)
-
-
-def _is_file(store: Store, path: str) -> bool:
-    try:
-        store.size(path)
-    except NotFoundError:
-        return False
-    except StoreError as error:
-        if error.code == WRONG_KIND:
-            return False
-        raise
-    return True
 
 
 def _below(store: Store, path: str, root: int) -> Iterator[FoundFile | LeftOut]:
@@ -256,7 +244,7 @@ def _matches(store: Store, path: str, pattern: Sequence[str], root: int) -> Iter
         child = f"{path}/{head}"
         if rest:
             yield from _matches(store, child, rest, root)
-        elif _is_file(store, child):
+        elif is_file(store, child):
             yield FoundFile(child, child[root:])
         else:
             yield from _below(store, child, root)
