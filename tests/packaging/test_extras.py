@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -13,6 +14,8 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 OLDEST = REPOSITORY / ".venv-oldest"
 SMOKE = Path(__file__).with_name("smoke.py")
 TABLES = REPOSITORY.parent / "shared" / "tables"
+#: Spark before 4.2 does not read it, which is refused.
+NEEDS_42 = "orc__append_with_multiple_ts_precision_and_timezone"
 _BOUND = re.compile(r"^([A-Za-z0-9._-]+)(?:\[[a-z]+\])?>=([0-9.]+)")
 
 
@@ -60,3 +63,42 @@ def oldest() -> Path:
 @pytest.mark.slow
 def test_the_main_job_with_the_oldest_versions(oldest: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
     smoke(run_in, oldest, "-spark", tmp_path, PYTHONPATH=str(REPOSITORY / "src"))
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TABLES.is_dir(), reason="the folder of foreign tables is absent")
+def test_the_tables_of_others_and_connect_with_the_oldest_versions(oldest: Path, run_in: Callable[..., str]) -> None:
+    keys = sorted(path.stem for path in (TABLES / "expected").glob("*.json") if "@" not in path.stem)
+    keys.remove(NEEDS_42)
+    chosen = [f"tests/read/test_shared_tables.py::test_rows_come_out_as_expected[{key}]" for key in keys]
+    chosen.append("tests/connect/test_connect.py")
+    options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(REPOSITORY)]
+    printed = run_in(
+        oldest,
+        "python",
+        "-m",
+        "pytest",
+        *options,
+        *(str(REPOSITORY / test) for test in chosen),
+        PYTHONPATH=str(REPOSITORY / "src"),
+        PYTHONDONTWRITEBYTECODE="1",
+    )
+    assert re.search(rf"\b{len(keys) + 1} passed", printed)
+    assert "skipped" not in printed
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TABLES.is_dir(), reason="the folder of foreign tables is absent")
+def test_what_an_old_spark_cannot_read_is_refused(oldest: Path, run_in: Callable[..., str]) -> None:
+    place, database, table = json.loads((TABLES / "expected" / f"{NEEDS_42}.json").read_text())["path"].split("/")
+    program = f"""
+import lakebed
+from pyspark.sql import SparkSession
+spark = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate()
+try:
+    lakebed.open({str(TABLES / place)!r}).read(spark, "{database.removesuffix(".db")}.{table}")
+except lakebed.LakebedError as error:
+    print(spark.version, error.code)
+"""
+    printed = run_in(oldest, "python", "-c", program, PYTHONPATH=str(REPOSITORY / "src"))
+    assert printed.split() == ["4.0.0", "LB6460"]
