@@ -82,7 +82,7 @@ def test_wide_encodings(tmp_path: Path, encoding: str) -> None:
         (b'[{"id": 1}]', JSON, True, None),
         (b'{"id": 1}\n', CSV, False, "format: json"),
         (b"PAR1\x15\x04", CSV, False, "format: parquet"),
-        (gzip.compress(b"id\n"), JSON, False, ".gz"),
+        (gzip.compress(b"id\n", mtime=0), JSON, False, ".gz"),
         (b"", CSV, False, None),
         (b"\n\n", JSON, False, None),
     ],
