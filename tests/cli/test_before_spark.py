@@ -9,13 +9,16 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from cli.command_line import SOURCE, CommandLine
 from lakebed.spark import session
 from lakebed.spark.session import _interrupts_wait
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 @pytest.fixture(autouse=True)
@@ -149,3 +152,15 @@ def of_session(leader: int, name: str = "") -> list[str]:
     listed = subprocess.run(["ps", "-A", "-o", "sess=,comm="], capture_output=True, text=True, check=True).stdout
     found = (line.split(None, 1) for line in listed.splitlines())
     return [program for session_id, program in found if session_id == str(leader) and name in program]
+
+
+def test_a_session_of_the_program_around_is_not_stopped(
+    spark: SparkSession, lakebed: CommandLine, orders: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    assert session.local_session("a command") is spark
+    monkeypatch.setattr("lakebed.lake.Lake.schema", interrupted)
+    assert lakebed("show", "shop.orders").code == 130
+    assert spark.range(1).count() == 1

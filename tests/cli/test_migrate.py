@@ -56,7 +56,7 @@ def test_a_run_needs_every_answer_and_a_yes(mini: Path, cli: CommandLine) -> Non
     again = cli(*words, "--json")
     assert again.code == 0
     assert [t["migrated"] for t in again.json["result"]["tables"]] == [False, False]
-    assert cli.ok("--warehouse", "new", "tables").split() == ["shop.orders", "shop.users"]
+    assert cli.ok("--warehouse", "new", "tables", "--names").split() == ["shop.orders", "shop.users"]
     assert "rename column town to city" in cli.ok("--warehouse", "new", "history", "shop.users")
 
 

@@ -51,6 +51,9 @@ _LOCAL = {
     "spark.python.sql.dataFrameDebugging.enabled": "false",
 }
 
+#: The sessions that were started here.
+_started: list[SparkSession] = []
+
 
 def check_java() -> int:
     """The version of the Java that Spark would start. Raises `NotFoundError` or `UnsupportedError`."""
@@ -127,10 +130,14 @@ def local_session(
         builder = builder.config(key, value)
     try:
         with _interrupts_wait():
-            return builder.getOrCreate()
+            _started.append(builder.getOrCreate())
     except KeyboardInterrupt:
+        half_started = SparkSession.getActiveSession()
+        if not _started and half_started is not None:
+            _started.append(half_started)
         stop_session()
         raise
+    return _started[-1]
 
 
 @contextmanager
@@ -160,16 +167,17 @@ def _interrupts_wait() -> Iterator[None]:
 
 
 def stop_session() -> None:
-    """Cancel what the active session does and stop it; a local one ends with its JVM. Without a session do nothing."""
-    from pyspark.sql import SparkSession
+    """Cancel what the sessions do that were started here, and stop them; a local one ends with its JVM.
 
-    active = SparkSession.getActiveSession()
-    if active is not None:
+    A session that was there before belongs to the program around this one, which goes on.
+    """
+    while _started:
+        session = _started.pop()
         # Whatever was interrupted may have left the way to the JVM or the server unusable: then both are gone anyway.
         with suppress(Exception):
-            active.interruptAll()
+            session.interruptAll()
         with suppress(Exception):
-            active.stop()
+            session.stop()
 
 
 def remote_session(url: str) -> SparkSession:
@@ -182,7 +190,8 @@ def remote_session(url: str) -> SparkSession:
     check_spark()
     from pyspark.sql import SparkSession
 
-    return SparkSession.builder.remote(url).getOrCreate()
+    _started.append(SparkSession.builder.remote(url).getOrCreate())
+    return _started[-1]
 
 
 def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:
