@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from lakebed.redaction import redact, without
+from lakebed.redaction import logins_of, redact, without
 
 
 class Severity(StrEnum):
@@ -35,6 +35,15 @@ class Position:
         return f"{self.file or '<text>'}:{self.line}:{self.column}"
 
 
+def _shown(text: str, logins: tuple[str, ...]) -> str:
+    return _printable(without(redact(text), logins))
+
+
+def _printable(text: str) -> str:
+    """The text with halves of characters escaped, as U+D800 and its like: no terminal and no file takes them."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
     """One problem of one input. Secrets in its URLs are not kept; see `lakebed.redaction`.
@@ -55,12 +64,15 @@ class Diagnostic:
     python_remedy: str | None = None
 
     def __post_init__(self) -> None:
+        logins = logins_of(self.path) if self.path else ()
         for name in ("message", "path", "expected", "found", "remedy", "python_remedy"):
             text = getattr(self, name)
-            if text is not None and (shown := redact(text)) != text:
+            if text is not None and (shown := _shown(text, logins)) != text:
                 object.__setattr__(self, name, shown)
         if self.suggestions:
-            object.__setattr__(self, "suggestions", tuple(map(redact, self.suggestions)))
+            object.__setattr__(self, "suggestions", tuple(_shown(text, logins) for text in self.suggestions))
+        if self.position is not None and self.position.file:
+            object.__setattr__(self, "position", replace(self.position, file=_printable(self.position.file)))
 
     def without(self, secrets: tuple[str, ...]) -> Diagnostic:
         """The same with `***` in the place of these texts."""

@@ -331,6 +331,28 @@ def test_half_a_character_is_named(call):
     assert "udcff" in str(caught.value)
 
 
+def test_half_a_character_can_be_printed(tmp_path):
+    files = warehouse("paimon")
+    damaged = {}
+    for path, data in files.items():
+        if "/snapshot/snapshot-" in path:
+            data = json.dumps(json.loads(data) | {"baseManifestList": "\ud800"}).encode()
+        damaged[path] = data
+    calls = [
+        lambda: opened(MemoryStore(files), "paimon").schema("d.t@tag:\ud800x"),
+        lambda: opened(MemoryStore(files), "paimon").schema("d.\ud800x"),
+        lambda: lakebed.open("\ud800x").schema("d.t"),
+        lambda: lakebed.open("s3n://\ud800x"),
+        lambda: opened(MemoryStore(damaged), "paimon").inspect("d.t$files"),
+    ]
+    for call in calls:
+        with pytest.raises(LakebedError) as caught:
+            call()
+        f"{caught.value}{caught.value!r}{caught.value.diagnostics!r}".encode()
+        json.dumps([d.to_json() for d in caught.value.diagnostics], ensure_ascii=False).encode()
+        assert "\\ud800" in str(caught.value)
+
+
 _SCHEMES = st.sampled_from(
     ["file", "local", "zip", "tar", "memory", "data", "s3", "dir", "jar", "nothing", "reference"]
 )

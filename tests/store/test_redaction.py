@@ -40,6 +40,18 @@ URLS = [
     f"s3://bucket/dir?secret_access_key={SECRET}#anchor",
     f"gs://bucket/dir#access_token={SECRET}",
     f"foo://me:{SECRET}@host?sig={SECRET}",
+    *(f"webhdfs://host/dir?{name}={SECRET}" for name in ("delegation", "jwt", "bearer", "passphrase", "pw", "ticket")),
+]
+
+#: What reads like a URL and is none that a storage has.
+UNKNOWN = [
+    f"simplecache::http://me:{SECRET}@host/dir",
+    f"filecache::zip://x.zip::ftp://me:{SECRET}@host/dir",
+    f"jdbc:mysql://me:{SECRET}@host/dir",
+    f"  http://me:{SECRET}@host/dir",
+    f"\thttp://me:{SECRET}@host/dir",
+    f"1x://me:{SECRET}@host/dir",
+    f"://me:{SECRET}@host/dir",
 ]
 
 
@@ -94,6 +106,60 @@ def test_opening_shows_none(url, capsys):
         assert run([*arguments, "--warehouse", url.replace("://", "nobody://")]) != 0
     said = capsys.readouterr()
     assert SECRET not in said.out + said.err
+
+
+@pytest.mark.parametrize("url", UNKNOWN)
+def test_what_reads_like_a_url_is_no_path(url, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for call in (lakebed.open, open_store):
+        with pytest.raises(LakebedError) as caught:
+            call(url)
+        assert caught.value.code == "LB3607"
+        assert SECRET not in "".join(traceback.format_exception(caught.value))
+    for arguments in (["tables"], ["tables", "--json"], ["plan", "none.yaml"]):
+        assert run([*arguments, "--warehouse", url]) != 0
+    said = capsys.readouterr()
+    assert SECRET not in said.out + said.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_login_without_a_scheme_is_hidden(capsys, tmp_path):
+    place = f"//me:{SECRET}@host/dir"
+    assert redact(place) == "//***@host/dir"
+    assert SECRET not in redact(f"cannot open '{place}' ({place})")
+    contract = tmp_path / "c.yaml"
+    contract.write_text("{}")
+    with pytest.raises(LakebedError) as caught:
+        lakebed.open(place)
+    assert SECRET not in "".join(traceback.format_exception(caught.value))
+    for arguments in (["tables"], ["tables", "--json"], ["plan", str(contract)], ["register", str(contract)]):
+        run([*arguments, "--warehouse", place])
+        run([*arguments[:1], place, *arguments[2:]])
+    said = capsys.readouterr()
+    assert SECRET not in said.out + said.err
+
+
+def test_a_login_that_the_driver_says_again_is_hidden():
+    class Echoing(MemoryFileSystem):
+        protocol = "echoing"
+        cachable = False
+
+        def cat_file(self, path, start=None, end=None, **kwargs):
+            raise ValueError(f'Invalid bucket name "AKIA:{SECRET}@b", user AKIA, password {SECRET} and p@{SECRET}')
+
+        ls = cat_file
+
+    for url in (f"echoing://AKIA:{SECRET}@b/x", f"echoing://AKIA:p%40{SECRET}@b/x"):
+        for call in (FsspecStore(Echoing()).read, FsspecStore(Echoing()).list):
+            with pytest.raises(LakebedError) as caught:
+                list(call(url))
+            shown = "".join(traceback.format_exception(caught.value))
+            assert f"password {SECRET}" not in shown if "%" not in url else f"p@{SECRET}" not in shown
+            assert f"AKIA:{SECRET}" not in shown or "%" in url
+            assert "Invalid bucket name" in shown
+    said = Diagnostic("LB3607", f"no bucket AKIA:{SECRET}@b", path=f"s3://AKIA:{SECRET}@b/x")
+    assert SECRET not in repr(said)
+    assert SECRET not in redact(f'cannot list s3://AKIA:{SECRET}@b/x: Invalid bucket name "AKIA:{SECRET}@b"')
 
 
 def test_no_representation_shows_one():

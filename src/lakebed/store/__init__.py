@@ -33,6 +33,8 @@ __all__ = [
 _LOCAL = ("file", "local")
 _WITH_BUCKET = ("s3", "s3a", "gs", "gcs")
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://")
+#: What begins like a URL, such as `jdbc:mysql://`: taken as a path it would name a directory `jdbc:mysql:`.
+_LIKE_A_URL = re.compile(r"[^/]*://")
 
 
 def open_store(
@@ -52,6 +54,8 @@ def open_store(
     text = os.fspath(url_or_path)
     if not text:
         raise StoreError(Diagnostic(UNKNOWN_URL, "the path of a warehouse is empty"))
+    if _LIKE_A_URL.match(text) and not _SCHEME.match(text):
+        raise _bad_url(text, "it is no path and begins with no scheme such as s3://")
     try:
         parts = urlsplit(text) if _SCHEME.match(text) else None
     except ValueError as error:

@@ -64,7 +64,7 @@ def create(fs: AbstractFileSystem, path: str, data: bytes) -> bool:
             if isinstance(error, PermissionError):
                 raise
             if attempt + 1 == _ATTEMPTS or not _is_lost_race(error):
-                raise outcome_unknown(path, error) from cause_to_show(error)
+                raise outcome_unknown(path, error) from cause_to_show(error, path)
             # Rivals were at it and nobody won, or what was there is gone.
             time.sleep(wait)
             wait *= 2
@@ -80,7 +80,7 @@ def create_unguarded(fs: AbstractFileSystem, path: str, data: bytes) -> None:
     except (*_CERTAIN, PermissionError):
         raise
     except Exception as error:
-        raise outcome_unknown(path, error) from cause_to_show(error)
+        raise outcome_unknown(path, error) from cause_to_show(error, path)
 
 
 def verify(fs: AbstractFileSystem, directory: str) -> None:
@@ -126,7 +126,7 @@ def _look(fs: AbstractFileSystem, path: str, data: bytes, mark: str, cause: Exce
         return _Found.NOTHING
     except Exception as error:
         error.add_note(f"after {cause!r}")
-        raise outcome_unknown(path, cause) from cause_to_show(error)
+        raise outcome_unknown(path, cause) from cause_to_show(error, path)
 
 
 def _is_lost_race(error: Exception) -> bool:

@@ -83,13 +83,12 @@ def translated(action: str, path: str, *, kinds: tuple[type[Exception], ...] = (
     except LakebedError:
         raise
     except FileNotFoundError as error:
-        raise not_found(path) from cause_to_show(error)
+        raise not_found(path) from cause_to_show(error, path)
     except (IsADirectoryError, NotADirectoryError) as error:
-        raise wrong_kind(path, "file" if isinstance(error, IsADirectoryError) else "directory") from cause_to_show(
-            error
-        )
+        expected = "file" if isinstance(error, IsADirectoryError) else "directory"
+        raise wrong_kind(path, expected) from cause_to_show(error, path)
     except kinds as error:
         if isinstance(error, OSError) and error.errno == errno.ELOOP:
             # A link that leads in a circle leads to nothing.
             raise not_found(path) from error
-        raise failed(action, path, error) from cause_to_show(error)
+        raise failed(action, path, error) from cause_to_show(error, path)
