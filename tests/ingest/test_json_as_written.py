@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from ingest.ingest_lake import SmallLake
 from ingest.test_read_schemas import applied
 from lakebed.errors import IngestError
-from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Map, Option, String, Struct
+from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Map, Option, String, Struct, UInt64
 from lakebed.physical.types import STRING, Array, DataField, Row
 from lakebed.physical.types import Map as StoredMap
 from lakebed.spark.json_exact import DEPTH, in_doubt, wanted, written_again
@@ -106,6 +106,30 @@ def test_numbers_that_are_out_of_range_or_have_too_many_digits_are_bad(lake: Sma
     small, infinite = lake.rows(order="i")
     assert (small["f"], small["l"], small["m"]) == (0.0, [5e-324, 1e308], [("a", 1e5)])
     assert (infinite["f"], infinite["l"]) == (math.inf, [-math.inf])
+
+
+def test_decimals_have_all_their_digits_or_are_bad(lake: SmallLake) -> None:
+    lake.create(Field("k", Int32()), Field("d", Option(Decimal(38, 2))), Field("u", Option(UInt64())))
+    written = {
+        1: "0.3000000000000000001e0",
+        2: "1.000000000000000000000000000000000000000001",
+        3: "1.00000000000000001e0",
+        4: "0." + "0" * 400 + "1",
+        5: "0.3" + "0" * 45 + "1",
+        6: "0.10e1",
+        7: "123456789012345678.25",
+        8: "100000000000000001",
+    }
+    lines = [f'\t {{"k":{k},"d":{text}}}\n' for k, text in written.items()]
+    lake.ingest(lake.file("a.jsonl", "".join([*lines, ' \t \n{"k":9,"u":18446744073709551615}\n'])))
+    assert {(code, found) for _, code, found in lake.problems()} == {
+        ("LB6204", text if len(text) <= 200 else text[:200] + "…") for k, text in written.items() if k <= 5
+    }
+    assert [(row["k"], str(row["d"])) for row in lake.rows(order="k") if row["k"] != 9] == [
+        (6, "1.00"),
+        (7, "123456789012345678.25"),
+        (8, "100000000000000001.00"),
+    ]
 
 
 def test_json_in_a_csv_cell_and_json_by_allowed_grammar(lake: SmallLake) -> None:

@@ -26,15 +26,14 @@ TOO_DEEP = "LB6210"
 #: How deep a value may be nested that has to be taken apart.
 DEPTH = 32
 
-#: Sixteen digits and a point: fewer digits come back from a double as they were.
-_DOUBLE_DIGITS = 17
-_DOUBLE = r"^-?[0-9]++\.[0-9]++(?:E-?[0-9]++)?$"
 _ZERO = r"^0(?:\.0*+)?$"
 #: Numbers that a VARIANT does not keep, or not as numbers: signed zeros, too many digits, great exponents.
 _LOSSY = (
     r"(?:-0(?:\.0*+)?(?:[eE][-+]?[0-9]++)?(?![0-9.eE])|-?[0-9][0-9.]{38,}+|-?[0-9][0-9.]{14,}+[eE]"
     r"|-?[0-9][0-9.]*+[eE][-+]?[0-9]{3,})"
 )
+#: Where a value may begin.
+_AFTER_MARK = r"(?<=[\[:,\s/])"
 #: With what a text begins in JSON that may be something else than a string: a number, an object, a list.
 _DOUBTFUL_STARTS = ("-", *"0123456789", "I", "N", "{", "[")
 
@@ -133,7 +132,7 @@ def in_doubt(text: Column, want: Wanted, options: Mapping[str, str]) -> Column:
         return F.lit(False)
     grammar = _Grammar(options)
     blank, quotes = grammar.blank, "".join(grammar.quotes)
-    patterns = [rf"[{{,]{blank}[{quotes}][^{quotes}\\]*+\\", rf"(?<=[\[:,\s/]){_LOSSY}"]
+    patterns = [rf"[{{,]{blank}[{quotes}][^{quotes}\\]*+\\", _AFTER_MARK + _LOSSY]
     by_rest: dict[str, list[str]] = {}
     own = _start(want, grammar, by_rest)
     patterns += [rf"^{blank}{own}"] if own else []
@@ -169,13 +168,14 @@ def _start(want: Wanted, grammar: _Grammar, by_rest: dict[str, list[str]]) -> st
             assert_never(want)
 
 
-def number_in_doubt(text: Column, line: Column) -> Column:
-    """Whether the text of a number that a VARIANT gave may be written otherwise in the line: a double, a zero."""
-    size = F.octet_length(text)
-    long = size.between(_DOUBLE_DIGITS, 26) & text.rlike(_DOUBLE)
+def number_in_doubt(text: Column, value: Column, line: Column) -> Column:
+    """Whether the `text` of a number that a VARIANT `value` gave may be written otherwise in the line: a double of more
+    digits than it keeps, a zero, or what is no number any more.
+    """
+    is_double = (F.instr(text, F.lit(".")) > 0) & (F.schema_of_variant(value) == "DOUBLE")
     signed = [F.contains(line, F.lit(part)) for part in ("-0", "e-", "E-")]
     zero = text.startswith("0") & text.rlike(_ZERO) & reduce(or_, signed)
-    return long | zero | text.endswith("Infinity")
+    return (is_double & line.rlike(_AFTER_MARK + _LOSSY)) | zero | text.endswith("Infinity")
 
 
 def text_in_doubt(text: Column, value: Column, line: Column, options: Mapping[str, str]) -> Column:

@@ -17,6 +17,8 @@ from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
 
 _END = "lakebed:end"
+#: What may stand around a value of JSON.
+BLANKS = " \t\r\n"
 #: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
 STRICT = {"allowsinglequotes": "false"}
 
@@ -41,7 +43,7 @@ def record(parsed: Column) -> Column:
 def is_one_object(line: Column, parsed: Column) -> Column:
     """Whether a line is one JSON object and nothing else."""
     ends = F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
-    return ends & F.ltrim(line).startswith("{")
+    return ends & F.ltrim(line, F.lit(BLANKS)).startswith("{")
 
 
 def child(value: Column, name: str, type_: str = "variant") -> Column:

@@ -123,9 +123,9 @@ class SourcePart:
                 found = json_values.child(F.col("record"), name)
                 return json_exact.text_in_doubt(value, found, line, self.allowed)
             case json_exact.AsWritten() if is_variant:
-                return json_exact.number_in_doubt(json_values.text_of(value), line)
+                return json_exact.number_in_doubt(json_values.text_of(value), value, line)
             case json_exact.AsWritten():
-                return json_exact.number_in_doubt(value, line)
+                return json_exact.number_in_doubt(value, json_values.child(F.col("record"), name), line)
             case _:
                 return json_exact.in_doubt(line, json_exact.Members(((name, want),)), self.allowed)
 

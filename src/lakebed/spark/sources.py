@@ -116,7 +116,7 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
     frame = session.read.options(**lines, **STRICT_FILES).text([spark_pattern(f) for f in files])
     decoder = _JSON_ENCODINGS[encoding.lower()]
     line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
-    frame = frame.select(line.alias("line")).where(F.trim("line") != "")
+    frame = frame.select(line.alias("line")).where(F.trim("line", F.lit(json_values.BLANKS)) != "")
     frame = _looked_into(frame, parsing)
     place = frame.metadataColumn("_metadata")
     url, start = place.getField("file_path"), place.getField("file_block_start")
