@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lakebed.render.moments import day_text, moment_text
 from lakebed.render.rows import json_value, problems_first, row_encoder, rows_text
+from lakebed.render.terminal import cell_width
 
 
 @pytest.mark.parametrize(
@@ -175,6 +176,24 @@ class TestQuarantine:
         assert lines[2].startswith("age: LB6203, expected Int32,")
         assert max(map(len, lines[:3])) <= width
         assert "   1,abc" in lines[2]
+
+    @pytest.mark.parametrize("width", [20, 40, 60, 61, 62, 80, 110, 200])
+    def test_what_is_wrong_and_the_text_are_readable_at_every_width(self, width: int) -> None:
+        row = (*self.ROW[:4], "12,some text that is as long as the line of a file of measured values", *self.ROW[5:])
+        columns, rows = problems_first(self.COLUMNS, [row, row], ordered=False)
+        lines = rows_text(columns, rows, width=width, readable=2).splitlines()
+        assert max(map(cell_width, lines[:-2])) <= width
+        text = "".join(lines).replace(" ", "")
+        assert text.count("LB6203,expectedInt32") == text.count("12,sometextthatisaslo") == 2
+        if width == 60:
+            assert lines[:5] == [
+                "problems: age: LB6203, expected Int32, found abc; LB6210",
+                "raw: 12,some text that is as long as the line of a file of",
+                "measured values",
+                "source_file: in/a.csv",
+                "source_offset: 3",
+            ]
+            assert lines[-3:] == ["─" * 60, "(2 rows)", "(long values are cut; a file or a pipe gets all)"]
 
     def test_columns_that_were_asked_for_stay_in_their_order(self) -> None:
         columns, rows = problems_first(["raw", "problems", "n"], [["x", [self.PROBLEMS[1]], 1]], ordered=True)

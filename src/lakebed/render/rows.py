@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 
 from lakebed.render.moments import day_text, moment_text
 from lakebed.render.table_text import column_widths, table_text, total_width
-from lakebed.render.terminal import cut, one_line
+from lakebed.render.terminal import cell_width, cut, one_line
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
@@ -23,6 +23,8 @@ _Encoder = Callable[[Any], Any]
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity|NULL")
 #: Cells are not cut to less than this; where not all columns fit so, those that are shown get this much and more.
 _SHORTEST, _READABLE = 12, 30
+#: So many lines a value may take where values stand one below the other.
+_FOLDS = 4
 #: The columns of a quarantine, those first that say what is wrong.
 _TOLD_FIRST = ("problems", "raw", "source_file", "source_offset")
 
@@ -141,25 +143,47 @@ def rows_text(
     """Rows as an aligned table, with their number below it.
 
     In `width` columns of a terminal long cells are cut, then columns on the right left out; a line below says so.
-    `more` says that there are more rows than these, `readable` how many columns at the left are to be cut the least.
+    `more` says that there are more rows than these, `readable` how many columns at the left are to be cut the least:
+    where these do not fit side by side, the values of each row stand one below the other.
     """
     cells = [[_cell(v) for v in row] for row in rows]
     heads = [one_line(c) for c in columns]
     right = {i for i in range(len(heads)) if rows and all(_NUMBER.fullmatch(row[i]) for row in cells)}
-    shown = len(heads)
-    cuts = False
+    what = None
+    body = None
     if width is not None and total_width(column_widths(heads, cells)) > width:
         limits = _limits(column_widths(heads, cells), width, readable)
-        shown, cuts = len(limits), True
+        what = "long values are cut" if len(limits) == len(columns) else f"{len(limits)} of {len(columns)} columns"
+        if rows and len(limits) < min(readable, len(columns)):
+            body, what = _stacked(heads, cells, width), "long values are cut"
         heads = [cut(h, n) for h, n in zip(heads, limits, strict=False)]
         cells = [[cut(c, n) for c, n in zip(row, limits, strict=False)] for row in cells]
     count = f"{len(rows):,} row{'' if len(rows) == 1 else 's'}"
-    lines = [table_text(heads, cells, right=right)]
+    lines = [body or table_text(heads, cells, right=right)]
     lines.append(f"(the first {'row' if len(rows) == 1 else count}; there are more)" if more else f"({count})")
-    if cuts:
-        what = "long values are cut" if shown == len(columns) else f"{shown} of {len(columns)} columns"
+    if what is not None:
         lines.append(f"({what}; a file or a pipe gets all)")
     return "\n".join(lines)
+
+
+def _stacked(heads: list[str], cells: list[list[str]], width: int) -> str:
+    """Each row as lines `column: value`, with a rule below it; a value goes on in the lines below, up to a number."""
+    rule = "─" * width
+    return "\n".join(
+        line
+        for row in cells
+        for line in (*(part for h, c in zip(heads, row, strict=True) for part in _folded(f"{h}: {c}", width)), rule)
+    )
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """The text in lines of `width` columns, or its beginning in `_FOLDS` of them."""
+    lines = []
+    while text and len(lines) < _FOLDS - 1 and cell_width(text) > width:
+        line = cut(text, width)[:-1] or text[0]
+        lines.append(line)
+        text = text[len(line) :].lstrip()
+    return [*lines, cut(text, width)]
 
 
 def _limits(widths: list[int], width: int, readable: int) -> list[int]:
