@@ -70,7 +70,9 @@ class Diagnostic:
             if text is not None and (shown := _shown(text, logins)) != text:
                 object.__setattr__(self, name, shown)
         if self.suggestions:
-            object.__setattr__(self, "suggestions", tuple(_shown(text, logins) for text in self.suggestions))
+            # What was given is no help to who gave it.
+            others = tuple(s for s in (_shown(text, logins) for text in self.suggestions) if s != self.found)
+            object.__setattr__(self, "suggestions", others)
         if self.position is not None and self.position.file:
             object.__setattr__(self, "position", replace(self.position, file=_printable(self.position.file)))
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import lakebed
 from lakebed.catalog import TableName, TableSchema
+from lakebed.evolve import altered
 from lakebed.physical import parse
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
@@ -28,6 +29,17 @@ def set_option(warehouse: Path, table: str, key: str, value: str) -> TableSchema
     name = TableName.parse(table)
     base = lake.schema(table)
     schema = replace(base, id=base.id + 1, options={**base.options, key: value}, time_millis=base.time_millis + 1000)
+    assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
+    return schema
+
+
+def add_column(warehouse: Path, table: str, column: str, type_text: str) -> TableSchema:
+    """A new version with a column more."""
+    lake = lakebed.open(warehouse)
+    name = TableName.parse(table)
+    base = lake.schema(table)
+    change = {"action": "addColumn", "fieldNames": [column], "dataType": type_text, "comment": None}
+    schema = altered(base, [change], has_snapshots=lambda: False, now=base.time_millis + 1000)
     assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
     return schema
 

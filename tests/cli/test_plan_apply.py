@@ -11,7 +11,7 @@ import pytest
 
 from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
-from cli.other_engine import retype, set_option
+from cli.other_engine import add_column, retype, set_option
 
 
 def write(path: Path, text: str) -> str:
@@ -93,7 +93,8 @@ class TestPlan:
         assert result.err.startswith("warning[LB3513]: the column 'id' was declared as UInt8 but is BIGINT")
         assert lakebed("plan", wide).code == 0
         assert lakebed("plan", wide, "--exit-code", "--json").json["ok"] is False
-        assert lakebed("plan", unsigned, "--exit-code").code == 13
+        assert lakebed("plan", unsigned, "--exit-code").code == 11
+        assert lakebed("plan", unsigned, "--exit-code", "--allow", "LB4206:id").code == 13
 
     def test_what_others_made_is_told_and_undone_with_leave_only(
         self, lakebed: CommandLine, orders: Path, widened: str, warehouse: Path
@@ -121,6 +122,14 @@ class TestPlan:
         assert refused.err.count("LB4231") == 4
         lakebed.ok("apply", widened, "--yes", *leave)
         assert lakebed("plan", widened, "--exit-code").code == 0
+
+    def test_the_most_severe_of_what_lacks_leave_counts(
+        self, lakebed: CommandLine, orders: Path, warehouse: Path
+    ) -> None:
+        add_column(warehouse, "shop.orders", "extra", "INT")
+        own, drift = ("--allow", "LB4203:extra"), ("--allow", "LB4231:extra")
+        for leave, code in (((), 11), (drift, 11), (own, 13), ((*own, *drift), 10)):
+            assert lakebed("plan", str(orders), "--exit-code", *leave).code == code
 
     def test_options_of_others_are_ignored(self, lakebed: CommandLine, orders: Path, warehouse: Path) -> None:
         set_option(warehouse, "shop.orders", "consumer.expiration-time", "7 d")
@@ -340,7 +349,7 @@ class TestApply:
         made = lakebed.ok("apply", "b.json", "--yes")
         assert made.splitlines() == [
             "a.b: created, schema 0",
-            "  - create table a.b (1 columns)",
+            "  - create table a.b (1 column)",
             "  - add column id: Int32",
         ]
 

@@ -118,6 +118,13 @@ def test_an_approval_of_nothing_is_told(lake: Warehouse) -> None:
     ]
 
 
+def test_a_suggestion_has_the_code_of_what_was_given(lake: Warehouse) -> None:
+    lake.apply(manifest(A))
+    plan = lake.plan(manifest("{name: a, type: Int64}"))
+    (note,) = lake.apply(plan, "LB4203:b", "LB4231:b").diagnostics
+    assert (note.code, note.found, note.suggestions) == ("LB4223", "LB4231:b", ())
+
+
 class TestStale:
     def test_a_changed_table(self, lake: Warehouse) -> None:
         lake.apply(manifest(A))

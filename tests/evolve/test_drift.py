@@ -179,6 +179,31 @@ class TestAtEveryLevel:
         assert (change.kind, change.undoes_others) == (EditKind.DROP, True)
 
 
+def test_leave_for_a_part_of_the_table_is_for_that_part_alone(lake: Warehouse) -> None:
+    others(
+        lake,
+        {"action": "updateComment", "comment": "theirs"},
+        {"action": "updateColumnComment", "fieldNames": ["count"], "newComment": "theirs"},
+        {"action": "setOption", "key": "comment", "value": "theirs"},
+    )
+    plan = Plan((lake.plan_one(ours()),))
+    assert set(plan.leave_needed()) == {"LB4231:.comment", "LB4231:count", "LB4231:comment"}
+    with pytest.raises(RefusedError) as caught:
+        lake.apply(ours(), "LB4231:.comment")
+    assert [d.remedy for d in caught.value.diagnostics] == [
+        f"--allow {text}" for text in plan.leave_needed() if text != "LB4231:.comment"
+    ]
+    lake.apply(ours(), *plan.leave_needed())
+    assert lake.newest().comment == "ours"
+
+
+def test_no_column_is_called_like_a_part_of_the_table(lake: Warehouse) -> None:
+    fields = "{name: id, type: Int64}\n{name: .comment, type: {kind: Option, inner: Int32}}"
+    lake.apply(manifest(fields), "LB4203")
+    others(lake, {"action": "updateColumnComment", "fieldNames": [".comment"], "newComment": "theirs"})
+    assert Plan((lake.plan_one(manifest(fields)),)).leave_needed() == ("LB4231:`.comment`",)
+
+
 def test_one_s_own_wishes_beside_are_judged_as_ever(lake: Warehouse) -> None:
     others(lake, add("top"), {"action": "setOption", "key": "a", "value": "1"})
     wishes = FIELDS.replace("{name: count, type: {kind: Option, inner: Int32}}\n", "")

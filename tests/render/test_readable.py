@@ -10,7 +10,7 @@ import lakebed
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.history import History
 from lakebed.render.diagnostic_text import diagnostic_text
-from lakebed.render.plan_text import render_applied, render_plan
+from lakebed.render.plan_text import FrontEnd, render_applied, render_plan
 from lakebed.spark.runs import IngestResult
 
 MANIFEST = """\
@@ -35,7 +35,7 @@ def lake(tmp_path: Path) -> lakebed.Lake:
 
 def test_plans_and_what_became_of_them(lake: lakebed.Lake, tmp_path: Path) -> None:
     plan = lake.plan(tmp_path / "t.yaml")
-    assert str(plan) == render_plan(plan)
+    assert str(plan) == render_plan(plan, front_end=FrontEnd.PYTHON)
     assert str(plan).startswith("db.t: new table\n")
     assert str(plan.tables[0]) == "\n".join(str(plan).splitlines()[:-2])
     assert repr(plan).startswith("Plan(tables=(TablePlan(")
@@ -44,6 +44,20 @@ def test_plans_and_what_became_of_them(lake: lakebed.Lake, tmp_path: Path) -> No
     again = lake.plan(tmp_path / "t.yaml")
     assert str(again) == "No changes: db.t is as declared (schema 0)."
     assert str(again.tables[0]) == "db.t is as declared (schema 0)"
+
+
+def test_a_plan_speaks_python_in_python(lake: lakebed.Lake, tmp_path: Path) -> None:
+    lake.apply(lake.plan(tmp_path / "t.yaml"))
+    dropped = "".join(line for line in MANIFEST.splitlines(keepends=True) if "note" not in line)
+    (tmp_path / "t.yaml").write_text(dropped.replace("  name:", "  compatibility: ODF\n  name:"), encoding="utf-8")
+    plan = lake.plan(tmp_path / "t.yaml")
+    for text in (str(plan), str(plan.tables[0])):
+        assert 'leave: lake.apply(plan, allow=["LB4203:note"])' in text
+        assert 'leave: lake.apply(plan, allow=["LB4220:note"])' in text
+        assert "--allow" not in text
+    assert "approved by LB4203\n" in str(plan.approved(["LB4203"]))
+    assert "leave: --allow LB4203:note" in render_plan(plan)
+    assert "approved by --allow LB4203\n" in render_plan(plan.approved(["LB4203"]))
 
 
 def test_schemas_and_histories(lake: lakebed.Lake, tmp_path: Path) -> None:

@@ -156,8 +156,8 @@ _VERDICTS = (
     Code(
         "LB4223",
         "An approval of nothing",
-        "An approval names a column with a code that is no change of the plan. It is most likely misspelt, or what it "
-        "approves was done before.",
+        "An approval names, behind a code, something that is no change of the plan. It is most likely misspelt, or "
+        "what it approves was done before.",
         "    --allow LB4203:dep_tiem, where dep_time is dropped",
         "Approve what the plan prints, or take the approval out.",
     ),
@@ -167,7 +167,8 @@ _VERDICTS = (
         "Needs leave. Another engine, `alter_table` or a merge on ingest made a version after the one that `apply` "
         "made last, and the manifest does not say what that version did. Nobody may have asked for it to be undone.",
         "    pypaimon set option snapshot.num-retained.max; the manifest does not declare it",
-        "Declare it, list an option that others own under `ignoreOptions`, or undo it with `--allow LB4231:column`.",
+        "Declare it, list an option that others own under `ignoreOptions`, or undo it with what the plan prints, "
+        "such as `--allow LB4231:column`, or `--allow LB4231:.comment` for the comment of the table itself.",
     ),
 )
 

@@ -14,7 +14,14 @@ from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
 from lakebed.evolve.approvals import check_codes, unmatched
 from lakebed.evolve.evaluate import evaluate
-from lakebed.evolve.plan import Plan, TablePlan, approval, leave_missing
+from lakebed.evolve.plan import (
+    Plan,
+    TablePlan,
+    approval,
+    leave_in_python,
+    leave_missing,
+    leave_on_the_command_line,
+)
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
 from lakebed.readable import Readable
 
@@ -121,8 +128,8 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
                 f"{table.name}: {change.summary} needs leave: {why}",
                 position=change.position,
                 path=change.column or None,
-                remedy=f"--allow {approval(code, change)}",
-                python_remedy=f'lake.apply(plan, allow=["{approval(code, change)}"])',
+                remedy=leave_on_the_command_line(approval(code, change)),
+                python_remedy=leave_in_python(approval(code, change)),
             )
         )
     if problems:

@@ -17,7 +17,7 @@ def check_codes(allow: Iterable[str]) -> None:
         Diagnostic(
             "LB4307",
             f"{text!r} allows nothing: {text.partition(':')[0]!r} is no code",
-            expected="CODE or CODE:column, such as LB4203:old_name",
+            expected="CODE, CODE:column, CODE:option or CODE:.comment, such as LB4203:old_name",
             found=text,
             suggestions=near_names(text.partition(":")[0], known),
         )
@@ -46,7 +46,7 @@ def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
             Severity.WARNING,
             expected=", ".join(wanted) or None,
             found=text,
-            suggestions=near_names(text, wanted),
+            suggestions=near_names(text, [w for w in wanted if w.partition(":")[0] == text.partition(":")[0]]),
             remedy=f"take it out, or approve {' or '.join(wanted)}"
             if wanted
             else "take it out: nothing needs approval",

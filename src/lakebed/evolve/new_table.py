@@ -18,7 +18,8 @@ def creation_edits(name: str, target: TableSchema, meanings: Meanings) -> list[E
 
     Hints of how values are encoded are left out, and so is the option that holds the annotations.
     """
-    edits = [Edit(EditKind.CREATE, (), after_text=f"{name} ({len(target.fields)} columns)")]
+    columns = "1 column" if len(target.fields) == 1 else f"{len(target.fields)} columns"
+    edits = [Edit(EditKind.CREATE, (), after_text=f"{name} ({columns})")]
     edits += [Edit(EditKind.ADD, (f.name,), after=f.type) for f in target.fields]
     for kind, keys in (
         (EditKind.PRIMARY_KEYS, target.primary_keys),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -51,6 +53,18 @@ class PlannedChange:
         """The path as text, or the option's name: what `CODE:column` gives leave for."""
         return self.name if self.kind is EditKind.OPTION and self.name else path_text(self.path)
 
+    @property
+    def approved_as(self) -> str:
+        """What `CODE:` is followed by to give leave for this change: the column, or the part of the table.
+
+        A part of the table itself is `.comment`, `.primary-keys`, `.partition-keys`, `.buckets` or `.annotation.NAME`;
+        no column's path begins with a dot.
+        """
+        if self.column:
+            return self.column
+        part = "." + self.kind.value.replace(" ", "-")
+        return f"{part}.{self.name}" if self.name else part
+
 
 @dataclass(frozen=True, slots=True)
 class TablePlan(Readable):
@@ -62,7 +76,7 @@ class TablePlan(Readable):
     undoes what was made outside of `apply`.
     """
 
-    renderer: ClassVar[str] = "lakebed.render.plan_text:render_table_plan"
+    renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
 
     name: str
     create: bool
@@ -112,7 +126,7 @@ class Plan(Readable):
     was asked for.
     """
 
-    renderer: ClassVar[str] = "lakebed.render.plan_text:render_plan"
+    renderer: ClassVar[str] = "lakebed.render.plan_text:plan_in_python"
 
     tables: tuple[TablePlan, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
@@ -185,7 +199,7 @@ class Plan(Readable):
 def leave_missing(
     tables: Iterable[TablePlan], allow: frozenset[str]
 ) -> tuple[tuple[TablePlan, PlannedChange, str], ...]:
-    """The changes that need leave and have none; leave is `CODE` for all of a kind, or `CODE:column` for one."""
+    """The changes that need leave and have none; leave is `CODE` for all of a kind, or what `approval` says for one."""
     return tuple(
         (table, change, code)
         for table in tables
@@ -195,5 +209,15 @@ def leave_missing(
 
 
 def approval(code: str, change: PlannedChange) -> str:
-    """What allows one change: `CODE:column`, or `CODE` for a change of the table as a whole."""
-    return f"{code}:{change.column}" if change.column else code
+    """What allows one change and no other: `CODE:column`, or `CODE:.comment` and the like for the table itself."""
+    return f"{code}:{change.approved_as}"
+
+
+def leave_on_the_command_line(*approvals: str) -> str:
+    """How a shell gives these approvals."""
+    return " ".join(f"--allow {shlex.quote(text)}" for text in approvals)
+
+
+def leave_in_python(*approvals: str) -> str:
+    """How a program gives these approvals."""
+    return f"lake.apply(plan, allow={json.dumps(approvals, ensure_ascii=False)})"

@@ -5,12 +5,13 @@ With `colour` the text carries a terminal's colours; in `width` columns of a ter
 
 from __future__ import annotations
 
-import shlex
 from collections import Counter
+from dataclasses import dataclass
+from enum import Enum
 from typing import TYPE_CHECKING
 
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.plan import approval
+from lakebed.evolve.plan import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.render.terminal import one_line, plain, styled, wrapped
@@ -30,16 +31,47 @@ _WIDTH = max(len(v) for v in Verdict)
 _INDENT = " " * (_WIDTH + 6)
 
 
-def render_plan(plan: Plan, *, colour: bool = False, width: int | None = None) -> str:
+class FrontEnd(Enum):
+    """Whom a plan tells how leave is given."""
+
+    COMMAND_LINE = "command line"
+    PYTHON = "python"
+
+
+@dataclass(frozen=True, slots=True)
+class _Leave:
+    """What is approved, and how a front end gives leave for more."""
+
+    allowed: frozenset[str]
+    front_end: FrontEnd
+
+    def wanted(self, *approvals: str) -> str:
+        in_python = self.front_end is FrontEnd.PYTHON
+        return f"leave: {(leave_in_python if in_python else leave_on_the_command_line)(*approvals)}"
+
+    def given(self, approval: str) -> str:
+        in_python = self.front_end is FrontEnd.PYTHON
+        return f"approved by {approval if in_python else leave_on_the_command_line(approval)}"
+
+
+def render_plan(
+    plan: Plan, *, colour: bool = False, width: int | None = None, front_end: FrontEnd = FrontEnd.COMMAND_LINE
+) -> str:
     """Each table with its changes, their verdicts and reasons, and what needs leave; then one line of totals."""
-    allowed = frozenset(plan.approvals)
-    blocks = [_table(table, allowed, colour, width) for table in plan.tables if not table.is_noop]
+    leave = _Leave(frozenset(plan.approvals), front_end)
+    blocks = [_table(table, leave, colour, width) for table in plan.tables if not table.is_noop]
     return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
 
 
-def render_table_plan(table: TablePlan) -> str:
-    """One table of a plan; one line where it is as declared."""
-    return _table(table, frozenset(), False, None) if not table.is_noop else _unchanged(table)
+def plan_in_python(plan: Plan) -> str:
+    """A plan as `str()` shows it: leave is told as a program gives it."""
+    return render_plan(plan, front_end=FrontEnd.PYTHON)
+
+
+def table_plan_in_python(table: TablePlan) -> str:
+    """One table of a plan as `str()` shows it; one line where it is as declared."""
+    leave = _Leave(frozenset(), FrontEnd.PYTHON)
+    return _table(table, leave, False, None) if not table.is_noop else _unchanged(table)
 
 
 def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
@@ -70,11 +102,11 @@ def _undeclared(plan: Plan, width: int | None) -> list[str]:
     return ["\n".join([first, *names])]
 
 
-def _table(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None) -> str:
+def _table(table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> str:
     lines = [_head(table, colour), *_drift(table, colour, width)]
     for change in table.changes:
-        lines += _change(change, table, allowed, colour, width)
-    lines += _odf(table, allowed, colour, width)
+        lines += _change(change, table, leave, colour, width)
+    lines += _odf(table, leave, colour, width)
     return "\n".join(lines)
 
 
@@ -105,24 +137,22 @@ def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
     ]
 
 
-def _change(
-    change: PlannedChange, table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None
-) -> list[str]:
+def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> list[str]:
     verdict = styled(change.verdict.value.ljust(_WIDTH), _STYLES[change.verdict], colour)
     first, *more = _pieces(change.summary, width)
     sign = "+" if table.create else _SIGNS.get(change.kind, "~")
     lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
     if not table.create:
         more += _pieces(f"{change.code}: {change.reason}", width)
-        more += _advice(change, allowed, width)
+        more += _advice(change, leave, width)
     return lines + [_INDENT + plain(line, colour) for line in more]
 
 
-def _advice(change: PlannedChange, allowed: frozenset[str], width: int | None) -> list[str]:
+def _advice(change: PlannedChange, leave: _Leave, width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
     lines = []
     if change.leave_codes and change.verdict is not Verdict.FORBIDDEN:
-        lines += [_leave(code, change, allowed) for code in change.leave_codes]
+        lines += [_leave(code, change, leave) for code in change.leave_codes]
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
         lines += _pieces(f"remedy: {change.remedy}", width)
     if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:
@@ -130,18 +160,18 @@ def _advice(change: PlannedChange, allowed: frozenset[str], width: int | None) -
     return lines
 
 
-def _leave(code: str, change: PlannedChange, allowed: frozenset[str]) -> str:
+def _leave(code: str, change: PlannedChange, leave: _Leave) -> str:
     """What approves a change, or that it is approved."""
     wanted = approval(code, change)
-    given = next((text for text in (code, wanted) if text in allowed), None)
-    return f"leave: --allow {shlex.quote(wanted)}" if given is None else f"approved by --allow {shlex.quote(given)}"
+    given = next((text for text in (code, wanted) if text in leave.allowed), None)
+    return leave.wanted(wanted) if given is None else leave.given(given)
 
 
 def _pieces(text: str, width: int | None) -> list[str]:
     return wrapped(text, None if width is None else width - len(_INDENT))
 
 
-def _odf(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | None) -> list[str]:
+def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> list[str]:
     """The second, labelled verdict: Open Data Fabric's rule."""
     if table.create or table.is_noop:
         return []
@@ -153,9 +183,10 @@ def _odf(table: TablePlan, allowed: frozenset[str], colour: bool, width: int | N
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
     first, *more = wrapped(text, None if width is None else width - 4)
     if table.compatibility:
-        wanted = [w for w in dict.fromkeys(approval(ODF_CODE, c) for c in refused) if not {w, ODF_CODE} & allowed]
+        asked = dict.fromkeys(approval(ODF_CODE, c) for c in refused)
+        wanted = [text for text in asked if not {text, ODF_CODE} & leave.allowed]
         if wanted:
-            more += [f"leave: {' '.join(f'--allow {shlex.quote(text)}' for text in wanted)}"]
+            more += [leave.wanted(*wanted)]
             more += wrapped("or take `compatibility: ODF` out of the manifest", None if width is None else width - 4)
         else:
             more += ["approved"]

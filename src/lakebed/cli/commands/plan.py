@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     "--exit-code",
     is_flag=True,
     help="End with 10 when changes are pending, 11 when one lacks leave or is "
-    "forbidden, 13 when it would undo what was made outside of `apply`.",
+    "forbidden, else 13 when leave to undo what was made outside of `apply` is all that lacks.",
 )
 @click.option(
     "--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen; --out keeps it."
@@ -64,8 +64,10 @@ def command(
 
 
 def _gate(plan: Plan) -> ExitCode:
+    from lakebed.evolve.verdicts import OUTSIDE_CODE
+
     missing = plan.leave_missing()
-    if plan.is_forbidden or any(not change.undoes_others for _, change, _ in missing):
+    if plan.is_forbidden or any(code != OUTSIDE_CODE for _, _, code in missing):
         return ExitCode.REFUSED
     # What `lakebed.catalog.drift` finds; a plan carries it among its warnings.
     if missing or any(d.code.startswith("LB351") for d in plan.all_diagnostics):
