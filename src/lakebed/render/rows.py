@@ -178,7 +178,7 @@ def _stacked(heads: list[str], cells: list[list[str]], width: int) -> str:
 
 def _folded(text: str, width: int) -> list[str]:
     """The text in lines of `width` columns, or its beginning in `_FOLDS` of them."""
-    lines = []
+    lines: list[str] = []
     while text and len(lines) < _FOLDS - 1 and cell_width(text) > width:
         line = cut(text, width)[:-1] or text[0]
         lines.append(line)
