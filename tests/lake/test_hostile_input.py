@@ -15,12 +15,16 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import lakebed
-from lakebed import physical
+from lakebed import model, physical
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, open_warehouse
-from lakebed.errors import LakebedError
+from lakebed.catalog.names import TableName
+from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning, ValidationError
 from lakebed.evolve import altered, evolved
+from lakebed.evolve.changes import AddColumn, UpdateColumnType
 from lakebed.lake import Lake
 from lakebed.manifest import dump_table
+from lakebed.physical.types import DataField
+from lakebed.spark.travel import Travel, resolve
 from lakebed.store import MemoryStore, open_store
 from lakebed.table.commit import NewFile, TableStorage, append
 from lakebed.table.manifest import ColumnStatistics, SimpleStats
@@ -351,6 +355,59 @@ def test_half_a_character_can_be_printed(tmp_path):
         f"{caught.value}{caught.value!r}{caught.value.diagnostics!r}".encode()
         json.dumps([d.to_json() for d in caught.value.diagnostics], ensure_ascii=False).encode()
         assert "\\ud800" in str(caught.value)
+
+
+@pytest.mark.parametrize("millis", [10**23, -(10**23), 2**63 - 1, -(2**63), 253402300800000, -62135596800001])
+@pytest.mark.parametrize("layout", ["paimon", "mini"])
+def test_a_time_that_no_calendar_has_is_null(layout, millis):
+    files = warehouse(layout)
+    # A schema file with a number of more than 64 bits is refused when it is read.
+    fits = -(2**63) <= millis < 2**63 and layout == "paimon"
+    parts = ("/snapshot/snapshot-", "/tag/tag-", *(("/schema/schema-",) if fits else ()))
+    for path, data in files.items():
+        if any(part in path for part in parts):
+            content = json.loads(data)
+            if "timeMillis" in content:
+                files = files | {path: json.dumps(content | {"timeMillis": millis}).encode()}
+    lake = opened(MemoryStore(files), layout)
+    for system, column in (("snapshots", 5), ("tags", 3), ("schemas", 6)):
+        if system == "schemas" and not fits:
+            continue
+        with pytest.warns(LakebedWarning, match="LB5081"):
+            table = lake.inspect(f"d.t${system}")
+        assert [row[column] for row in table.rows] == [None] * len(table.rows) != []
+        assert str(table)
+    look_at_everything(files, layout)
+    assert str(lake.history("d.t"))
+    assert str(lake.tags("d.t").list())
+
+
+def test_the_version_that_a_snapshot_names_must_be_there():
+    files = warehouse("paimon")
+    for path in ("/w/d.db/t/snapshot/snapshot-2", "/w/d.db/t/tag/tag-a"):
+        for named, code in ((77, "LB5083"), (-1, "LB5001")):
+            edited = json.dumps(json.loads(files[path]) | {"schemaId": named}).encode()
+            lake = opened(MemoryStore(files | {path: edited}), "paimon")
+            travel = Travel() if "snapshot" in path else Travel(tag="a")
+            for choice in (None, "latest", "snapshot", 0):
+                with pytest.raises(CorruptMetadataError) as caught:
+                    resolve(lake.tables, lake.tables.store, TableName("d", "t"), travel, choice, "UTC")
+                assert caught.value.code == code
+                assert str(named) in str(caught.value)
+
+
+@pytest.mark.parametrize("make", [lambda t: AddColumn(("q",), t), lambda t: UpdateColumnType(("more",), t)])
+def test_the_type_of_a_change_is_taken_as_that_of_a_column(make):
+    for right in ("VARCHAR(9)", "varchar(9)", model.String(), {"type": "ARRAY", "element": "INT"}, "LONG"):
+        lake = opened(MemoryStore(warehouse("paimon")), "paimon")
+        with contextlib.suppress(LakebedError):
+            lake.tables.alter_table("d", "t", [make(right)])
+    lake = opened(MemoryStore(warehouse("paimon")), "paimon")
+    assert lake.tables.alter_table("d", "t", [AddColumn(("q",), "DOUBLE")]).fields[-1].type == physical.parse("DOUBLE")
+    for wrong in ("{x", "", "NOTHING", SURROGATE, None, 3, [], b"INT", DataField(0, "a", physical.parse("INT"))):
+        with pytest.raises(ValidationError) as caught:
+            lake.tables.alter_table("d", "t", [make(wrong)])
+        assert caught.value.code.startswith("LB")
 
 
 _SCHEMES = st.sampled_from(

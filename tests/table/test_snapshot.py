@@ -294,3 +294,38 @@ def test_a_key_that_is_nearly_a_missing_one_is_told() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         loads(json.dumps(content | {"indexManifest": "index-manifest-1"}).encode(), source="snapshot-1")
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        *("uuid", "schemaId", "baseManifestListSize", "deltaManifestListSize", "changelogManifestList"),
+        *("changelogManifestListSize", "indexManifest", "totalRecordCount", "deltaRecordCount", "changelogRecordCount"),
+        *("watermark", "statistics", "properties", "nextRowId", "writerVersion", "operation", "version"),
+    ],
+)
+def test_every_key_that_may_be_missing_is_looked_for_under_a_misspelt_name(key: str) -> None:
+    content = {k: v for k, v in json.loads(GOLDEN).items() if k != key} | {f"{key[:-2]}{key[-1]}{key[-2]}": None}
+    with pytest.warns(LakebedWarning, match=f"no key '{key}', but a key"):
+        loads(json.dumps(content).encode(), source="snapshot-1")
+
+
+@pytest.mark.parametrize("kind", ["APPEND", "COMPACT", "OVERWRITE", "ANALYZE"])
+def test_every_kind_of_commit_is_read(kind: str) -> None:
+    content = json.loads(GOLDEN) | {"commitKind": kind}
+    assert loads(json.dumps(content).encode(), source="snapshot-1").commit_kind == kind
+
+
+@pytest.mark.parametrize("kind", ["FOO", "append", "", "APEND"])
+def test_an_unknown_kind_of_commit_is_refused(kind: str) -> None:
+    content = json.loads(GOLDEN) | {"commitKind": kind}
+    with pytest.raises(UnsupportedError) as caught:
+        loads(json.dumps(content).encode(), source="snapshot-1")
+    assert caught.value.code == "LB5082"
+    assert repr(kind) in str(caught.value)
+
+
+def test_no_version_is_below_zero() -> None:
+    content = json.loads(GOLDEN) | {"schemaId": -1}
+    with pytest.raises(CorruptMetadataError, match="'schemaId' is -1"):
+        loads(json.dumps(content).encode(), source="snapshot-1")

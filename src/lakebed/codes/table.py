@@ -320,4 +320,29 @@ CODES: tuple[Code, ...] = (
         "Lakebed inside of another program, where `sys.executable` is not a Python interpreter.",
         "Set `sys.executable` to the path of a Python interpreter that can import `lakebed` and `pyarrow`.",
     ),
+    Code(
+        "LB5081",
+        "A time that no calendar has",
+        "The file says a number of milliseconds since 1970 that is outside of the years 1 to 9999. The system table "
+        "shows NULL in its place; everything else of the file is used.",
+        '`"timeMillis" : 99999999999999999` in `snapshot/snapshot-7`.',
+        _DAMAGED,
+    ),
+    Code(
+        "LB5082",
+        "A snapshot of an unknown kind of commit",
+        "The kind says what the changes of a snapshot mean: rows that are new, the same rows in other files, or rows "
+        "that replace others. One that is not known cannot be read rightly.",
+        '`"commitKind" : "FOO"` in `snapshot/snapshot-7`.',
+        "If a newer engine wrote the table, use a newer Lakebed. If the file is damaged, restore it from a copy of the "
+        "warehouse.",
+    ),
+    Code(
+        "LB5083",
+        "A snapshot of a version that does not exist",
+        "A snapshot says under which version of the schema it was made. One that names a version that is not there "
+        "was edited, is damaged, or has lost the file of that version.",
+        '`"schemaId" : 77` in `snapshot/snapshot-7` of a table with the versions 0 to 3.',
+        _DAMAGED,
+    ),
 )

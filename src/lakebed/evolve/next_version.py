@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
+from lakebed.catalog.columns import to_data_type
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import ValidationError
-from lakebed.evolve.changes import Change, from_json
+from lakebed.errors import LakebedError, ValidationError
+from lakebed.evolve.changes import AddColumn, Change, UpdateColumnType, from_json
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.evaluate import evaluate
 from lakebed.physical.types import DataField
@@ -35,15 +37,23 @@ def altered(
 ) -> TableSchema:
     """The version after `base` with all changes made; each is a change value or its REST JSON form.
 
+    The type of a change may be given in every form that the columns of a new table have, such as text.
     Raises `ValidationError` with everything that is no change, else as `evaluate`.
     """
     values: list[Change] = []
     problems: list[Diagnostic] = []
     for change in changes:
         try:
-            values.append(from_json(change) if isinstance(change, Mapping) else change)
-        except ValidationError as error:
+            values.append(from_json(change) if isinstance(change, Mapping) else _with_type(change))
+        except LakebedError as error:
             problems += error.diagnostics
     if problems:
         raise ValidationError(*problems)
     return evaluate(base, values, has_snapshots=has_snapshots, now=now, history=history)
+
+
+def _with_type(change: Change) -> Change:
+    match change:
+        case AddColumn(type=given) | UpdateColumnType(type=given):
+            return replace(change, type=to_data_type(given))
+    return change

@@ -12,6 +12,7 @@ from typing import Any
 
 from lakebed.catalog import SchemaManager, TableSchema
 from lakebed.errors import UnsupportedError
+from lakebed.inspection.moments import wall_clock
 from lakebed.physical.types import DataType, with_nullability
 from lakebed.store.base import Store
 from lakebed.table import binary_row
@@ -111,7 +112,7 @@ def _sums(group: Sequence[DataFile]) -> tuple[int, int, int, datetime | None]:
 def _created(file: DataFile) -> datetime | None:
     """The writer's wall clock."""
     millis = file.meta.creation_time
-    return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC).replace(tzinfo=None)
+    return None if millis is None else wall_clock(millis, UTC, file.meta.file_name)
 
 
 def _texts(types: Sequence[DataType], values: Sequence[Any], time_zone: str) -> list[str | None]:

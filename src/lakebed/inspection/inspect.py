@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from lakebed.catalog import SchemaManager, TableSchema
 from lakebed.inspection.content import buckets, files, manifests, partitions
+from lakebed.inspection.moments import wall_clock
 from lakebed.inspection.system_table import OF_A_STATE, SystemTable, columns_of
 from lakebed.maintenance.branches import Branches
 from lakebed.maintenance.place import Place
@@ -57,16 +58,13 @@ def _listed(system: str, place: Place, time_zone: str) -> _Rows:
     return made(place, zone)
 
 
-def _wall(millis: int, zone: ZoneInfo) -> datetime:
-    return datetime.fromtimestamp(millis / 1000, UTC).astimezone(zone).replace(tzinfo=None)
-
-
 def _snapshots(place: Place, zone: ZoneInfo) -> _Rows:
     manager = place.snapshots
     for number in manager.ids():
         s = manager.load(number)
         yield (
-            *(s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind, _wall(s.time_millis, zone)),
+            *(s.id, s.schema_id, s.commit_user, s.commit_identifier, s.commit_kind),
+            wall_clock(s.time_millis, zone, manager.path(number)),
             *(s.base_manifest_list, s.delta_manifest_list, s.changelog_manifest_list),
             *(s.total_record_count, s.delta_record_count, s.changelog_record_count, s.watermark),
         )
@@ -79,7 +77,7 @@ def _schemas(place: Place, zone: ZoneInfo) -> _Rows:
         said = schema.to_json()
         parts = (said["fields"], said["partitionKeys"], said["primaryKeys"], said["options"])
         texts = (json.dumps(p, ensure_ascii=False, separators=(",", ":")) for p in parts)
-        yield schema.id, *texts, schema.comment, _wall(schema.time_millis, zone)
+        yield schema.id, *texts, schema.comment, wall_clock(schema.time_millis, zone, f"version {number}")
 
 
 def _options(place: Place, _: ZoneInfo) -> _Rows:
@@ -90,14 +88,15 @@ def _tags(place: Place, zone: ZoneInfo) -> _Rows:
     for tag in Tags(place).list():
         s = tag.snapshot
         retained = None if tag.retained is None else _iso_duration(tag.retained)
-        yield tag.name, s.id, s.schema_id, _wall(s.time_millis, zone), s.total_record_count, tag.created, retained
+        made = wall_clock(s.time_millis, zone, f"tag {tag.name!r}")
+        yield tag.name, s.id, s.schema_id, made, s.total_record_count, tag.created, retained
 
 
 def _branches(place: Place, zone: ZoneInfo) -> _Rows:
     made = {e.name: e.modified for e in place.store.list(f"{place.table_path}/branch")}
     for branch in Branches(place).list():
         millis = made.get(f"branch-{branch.name}")
-        yield branch.name, None if millis is None else _wall(millis, zone)
+        yield branch.name, None if millis is None else wall_clock(millis, zone, f"branch {branch.name!r}")
 
 
 def _iso_duration(length: timedelta) -> str:

@@ -11,7 +11,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import NotFoundError, UsageError
+from lakebed.errors import CorruptMetadataError, NotFoundError, UsageError
 from lakebed.store.base import Store
 from lakebed.table.snapshot import Snapshot, SnapshotManager
 
@@ -71,8 +71,26 @@ def resolve(
     path = tables.table_path(name)
     snapshots = SnapshotManager(store, path, branch=branch)
     snapshot = _snapshot(snapshots, name, travel, time_zone)
+    if snapshot is not None and snapshot.schema_id > newest.id:
+        _ensure_version(schemas, snapshots, snapshot)
     chosen = _schema(schemas, newest, snapshot, travel, schema)
     return TableState(path, snapshot, chosen, schemas, snapshots, newest)
+
+
+def _ensure_version(schemas: SchemaManager, snapshots: SnapshotManager, snapshot: Snapshot) -> None:
+    """For a snapshot of a version above the newest: another process has just made that version, or there is none."""
+    if schemas.find(snapshot.schema_id) is not None:
+        return
+    path = snapshots.path(snapshot.id)
+    there = ", ".join(map(str, schemas.ids()))
+    raise CorruptMetadataError.of(
+        "LB5083",
+        f"{path} is of version {snapshot.schema_id} of the schema, which does not exist; there are: {there}",
+        path=path,
+        expected=there,
+        found=str(snapshot.schema_id),
+        remedy="restore the file, or that of the version, from a copy of the warehouse",
+    )
 
 
 def _snapshot(snapshots: SnapshotManager, name: TableName, travel: Travel, time_zone: str) -> Snapshot | None:

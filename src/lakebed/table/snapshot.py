@@ -112,15 +112,16 @@ _KEYS: tuple[tuple[str, str, type, Any], ...] = (
 )
 
 
-#: Keys that may be missing and that a reader goes by.
-_READ_BY = ("version", "schemaId", "indexManifest", "watermark", "nextRowId")
+#: What a commit can be; a reader of changes goes by it.
+_KINDS = (APPEND, "COMPACT", "OVERWRITE", "ANALYZE")
 
 
 def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapshot:
     """Read a snapshot or tag file. A missing `version` is version 1.
 
     Keys that are not known are passed over; one that is nearly a known key, which is missing, gives a `LakebedWarning`.
-    Raises CorruptMetadataError with every problem of the file, UnsupportedError for a version that is not known yet.
+    Raises CorruptMetadataError with every problem of the file, UnsupportedError for a version or a kind of
+    commit that is not known yet.
     """
     try:
         content = json.loads(data)
@@ -147,15 +148,34 @@ def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapsh
             found=str(parts["version"]),
             remedy="read the table with a newer Lakebed",
         )
+    _refuse_unknown_values(parts, source)
     if expected_id is not None and parts["id"] != expected_id:
         raise _corrupt(source, f"holds snapshot {parts['id']}")
     _warn_of_near_keys(content, source)
     return Snapshot(**parts)
 
 
+def _refuse_unknown_values(parts: Mapping[str, Any], source: str) -> None:
+    if parts["commit_kind"] not in _KINDS:
+        raise UnsupportedError.of(
+            "LB5082",
+            f"{source} is a commit of the kind {parts['commit_kind']!r}, which is not known",
+            path=source,
+            expected=", ".join(_KINDS),
+            found=parts["commit_kind"],
+            suggestions=near_names(parts["commit_kind"], _KINDS, limit=1),
+            remedy="if a newer engine wrote it, use a newer Lakebed; if the file is damaged, restore it from a copy",
+        )
+    if parts["schema_id"] < 0:
+        problem = f"key 'schemaId' is {parts['schema_id']}, and versions count from 0"
+        raise CorruptMetadataError(
+            _problem(source, problem, expected="a whole number from 0", found=str(parts["schema_id"]))
+        )
+
+
 def _warn_of_near_keys(content: Mapping[str, Any], source: str) -> None:
-    missing = [key for key in _READ_BY if content.get(key) is None]
     known = {key for key, *_ in _KEYS}
+    missing = [key for key, *_ in _KEYS if content.get(key) is None]
     for key in content:
         if key not in known and (near := near_names(key, missing, limit=1)):
             warn(
