@@ -246,9 +246,9 @@ def test_bad_input(lakebed: CommandLine, here: Path, name: str, content: bytes, 
 @pytest.mark.parametrize(
     ("form", "content", "reason"),
     [
-        ("arrow-json", b"{}", "there is no 'fields'"),
-        ("arrow-json", b'{"fields": [{"name": "a", "nullable": true}]}', "there is no 'data_type'"),
-        ("arrow-json", b'{"fields": [3]}', "a part of it is of another kind than expected"),
+        ("arrow-json", b"{}", "expected an object with `fields`, a list, and perhaps `metadata`"),
+        ("arrow-json", b'{"fields": [{"name": "a", "nullable": true}]}', "expected an object with `name`, `data_type`"),
+        ("arrow-json", b'{"fields": [3]}', "`nullable` (true or false), found 3"),
         ("spark", b'{"type": "struct"}', "there is no 'fields'"),
         ("spark", b'{"fields": [{"name": "a"}]}', "there is no 'type'"),
         ("ddl", b"a INT, \xff", "byte 7 is not UTF-8"),
@@ -312,3 +312,61 @@ def test_the_editor_schema_is_printed(lakebed: CommandLine) -> None:
     printed = json.loads(lakebed.ok("schema"))
     assert printed["$schema"].startswith("http://json-schema.org/")
     assert lakebed.json("schema") == printed
+
+
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ('{"Timestamp": ["Foo", null]}', 'Timestamp with a list of a unit ("Second" or'),
+        ('{"Timestamp": "Second"}', "Timestamp with a list of a unit"),
+        ('{"Time32": "x"}', 'Time32 with a unit ("Second" or "Millisecond" or'),
+        ('{"Time32": "Nanosecond"}', "a type that Arrow can make ("),
+        ('{"Time64": ["Second"]}', "Time64 with a unit"),
+        ('{"Duration": 3}', "Duration with a unit"),
+        ('{"Decimal128": [1]}', "Decimal128 with a list of two whole numbers, precision and scale"),
+        ('{"Decimal128": [99, 2]}', "a type that Arrow can make ("),
+        ('{"FixedSizeBinary": "x"}', "FixedSizeBinary with a whole number of bytes"),
+        ('{"FixedSizeList": [3]}', "FixedSizeList with a list of a field"),
+        ('{"List": 3}', "an object with `name`, `data_type` and `nullable`"),
+        ('{"Struct": 3}', "Struct with a list of fields"),
+        ('{"Map": [{"data_type": {"Struct": []}}, true]}', "Map with a list of a field"),
+        ('{"Dictionary": ["Int8"]}', "Dictionary with a list of two types"),
+        ('{"RunEndEncoded": [1, 2]}', "RunEndEncoded with a list of two fields"),
+        ('"Foo"', "a type that this PyArrow has"),
+        ('{"Foo": 1}', "a type that this PyArrow has"),
+    ],
+)
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_was_expected_in_arrow_json_is_said_with_its_place(
+    lakebed: CommandLine, here: Path, type_: str, expected: str, nested: bool
+) -> None:
+    field = f'{{"name": "a", "nullable": true, "data_type": {type_}}}'
+    if nested:
+        field = f'{{"name": "s", "nullable": true, "data_type": {{"Struct": [{field}]}}}}'
+    (here / "x.json").write_text(f'{{"fields": [{field}]}}', encoding="utf-8")
+    found = lakebed("convert", "x.json", "--from", "arrow-json", "--to", "odf-json")
+    where = "s.a" if nested else "a"
+    assert found.code == 1
+    assert f"this is no Arrow schema in JSON: {where}: expected {expected}" in found.err, found.err
+
+
+@pytest.mark.parametrize(
+    ("form", "content"),
+    [
+        ("spark", '{"type": "struct", "type": "struct", "fields": []}'),
+        ("spark", '{"type": "struct", "fields": [\n{"name": "a", "name": "b", "type": "long", "nullable": true}]}'),
+        ("arrow-json", '{"fields": [], "fields": []}'),
+        (
+            "paimon",
+            '{"version": 3, "id": 0, "fields": [{"id": 0, "name": "a", "name": "b", "type": "INT"}],\n'
+            '"highestFieldId": 0, "partitionKeys": [], "primaryKeys": [], "options": {}, "timeMillis": 0}',
+        ),
+        ("odf-json", '{"fields": [{"name": "a", "name": "b", "type": "Int32"}]}'),
+    ],
+)
+def test_a_key_twice_is_named_in_every_json(lakebed: CommandLine, here: Path, form: str, content: str) -> None:
+    (here / "x.json").write_text(content, encoding="utf-8")
+    found = lakebed("convert", "x.json", "--from", form, "--to", "odf-json")
+    assert (found.code, found.out) == (1, "")
+    assert "x.json:" in found.err
+    assert "error[LB1006]: the key" in found.err

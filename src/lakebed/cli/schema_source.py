@@ -7,11 +7,11 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakebed.convert.loss import LossReport
 from lakebed.diagnostics import Diagnostic, reason_of
-from lakebed.errors import CorruptMetadataError, LakebedError, NotFoundError, UsageError
+from lakebed.errors import CorruptMetadataError, LakebedError, ManifestError, NotFoundError, UsageError
 from lakebed.model import Schema
 
 if TYPE_CHECKING:
@@ -131,6 +131,21 @@ def _guess_json(data: bytes) -> str | None:
             return None
 
 
+def _json(data: bytes, text: str) -> Any:
+    """The value of a JSON text. Raises `ManifestError` for a key that stands twice, as for a manifest."""
+    value = json.loads(data)
+    _check_keys(data.decode(json.detect_encoding(data)), text)
+    return value
+
+
+def _check_keys(content: str, text: str) -> None:
+    from lakebed.manifest.schema_text import twice
+
+    found = twice(content, source=text)
+    if found:
+        raise ManifestError(*found)
+
+
 def _document(data: bytes, text: str, form: str) -> SchemaSource:
     from lakebed.manifest.schema_text import parse_schema
 
@@ -175,7 +190,7 @@ def _orc(data: bytes, text: str, form: str) -> SchemaSource:
 def _arrow_json(data: bytes, text: str, form: str) -> SchemaSource:
     from lakebed.convert.arrow.json_form import from_arrow_json
 
-    return _of_arrow(from_arrow_json(json.loads(data)), form)
+    return _of_arrow(from_arrow_json(_json(data, text)), form)
 
 
 def _of_arrow(schema: pa.Schema, form: str) -> SchemaSource:
@@ -190,7 +205,7 @@ def _spark(data: bytes, text: str, form: str) -> SchemaSource:
 
     from lakebed.convert.spark import from_struct_type, metadata_losses
 
-    struct = StructType.fromJson(json.loads(data))
+    struct = StructType.fromJson(_json(data, text))
     return SchemaSource(form, from_struct_type(struct), report=metadata_losses(struct))
 
 
@@ -204,6 +219,7 @@ def _paimon(data: bytes, text: str, form: str) -> SchemaSource:
     from lakebed.catalog import drift, schema_file
 
     stored = schema_file.loads(data, source=text)
+    _check_keys(data.decode(), text)
     keys = (stored.primary_keys, stored.partition_keys, dict(stored.options))
     return SchemaSource(form, stored.logical, *keys, stored, diagnostics=tuple(drift(stored)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed.diagnostics import Position
+from lakebed.diagnostics import Diagnostic, Position
 from lakebed.manifest.attributes import Place
 from lakebed.manifest.compose import compose, decode_utf8
 from lakebed.manifest.document import DocumentDecoder
@@ -34,6 +34,13 @@ def parse_schema(text: str | bytes, *, source: str | None = None) -> TableManife
     if found is None:
         raise AssertionError("a document that declares nothing is a problem")
     return found
+
+
+def twice(text: str, *, source: str | None = None) -> tuple[Diagnostic, ...]:
+    """The keys that stand twice in an object of a JSON text, which readers of JSON pass over in silence."""
+    problems = Problems()
+    compose(text, source, problems)
+    return tuple(d for d in problems.errors if d.code == "LB1006")
 
 
 def _decode(node: Node, problems: Problems) -> TableManifest | Schema | None:

@@ -6,6 +6,7 @@ There is no standard; this form reads back to the same schema.
 from __future__ import annotations
 
 import base64
+import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -48,6 +49,26 @@ _TIMES: dict[str, tuple[Callable[[pa.DataType], bool], Callable[[str], pa.DataTy
 }
 
 
+_DECIMALS = ("Decimal32", "Decimal64", "Decimal128", "Decimal256")
+_UNIT = " or ".join(f'"{unit}"' for unit in _BY_UNIT)
+_FIELD = "a field with `name`, `data_type` and `nullable`"
+#: What stands behind the name of each type that has parts.
+_EXPECTED = {
+    "Timestamp": f"Timestamp with a list of a unit ({_UNIT}) and a time zone or null",
+    **{name: f"{name} with a unit ({_UNIT})" for name in _TIMES},
+    **{name: f"{name} with {_FIELD}" for name in _LISTS},
+    **{name: f"{name} with a list of two whole numbers, precision and scale" for name in _DECIMALS},
+    "FixedSizeBinary": "FixedSizeBinary with a whole number of bytes",
+    "FixedSizeList": f"FixedSizeList with a list of {_FIELD} and a whole number of items",
+    "Struct": "Struct with a list of fields",
+    "Map": "Map with a list of a field whose type is a Struct of two fields, key and value, and true or false (sorted)",
+    "Dictionary": "Dictionary with a list of two types, of the index and of the values",
+    "RunEndEncoded": "RunEndEncoded with a list of two fields, the ends and the values",
+}
+#: So much of what was found is shown.
+_LONGEST = 100
+
+
 def to_arrow_json(schema: pa.Schema) -> dict[str, Any]:
     """The JSON object of an Arrow schema. Raises `ConversionError` for a type that has no logical type either."""
     return {"fields": [_field_json(field) for field in schema], "metadata": _metadata_json(schema.metadata)}
@@ -55,11 +76,15 @@ def to_arrow_json(schema: pa.Schema) -> dict[str, Any]:
 
 def from_arrow_json(value: Any) -> pa.Schema:
     """The Arrow schema of its JSON object. Raises `ConversionError` for what is none."""
+    match value:
+        case {"fields": list(parts)} if isinstance(value.get("metadata"), dict | None):
+            pass
+        case _:
+            raise _unreadable("", "an object with `fields`, a list, and perhaps `metadata`, an object of texts", value)
     try:
-        fields = [_field(part) for part in value["fields"]]
-        return pa.schema(fields, _metadata(value.get("metadata")) or None)
-    except (KeyError, TypeError, ValueError, AttributeError, pa.ArrowException, RecursionError) as error:
-        raise _unreadable(reason_of(error)) from error
+        return pa.schema([_field(part, "") for part in parts], _metadata(value.get("metadata")) or None)
+    except (TypeError, ValueError, AttributeError, pa.ArrowException, RecursionError) as error:
+        raise _unreadable("", f"parts that Arrow can make a schema of ({reason_of(error)})", value) from error
 
 
 def _metadata_json(metadata: Mapping[bytes, bytes] | None) -> dict[str, str]:
@@ -127,44 +152,73 @@ def _nested_json(type_: pa.DataType) -> Any:
     raise ConversionError.of("LB2401", f"the Arrow type {type_} cannot be said in JSON", found=str(type_))
 
 
-def _field(value: Any) -> pa.Field:
-    type_ = _type(value["data_type"])
+def _field(value: Any, where: str) -> pa.Field:
+    match value:
+        case {"name": str(name), "data_type": data_type, "nullable": bool(nullable)}:
+            pass
+        case _:
+            raise _unreadable(where, "an object with `name`, `data_type` and `nullable` (true or false)", value)
+    inside = f"{where}.{name}" if where else name
+    type_ = _type(data_type, inside)
     if value.get("dict_is_ordered") and pa.types.is_dictionary(type_):
         type_ = pa.dictionary(type_.index_type, type_.value_type, True)
-    return pa.field(value["name"], type_, value["nullable"], _metadata(value.get("metadata")) or None)
+    metadata = value.get("metadata")
+    if not isinstance(metadata, dict | None):
+        raise _unreadable(inside, "metadata as an object of texts", metadata)
+    return pa.field(name, type_, nullable, _metadata(metadata) or None)
 
 
-def _type(value: Any) -> pa.DataType:
+def _type(value: Any, where: str) -> pa.DataType:
+    try:
+        found = _made(value, where)
+    except (ValueError, TypeError, OverflowError, pa.ArrowException) as error:
+        raise _unreadable(where, f"a type that Arrow can make ({reason_of(error)})", value) from error
+    if found is None:
+        name = next(iter(value)) if isinstance(value, dict) and len(value) == 1 else None
+        raise _unreadable(where, _EXPECTED.get(str(name), "a type that this PyArrow has"), value)
+    return found
+
+
+def _made(value: Any, where: str) -> pa.DataType | None:
+    """The type, or None where its parts are not those of a type."""
     match value:
-        case str() if value in _PLAIN:
-            return _PLAIN[value]
-        case {"Timestamp": [str(unit), str() | None as zone]}:
+        case str():
+            return _PLAIN.get(value)
+        case {"Timestamp": [str(unit), str() | None as zone]} if unit in _BY_UNIT:
             return pa.timestamp(_BY_UNIT[unit], zone)
         case {"FixedSizeBinary": int(width)}:
             return pa.binary(width)
         case {"FixedSizeList": [item, int(size)]}:
-            return pa.list_(_field(item), size)
+            return pa.list_(_field(item, where), size)
         case {"Struct": list(members)}:
-            return pa.struct([_field(member) for member in members])
-        case {"Map": [entries, bool(is_sorted)]}:
-            key, item = (_field(part) for part in entries["data_type"]["Struct"])
-            return pa.map_(key, item, is_sorted)
+            return pa.struct([_field(member, where) for member in members])
+        case {"Map": [{"data_type": {"Struct": [key, item]}}, bool(is_sorted)]}:
+            return pa.map_(_field(key, where), _field(item, where), is_sorted)
         case {"Dictionary": [index, values]}:
-            return pa.dictionary(_type(index), _type(values))
-        case {"RunEndEncoded": [ends, values]}:
-            return pa.run_end_encoded(_type(ends["data_type"]), _type(values["data_type"]))
+            return pa.dictionary(_type(index, where), _type(values, where))
+        case {"RunEndEncoded": [{"data_type": ends}, {"data_type": values}]}:
+            return pa.run_end_encoded(_type(ends, where), _type(values, where))
         case dict() if len(value) == 1:
-            ((name, inside),) = value.items()
-            if name in _TIMES:
-                return _TIMES[name][1](_BY_UNIT[inside])
-            if name in _LISTS:
-                return _LISTS[name][1](_field(inside))
-            if name in ("Decimal32", "Decimal64", "Decimal128", "Decimal256") and hasattr(pa, name.lower()):
-                precision, scale = inside
+            return _of_name(*next(iter(value.items())), where)
+    return None
+
+
+def _of_name(name: str, inside: Any, where: str) -> pa.DataType | None:
+    if name in _TIMES and isinstance(inside, str) and inside in _BY_UNIT:
+        return _TIMES[name][1](_BY_UNIT[inside])
+    if name in _LISTS:
+        return _LISTS[name][1](_field(inside, where))
+    if name in _DECIMALS and hasattr(pa, name.lower()):
+        match inside:
+            case [int(precision), int(scale)]:
                 return getattr(pa, name.lower())(precision, scale)
-    raise _unreadable(f"{str(value)[:100]} is no type that this PyArrow has")
+    return None
 
 
-def _unreadable(reason: str) -> ConversionError:
+def _unreadable(where: str, expected: str, found: Any) -> ConversionError:
+    shown = json.dumps(found, ensure_ascii=False, default=str)
+    shown = shown if len(shown) <= _LONGEST else shown[:_LONGEST] + "..."
+    message = f"this is no Arrow schema in JSON: {f'{where}: ' if where else ''}expected {expected}, found {shown}"
     remedy = "give a schema as `to_arrow_json`, and `lakebed convert --to arrow-json`, make it"
-    return ConversionError(Diagnostic("LB2409", f"this is no Arrow schema in JSON: {reason}", remedy=remedy))
+    diagnostic = Diagnostic("LB2409", message, path=where or None, expected=expected, found=shown, remedy=remedy)
+    return ConversionError(diagnostic)
