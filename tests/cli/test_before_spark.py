@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import logging
 import os
 import signal
 import subprocess
@@ -12,8 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from py4j.protocol import Py4JNetworkError
 
 from cli.command_line import SOURCE, CommandLine
+from lakebed.errors import LakebedError
 from lakebed.spark import session
 from lakebed.spark.session import _interrupts_wait
 
@@ -120,6 +124,75 @@ def test_a_start_in_another_thread_leaves_interrupts_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+def test_an_interrupt_stands_in_place_of_the_failure_that_follows_it() -> None:
+    with pytest.raises(KeyboardInterrupt), _interrupts_wait():  # noqa: PT012
+        interrupt()
+        raise Py4JNetworkError("Answer from Java side is empty")
+
+
+@pytest.mark.parametrize(
+    "follows",
+    [
+        Py4JNetworkError("Answer from Java side is empty"),
+        BrokenPipeError(errno.EPIPE, "Broken pipe"),
+        LakebedError.of("LB7012", "Spark failed"),
+        SystemExit(1),
+        KeyError("anything"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+@pytest.mark.parametrize("words", [["read", "shop.orders"], ["ingest", "shop.orders", "a.csv"]], ids=" ".join)
+def test_whatever_follows_an_interrupt_is_the_interrupt(
+    lakebed: CommandLine,
+    orders: Path,
+    here: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    words: list[str],
+    follows: BaseException,
+) -> None:
+    (here / "a.csv").write_text("day,id,amount,note\n2024-01-01,1,1.00,x\n", encoding="utf-8")
+    stopped = []
+
+    def cut_off(*_: Any, **__: Any) -> None:
+        try:
+            interrupt()
+        except KeyboardInterrupt:
+            logging.exception("KeyboardInterrupt while sending command.")
+            raise follows from None
+
+    def stop() -> None:
+        stopped.append(True)
+        # Once more while Spark is stopped: that is not waited for, and no trace is shown.
+        interrupt()
+
+    monkeypatch.setattr(session, "local_session", cut_off)
+    monkeypatch.setattr(session, "stop_session", stop)
+    before = signal.getsignal(signal.SIGINT), logging.root.manager.disable, sys.unraisablehook
+    result = lakebed(*words)
+    assert (result.code, result.out, stopped) == (130, "", [True])
+    assert result.err == "error[LB7010]: stopped\n    remedy: repeat the command: nothing is left half done\n"
+    assert caplog.records == []
+    assert (signal.getsignal(signal.SIGINT), logging.root.manager.disable, sys.unraisablehook) == before
+
+
+def test_every_session_is_stopped_also_where_spark_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    class Lost:
+        def interruptAll(self) -> None:  # noqa: N802
+            asked.append("interrupt")
+            raise Py4JNetworkError("Answer from Java side is empty")
+
+        def stop(self) -> None:
+            asked.append("stop")
+            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+
+    monkeypatch.setattr(session, "_started", [Lost(), Lost()])
+    session.stop_session()
+    assert asked == ["interrupt", "stop"] * 2
 
 
 @pytest.mark.spark

@@ -81,6 +81,8 @@ def test_every_read_of_a_damaged_file_fails(damaged: tuple[lakebed.Lake, Path], 
     with pytest.raises(CorruptMetadataError) as counted:
         ways["count"](lake)
     assert counted.value.code == FAILED_CHECKSUM
+    assert "; verify_checksums=False (" in str(counted.value)
+    assert "--no-verify" not in str(counted.value)
     assert counted.value.diagnostics[0].path == str(file)
 
 
@@ -114,6 +116,7 @@ def test_the_command_line_names_the_damaged_file(
     assert failed.code == 1
     assert FAILED_CHECKSUM in failed.err
     assert file.name in failed.err
+    assert "; --no-verify-checksums (lakebed.toml: verify_checksums = false) reads what is there" in failed.err
     assert run(*command, "--no-verify-checksums").code == 0
     (tmp_path / "lakebed.toml").write_text("verify_checksums = false\n")
     assert run(*command).code == 0

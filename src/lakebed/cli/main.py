@@ -9,13 +9,14 @@ import os
 import sys
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
 import click
 
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.interrupts import Interrupts, ignore_interrupts, noted_interrupts
 from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
 from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, near_names
@@ -100,8 +101,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     try:
-        with _told_warnings(session):
-            return _run(session, words)
+        with _told_warnings(session), noted_interrupts() as interrupts:
+            return _run(session, words, interrupts)
     except ReaderGoneError:
         return ExitCode.READER_GONE
 
@@ -123,23 +124,38 @@ def _told_warnings(session: Session) -> Iterator[None]:
         yield
 
 
-def _run(session: Session, words: list[str]) -> int:
+def _run(session: Session, words: list[str], interrupts: Interrupts) -> int:
     try:
         code = cli.main(args=words, prog_name="lakebed", obj=session, standalone_mode=False)
-    except LakebedError as error:
-        return _fail(session, words, error.diagnostics, ExitCode(error.exit_code))
-    except click.ClickException as error:
-        return _fail(session, words, [_usage_problem(error)], ExitCode.USAGE)
-    except click.Abort:
-        if "pyspark.sql" in sys.modules:
+    except BaseException as error:
+        # An interrupted question to Spark fails in many ways, and so do the ones after it.
+        if interrupts.seen or isinstance(error, click.Abort):
+            return _stop(session, words)
+        return _report(session, words, error)
+    return code if isinstance(code, int) else ExitCode.OK
+
+
+def _stop(session: Session, words: list[str]) -> ExitCode:
+    if "pyspark.sql" in sys.modules:
+        # A second interrupt does not wait for Spark; its JVM ends with this process.
+        with suppress(KeyboardInterrupt):
             from lakebed.spark.session import stop_session
 
             stop_session()
-        remedy = "repeat the command: nothing is left half done"
-        return _fail(session, words, [Diagnostic("LB7010", "stopped", remedy=remedy)], ExitCode.INTERRUPTED)
-    except OSError as error:
-        return _fail(session, words, [Diagnostic("LB7009", _system_problem(error))], ExitCode.FAILURE)
-    return code if isinstance(code, int) else ExitCode.OK
+    remedy = "repeat the command: nothing is left half done"
+    return _fail(session, words, [Diagnostic("LB7010", "stopped", remedy=remedy)], ExitCode.INTERRUPTED)
+
+
+def _report(session: Session, words: list[str], error: BaseException) -> ExitCode:
+    match error:
+        case LakebedError():
+            return _fail(session, words, error.diagnostics, ExitCode(error.exit_code))
+        case click.ClickException():
+            return _fail(session, words, [_usage_problem(error)], ExitCode.USAGE)
+        case OSError():
+            return _fail(session, words, [Diagnostic("LB7009", _system_problem(error))], ExitCode.FAILURE)
+        case _:
+            raise error
 
 
 def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic], code: ExitCode) -> ExitCode:
@@ -177,6 +193,7 @@ def main() -> None:
     """The console script."""
     prepare_streams()
     code = run()
+    ignore_interrupts()
     try:
         sys.stdout.flush()
     except BrokenPipeError:

@@ -23,12 +23,14 @@ def is_failed_checksum(said: str) -> bool:
 
 def failed_checksum(path: str) -> LakebedError:
     """The error for a file with such a page."""
+    elsewhere = "restore the file from a copy, or read an older snapshot that does not need it"
+    anyway = "(lakebed.toml: verify_checksums = false) reads what is there, wrong values and all"
     return CorruptMetadataError.of(
         FAILED_CHECKSUM,
         f"a page of the Parquet file {path} does not fit its checksum: the file is damaged",
         path=path,
-        remedy="restore the file from a copy, or read an older snapshot that does not need it; "
-        "verify_checksums=False (lakebed.toml: verify_checksums = false) reads what is there, wrong values and all",
+        remedy=f"{elsewhere}; --no-verify-checksums {anyway}",
+        python_remedy=f"{elsewhere}; verify_checksums=False {anyway}",
     )
 
 

@@ -154,7 +154,7 @@ def _interrupts_wait() -> Iterator[None]:
 
     def wait(number: int, frame: object) -> None:
         if waiting:
-            raise KeyboardInterrupt
+            _pass_on(before)
         waiting.append(number)
 
     before = signal.signal(signal.SIGINT, wait)
@@ -162,8 +162,16 @@ def _interrupts_wait() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if waiting:
-        raise KeyboardInterrupt
+        # Also in place of a failure of the start, which an interrupt may be the cause of.
+        if waiting:
+            _pass_on(before)
+
+
+def _pass_on(handler: object) -> None:
+    """Interrupt as `handler` of SIGINT does, else with `KeyboardInterrupt`."""
+    if callable(handler):
+        handler(signal.SIGINT, None)
+    raise KeyboardInterrupt
 
 
 def stop_session() -> None:
