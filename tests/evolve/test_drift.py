@@ -179,6 +179,17 @@ class TestAtEveryLevel:
         assert (change.kind, change.undoes_others) == (EditKind.DROP, True)
 
 
+def test_a_column_that_others_dropped_is_no_half_of_a_rename(lake: Warehouse) -> None:
+    two = "{name: w, type: {kind: Option, inner: Bool}}\n{name: v, type: {kind: Option, inner: Bool}}"
+    lake.apply(ours(FIELDS + two))
+    others(lake, {"action": "dropColumn", "fieldNames": ["v"]})
+    plan = lake.plan_one(ours(FIELDS + "{name: v, type: {kind: Option, inner: Bool}}"))
+    assert {c.kind for c in plan.changes} == {EditKind.ADD, EditKind.DROP}
+    assert [d for d in plan.diagnostics if d.code == "LB4104"] == []
+    plan = lake.plan_one(ours(FIELDS + "{name: x, type: {kind: Option, inner: Bool}}"))
+    assert len([d for d in plan.diagnostics if d.code == "LB4104"]) == 1
+
+
 def test_leave_for_a_part_of_the_table_is_for_that_part_alone(lake: Warehouse) -> None:
     others(
         lake,
