@@ -136,7 +136,7 @@ def _run(session: Session, words: list[str], interrupts: Interrupts) -> int:
 
 
 def _stop(session: Session, words: list[str]) -> ExitCode:
-    if "pyspark.sql" in sys.modules:
+    if "lakebed.spark.session" in sys.modules:
         # A second interrupt does not wait for Spark; its JVM ends with this process.
         with suppress(KeyboardInterrupt):
             from lakebed.spark.session import stop_session
