@@ -70,6 +70,8 @@ def test_the_main_job_with_the_oldest_versions(oldest: Path, run_in: Callable[..
 def test_the_tables_of_others_and_connect_with_the_oldest_versions(oldest: Path, run_in: Callable[..., str]) -> None:
     keys = sorted(path.stem for path in (TABLES / "expected").glob("*.json") if "@" not in path.stem)
     keys.remove(NEEDS_42)
+    # All of them come out with the newest versions; a third of all kinds is enough to see what an old one cannot do.
+    keys = keys[::3]
     chosen = [f"tests/read/test_shared_tables.py::test_rows_come_out_as_expected[{key}]" for key in keys]
     chosen.append("tests/connect/test_connect.py")
     options = ["-q", "-p", "no:cacheprovider", "--rootdir", str(REPOSITORY)]
