@@ -86,7 +86,8 @@ def test_documents_and_parquet_files_are_named(tmp_path: Path, lake: SmallLake) 
     broken |= {f"{k}.json.gz": d for k, d in damaged(gzip.compress(content)).items()}
     broken |= {f"{k}.json.bz2": d for k, d in damaged(bz2.compress(content)).items() if k != "followed"}
     paths = [lake.file(name, data) for name, data in broken.items()]
-    assert refused(lake, paths, "db.d") == [(DOCUMENT, p) for p in paths]
+    hint = ("LB6136", paths[list(broken).index("b.json")])
+    assert refused(lake, paths, "db.d") == [*((DOCUMENT, p) for p in paths), hint]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet"])

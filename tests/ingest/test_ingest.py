@@ -228,7 +228,8 @@ def test_a_run_of_bad_rows_only_is_remembered_too(lake: SmallLake) -> None:
     path = lake.file("a.csv", "id\nx\n")
     first = lake.ingest(path, run_id="r")
     assert (first.snapshot_id, first.quarantine_snapshot_id) == (None, 1)
-    assert lake.ingest(path, run_id="r") == replace(first, repeated=True)
+    assert [notice.code for notice in first.notices] == ["LB6137"]
+    assert lake.ingest(path, run_id="r") == replace(first, repeated=True, notices=())
     assert lake.ingest(path).skipped_files == (path,)
 
 
