@@ -88,6 +88,40 @@ class TestShow:
         assert said in result.err
         assert lakebed("show", text, "--json").code == code
 
+    @pytest.mark.parametrize(
+        ("name", "content", "said"),
+        [
+            ("bad.json", '{"a": 1}', "it is JSON of another kind"),
+            ("list.json", "[1]", "it is JSON of another kind"),
+            ("cut.json", '{"format_version": 2, "tables": [', "it is not JSON, or was cut off"),
+            ("empty.json", "", "it is not JSON, or was cut off"),
+            ("shop.yaml", MANIFEST, "`lakebed plan shop.yaml`"),
+            ("./deep/bad.json", "{}", "it is JSON of another kind"),
+            ("folder.json", None, "is a directory"),
+            ("folder/", None, "is a directory"),
+        ],
+    )
+    def test_a_file_that_is_no_plan_is_no_table_that_is_missing(
+        self, lakebed: CommandLine, orders: Path, here: Path, name: str, content: str | None, said: str
+    ) -> None:
+        path = here / name
+        if content is None:
+            path.mkdir()
+        else:
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(content, encoding="utf-8")
+        result = lakebed("show", name)
+        assert (result.code, result.out) == (1, "")
+        assert result.err.startswith(f"error[LB4232]: {name} is ")
+        assert said in result.err
+        assert [d["code"] for d in lakebed("show", name, "--json").json["diagnostics"]] == ["LB4232"]
+
+    def test_a_table_is_shown_even_if_a_file_bears_its_name(
+        self, lakebed: CommandLine, orders: Path, here: Path
+    ) -> None:
+        (here / "shop.orders").write_text("a note", encoding="utf-8")
+        assert lakebed.ok("show", "shop.orders").startswith("shop.orders  schema 0\n")
+
     def test_drift_is_told_and_gates_where_asked(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         orders.write_text(MANIFEST.replace("type: Int32", "type: UInt8"), encoding="utf-8")
         lakebed.ok("apply", "orders.yaml", "--allow", "LB4206", "--yes")

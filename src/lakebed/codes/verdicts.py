@@ -189,6 +189,14 @@ _PLANS = (
         "Make the plan again.",
     ),
     Code(
+        "LB4232",
+        "A file that is no saved plan",
+        "`lakebed show` takes a table or a plan that `lakebed plan --out` saved. There is no table of that name, and "
+        "the file of that name holds something else: a manifest, other JSON, or a plan that was cut off.",
+        "    lakebed show orders.yaml",
+        "Give the saved plan; of a manifest `lakebed plan orders.yaml` shows what it asks for.",
+    ),
+    Code(
         "LB4303",
         "The plan is stale",
         "The table is not what it was when the plan was made: its fingerprint is another one, it is gone, or it has "

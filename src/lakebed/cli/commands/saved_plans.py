@@ -8,9 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.cli.files import write_file
+from lakebed.errors import LakebedError
 
 if TYPE_CHECKING:
     from lakebed.evolve import Plan
+
+
+NO_PLAN = "LB4232"
+
+_MAKE_ONE = "make the plan again with `lakebed plan --out FILE`, or give the name of a table"
 
 
 def load_plan(file: str) -> Plan | None:
@@ -26,6 +32,26 @@ def load_plan(file: str) -> Plan | None:
     return Plan.from_json(content)
 
 
+def not_a_plan(path: str) -> LakebedError | None:
+    """What is wrong with a path of a file or directory that `load_plan` gives no plan of; None if nothing is there."""
+    if os.path.isdir(path):
+        message, remedy = f"{path} is a directory, and no saved plan", "give the file that `lakebed plan --out` wrote"
+    elif not os.path.isfile(path):
+        return None
+    elif _is_json(Path(path)):
+        message, remedy = f"{path} is no saved plan: it is JSON of another kind", _MAKE_ONE
+    elif path.endswith(".json"):
+        message, remedy = f"{path} is no saved plan: it is not JSON, or was cut off", _MAKE_ONE
+    else:
+        message, remedy = (
+            f"{path} is no saved plan",
+            f"if it is a manifest, `lakebed plan {path}` shows what it asks for",
+        )
+    return LakebedError.of(
+        NO_PLAN, message, path=path, expected="a plan that `lakebed plan --out` saved", remedy=remedy
+    )
+
+
 def save_plan(plan: Plan, file: str) -> None:
     """Write a plan file."""
     write_file(file, json.dumps(plan.to_json(), indent=2, ensure_ascii=False) + "\n")
@@ -37,8 +63,17 @@ def _content(path: Path) -> dict[str, Any] | None:
     data = path.read_bytes()
     if not data.lstrip().startswith(b"{"):
         return None
+    content = _parsed(data)
+    return content if isinstance(content, dict) and {"format_version", "tables"} <= content.keys() else None
+
+
+def _is_json(path: Path) -> bool:
+    return _parsed(path.read_bytes()) is not None
+
+
+def _parsed(data: bytes) -> Any:
+    """The JSON value; None for what is not JSON."""
     try:
-        content = json.loads(data)
+        return json.loads(data)
     except (ValueError, RecursionError):
         return None
-    return content if isinstance(content, dict) and {"format_version", "tables"} <= content.keys() else None

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.cli.commands.saved_plans import load_plan
+from lakebed.cli.commands.saved_plans import load_plan, not_a_plan
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.session import Session, common_options
+from lakebed.errors import NotFoundError, UsageError, ValidationError
 
 if TYPE_CHECKING:
     from lakebed.evolve import Plan
@@ -30,7 +31,11 @@ def command(session: Session, table: str, physical: bool, exit_code: bool, encod
     saved = load_plan(table)
     if saved is not None:
         return _show_plan(session, saved)
-    return _show_table(session, table, physical, exit_code, encodings)
+    try:
+        return _show_table(session, table, physical, exit_code, encodings)
+    except (NotFoundError, UsageError, ValidationError) as error:
+        # A table is shown even if a file bears its name; a file of another content is no table that is missing.
+        raise not_a_plan(table) or error from None
 
 
 def _show_plan(session: Session, plan: Plan) -> ExitCode:
