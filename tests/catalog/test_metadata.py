@@ -8,9 +8,10 @@ import pytest
 
 from lakebed.catalog import PathFactory, TableMetadata
 from lakebed.catalog.metadata import instant, instant_text
-from lakebed.errors import CorruptMetadataError, NotFoundError
+from lakebed.errors import CorruptMetadataError, LakebedWarning, NotFoundError
 
 TIME = datetime(2025, 11, 5, 8, 23, 50, 910000, UTC)
+FIRST, LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999000, UTC)
 RECORD = TableMetadata("t", "d", 0, TIME, TIME, "words", {"a": "1"})
 
 
@@ -49,8 +50,19 @@ def test_times_as_java_writes_them(micros, text):
 
 
 def test_instants():
-    assert instant(1762331030910) == TIME
-    assert instant(-1) == datetime(1969, 12, 31, 23, 59, 59, 999000, UTC)
+    assert instant(1762331030910, "t") == TIME
+    assert instant(-1, "t") == datetime(1969, 12, 31, 23, 59, 59, 999000, UTC)
+    assert instant(253402300799999, "t") == LAST
+    assert instant(-62135596800000, "t") == FIRST
+
+
+@pytest.mark.parametrize(
+    ("millis", "nearest"),
+    [(253402300800000, LAST), (2**63 - 1, LAST), (10**30, LAST), (-62135596800001, FIRST), (-(2**63), FIRST)],
+)
+def test_an_instant_that_no_calendar_has_is_the_nearest_one_with_a_warning(millis, nearest):
+    with pytest.warns(LakebedWarning, match=f"LB5081.*d.t: {millis} milliseconds"):
+        assert instant(millis, "d.t") == nearest
 
 
 @pytest.mark.parametrize(

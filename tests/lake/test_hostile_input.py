@@ -382,6 +382,38 @@ def test_a_time_that_no_calendar_has_is_null(layout, millis):
     assert str(lake.tags("d.t").list())
 
 
+@pytest.mark.parametrize("millis", [2**63 - 1, -(2**63), 253402300800000, -62135596800001])
+def test_a_table_whose_version_has_a_time_that_no_calendar_has_is_shown_and_changed(millis):
+    files = warehouse("paimon")
+    for path, data in files.items():
+        if "/schema/schema-" in path:
+            files = files | {path: json.dumps(json.loads(data) | {"timeMillis": millis}).encode()}
+    without_record = {path: data for path, data in files.items() if not path.endswith("/metadata")}
+    for held in (files, without_record):
+        store = MemoryStore(held)
+        lake = opened(store, "paimon")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", LakebedWarning)
+            lake.tables.get_table_metadata("d", "t")
+            assert lake.tables.alter_table("d", "t", [AddColumn(("x",), physical.parse("INT"))]).id == 2
+    with pytest.warns(LakebedWarning, match="LB5081"):
+        record = opened(MemoryStore(without_record), "paimon").tables.get_table_metadata("d", "t")
+    assert record.create_time.year == record.last_modified_time.year == (9999 if millis > 0 else 1)
+
+
+@pytest.mark.parametrize(
+    "parts", [[10**30, 1, 1, 0, 0], [2024, 10**20, 1, 0, 0], [0, 1, 1, 0, 0], [2024, 1, 1, 0, 0, 0, -(10**40)], "x", {}]
+)
+def test_a_tag_that_says_no_time_has_none(parts):
+    files = warehouse("paimon")
+    for path, data in files.items():
+        if "/tag/tag-" in path:
+            content = json.loads(data) | {"tagCreateTime": parts, "tagTimeRetained": 10**40}
+            files = files | {path: json.dumps(content).encode()}
+    (tag,) = opened(MemoryStore(files), "paimon").tags("d.t").list()
+    assert (tag.created, tag.retained) == (None, None)
+
+
 def test_the_version_that_a_snapshot_names_must_be_there():
     files = warehouse("paimon")
     for path in ("/w/d.db/t/snapshot/snapshot-2", "/w/d.db/t/tag/tag-a"):

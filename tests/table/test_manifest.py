@@ -75,7 +75,7 @@ _FILES = st.builds(
     max_sequence_number=_LONGS,
     level=st.integers(0, 5),
     extra_files=st.lists(_NAMES, max_size=2).map(tuple),
-    creation_time=st.none() | st.integers(0, 4 * 10**12),
+    creation_time=st.none() | st.integers(0, 4 * 10**12) | _LONGS,
     delete_row_count=st.none() | _LONGS,
     embedded_file_index=st.none() | st.binary(max_size=5),
     file_source=st.sampled_from([None, 0, 1]),

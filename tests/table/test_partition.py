@@ -60,6 +60,25 @@ def test_an_instant_is_shown_in_the_zone_without_legacy_names() -> None:
     assert _path(type_, _MORNING, time_zone="America/New_York") == "p=2024-05-14T00%3A00"
 
 
+@pytest.mark.parametrize(
+    ("years", "text"),
+    [
+        (0, "1999-12-31 19%3A00%3A00.000"),
+        (8000, "9999-12-31 19%3A00%3A00.000"),
+        (10_000, "+11999-12-31 19%3A00%3A00.000"),
+        (100_000, "+101999-12-31 19%3A00%3A00.000"),
+        (-1600, "0399-12-31 19%3A03%3A58.000"),
+        (-2000, "-0001-12-31 19%3A03%3A58.000"),
+        (-20_000, "-18001-12-31 19%3A03%3A58.000"),
+    ],
+)
+def test_an_instant_of_any_year_is_shown_in_the_zone(years: int, text: str) -> None:
+    # 400 years are 146,097 days; before its railways New York was 4:56:02 behind.
+    value = (10_957 + years // 400 * 146_097) * _DAY
+    found = _path("TIMESTAMP(3) WITH LOCAL TIME ZONE", value, _SQL, time_zone="America/New_York")
+    assert found == f"p={text}"
+
+
 @pytest.mark.parametrize("value", [None, "", " ", "\t\n", "\u2003", "\x1c"])
 def test_null_empty_and_blank_share_the_default_directory(value: str | None) -> None:
     assert _path("STRING", value) == "p=__DEFAULT_PARTITION__"

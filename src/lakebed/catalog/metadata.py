@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import Any
 
@@ -21,11 +21,14 @@ from lakebed.catalog.paths import PathFactory
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import CorruptMetadataError, NotFoundError
+from lakebed.errors import CorruptMetadataError, NotFoundError, warn
 
 CORRUPT_RECORD = "LB3411"
 NO_RECORD = "LB3412"
+NO_TIME = "LB5081"
 
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_FIRST, _LAST = datetime(1, 1, 1, tzinfo=UTC), datetime(9999, 12, 31, 23, 59, 59, 999000, UTC)
 _KEYS = ("tableName", "databaseName", "currentSchemaId", "createTime", "lastModifiedTime", "description", "properties")
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -162,17 +165,32 @@ def described(name: TableName, latest: TableSchema, *, made: int) -> TableMetada
         table_name=name.table,
         database_name=name.database,
         current_schema_id=latest.id,
-        create_time=instant(made),
-        last_modified_time=instant(max(made, latest.time_millis)),
+        create_time=instant(made, f"{name}"),
+        last_modified_time=instant(max(made, latest.time_millis), f"{name}"),
         description=latest.comment or "",
         properties={key: value for key, value in sorted(latest.options.items()) if key != OPTION},
     )
 
 
-def instant(millis: int) -> datetime:
-    """The instant that many milliseconds after the start of 1970."""
-    seconds, rest = divmod(millis, 1000)
-    return datetime.fromtimestamp(seconds, UTC).replace(microsecond=rest * 1000)
+def instant(millis: int, source: str) -> datetime:
+    """The instant that many milliseconds after the start of 1970; outside of the years 1 to 9999 the nearest in them.
+
+    That gives a `LakebedWarning`, in which `source` says whose time it is: what another engine wrote need not be one.
+    """
+    try:
+        return _EPOCH + timedelta(milliseconds=millis)
+    except OverflowError:
+        nearest = _LAST if millis > 0 else _FIRST
+        warn(
+            NO_TIME,
+            f"{source}: {millis} milliseconds since 1970 are no time of the years 1 to 9999; it is shown as "
+            f"{instant_text(nearest)}",
+            path=source,
+            expected="a time of the years 1 to 9999",
+            found=str(millis),
+            remedy="if the schema file was edited or is damaged, restore it from a copy of the warehouse",
+        )
+        return nearest
 
 
 def instant_text(time: datetime) -> str:

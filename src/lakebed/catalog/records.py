@@ -88,7 +88,7 @@ class Records:
 
     def _raised(self, record: TableMetadata, latest: TableSchema) -> TableMetadata:
         """The record at a version."""
-        time = instant(latest.time_millis or self.clock())
+        time = instant(latest.time_millis or self.clock(), f"version {latest.id}")
         raised = replace(record, current_schema_id=latest.id, last_modified_time=max(record.create_time, time))
         properties = {key: value for key, value in sorted(latest.options.items()) if key != OPTION}
         kept = record.properties if record.properties == properties else properties

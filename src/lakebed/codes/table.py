@@ -323,8 +323,9 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB5081",
         "A time that no calendar has",
-        "The file says a number of milliseconds since 1970 that is outside of the years 1 to 9999. The system table "
-        "shows NULL in its place; everything else of the file is used.",
+        "The file says a number of milliseconds since 1970 that is outside of the years 1 to 9999. A system table "
+        "shows NULL in its place, the record of a table the nearest time within them; everything else of the "
+        "file is used.",
         '`"timeMillis" : 99999999999999999` in `snapshot/snapshot-7`.',
         _DAMAGED,
     ),

@@ -253,7 +253,7 @@ def _moment(parts: Any) -> datetime | None:
         padded: list[int] = list(parts) + [0] * (7 - len(parts))
         year, month, day, hour, minute, second, nanos = padded
         return datetime(year, month, day, hour, minute, second, nanos // 1000)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return None
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from lakebed.history import History, Version
+from lakebed.render.moments import time_text
 from lakebed.render.terminal import one_line, wrapped
 from lakebed.table.snapshot import Snapshot
 
@@ -56,11 +56,3 @@ def _label(kind: str, number: int, digits: int) -> str:
 def _count(count: int | None, *, sign: str = "") -> str:
     """A number of rows; very old snapshots do not know theirs."""
     return "?" if count is None else f"{count:{sign},}"
-
-
-def time_text(millis: int, zone: ZoneInfo) -> str:
-    """What another engine wrote as a time need not be one."""
-    try:
-        return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return f"{millis} ms".ljust(len(_INDENT) - 2)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from lakebed.render.history_text import time_text
+from lakebed.render.moments import time_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from zoneinfo import ZoneInfo
 
 from lakebed.maintenance.branches import Branch
@@ -12,6 +12,7 @@ from lakebed.maintenance.orphans import OrphanReport
 from lakebed.maintenance.rollback import RollBack
 from lakebed.maintenance.tags import Tag
 from lakebed.maintenance.versions import VersionReport
+from lakebed.render.moments import time_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 
@@ -37,7 +38,7 @@ def tags_text(table: str, tags: tuple[Tag, ...], time_zone: str, *, width: int |
             str(tag.snapshot.id),
             str(tag.snapshot.schema_id),
             "?" if tag.snapshot.total_record_count is None else f"{tag.snapshot.total_record_count:,}",
-            _time(tag.snapshot.time_millis, ZoneInfo(time_zone)),
+            time_text(tag.snapshot.time_millis, ZoneInfo(time_zone)),
             "" if tag.retained is None else _duration(tag.retained),
         )
         for tag in sorted(tags, key=lambda tag: (tag.snapshot.id, tag.name))
@@ -144,11 +145,3 @@ def _size(size: int) -> str:
 
 def _duration(duration: timedelta) -> str:
     return duration_text(millis_of(duration))
-
-
-def _time(millis: int, zone: ZoneInfo) -> str:
-    """What another engine wrote as a time need not be one."""
-    try:
-        return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
-    except (ValueError, OverflowError, OSError):
-        return f"{millis} ms"

@@ -32,3 +32,14 @@ def moment_text(micros: int, zone: tzinfo | None) -> str:
     year, rest = moment.year - cycles * _CYCLE_YEARS, moment.isoformat()[4:]
     sign = "-" if year < 0 else "+" if year > 9999 else ""
     return f"{sign}{abs(year):04d}{rest}"
+
+
+def time_text(millis: int, zone: tzinfo) -> str:
+    """A time that a file says in milliseconds since 1970, in `zone` to the second: `2013-01-01 00:00:00`.
+
+    Years outside of 1 to 9999 are no likely times, so the number is shown.
+    """
+    try:
+        return datetime.fromtimestamp(millis / 1000, zone).strftime("%Y-%m-%d %H:%M:%S")
+    except (ValueError, OverflowError, OSError):
+        return f"{millis} ms".ljust(len("2013-01-01 00:00:00"))

@@ -173,7 +173,10 @@ def moments(rule: EventTime | None, files: Iterable[str], storage: SourceStorage
 
 def _changed(path: str, storage: SourceStorage) -> datetime | None:
     millis = changed_at(path, storage)
-    return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC)
+    try:
+        return None if millis is None else datetime.fromtimestamp(millis / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None  # A file system can hold a time that no calendar has: then it does not say when.
 
 
 def _known_as(name: str) -> str:

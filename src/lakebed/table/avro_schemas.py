@@ -14,7 +14,14 @@ from typing import Any
 
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
-from lakebed.table.avro_container import MAGIC, arrow_snappy, read_header, without_snappy
+from lakebed.table.avro_container import (
+    MAGIC,
+    arrow_snappy,
+    read_header,
+    with_schema,
+    without_logical_types,
+    without_snappy,
+)
 
 #: The value of `_VERSION` in manifest lists and manifests.
 VERSION = 2
@@ -132,7 +139,10 @@ def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     import fastavro
 
     with _reading(source):
-        if read_header(data).codec == "snappy" and importlib.util.find_spec("cramjam") is None:
+        header = read_header(data)
+        # A time that no calendar has must not make the rest unreadable: times come as the numbers that are stored.
+        data = with_schema(data, header, without_logical_types(header.schema))
+        if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
             with suppress(ImportError):
                 data = without_snappy(data, arrow_snappy)
         for record in fastavro.reader(io.BytesIO(data)):

@@ -38,6 +38,10 @@ from lakebed.physical.types import (
 _EXACT = Context(prec=100)
 _SECOND = 1_000_000_000
 _DAY = 86_400 * _SECOND
+_CYCLE = 146_097 * 86_400
+#: The seconds since 1970 of the years 2 to 9998, which Python has in every zone; and where whole cycles within start.
+_FIRST_SECOND, _LAST_SECOND = -62_104_060_800, 253_370_764_800
+_EARLY_CYCLE, _LATE_CYCLE = -4 * _CYCLE, 19 * _CYCLE
 _FLOAT_DIGITS = 9
 
 
@@ -179,7 +183,13 @@ def _time(millis: int, precision: int) -> str:
 
 
 def _offset(value: int, time_zone: str) -> int:
-    """Nanoseconds by which the wall clock of `time_zone` is ahead of UTC at an instant."""
-    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=value // _SECOND)
+    """Nanoseconds by which the wall clock of `time_zone` is ahead of UTC at an instant.
+
+    Beyond the years of Python it is that of the same day in another cycle of 400 years, after which days repeat.
+    """
+    seconds = value // _SECOND
+    if not _FIRST_SECOND <= seconds < _LAST_SECOND:
+        seconds = seconds % _CYCLE + (_LATE_CYCLE if seconds > 0 else _EARLY_CYCLE)
+    instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
     offset = instant.astimezone(ZoneInfo(time_zone)).utcoffset() or timedelta()
     return int(offset.total_seconds()) * _SECOND
