@@ -127,7 +127,8 @@ def reason_of(error: BaseException) -> str:
     """Why something could not be read, in words: no class and no `repr` of Python's where a message needs neither."""
     match error:
         case KeyError() if error.args:
-            return f"there is no {error.args[0]!r}"
+            # Kinds of it, such as that of a time zone which is not there, say a sentence.
+            return f"there is no {error.args[0]!r}" if type(error) is KeyError else str(error.args[0])
         case AttributeError() | TypeError() | AssertionError():
             return "a part of it is of another kind than expected"
         case IndexError():

@@ -106,6 +106,7 @@ def test_a_reason_is_said_in_words() -> None:
         raise AssertionError(code)
 
     assert of("{}['x']") == "there is no 'x'"
+    assert of("__import__('zoneinfo').ZoneInfo('x/y')") == "No time zone found with key x/y"
     assert of("int(3)['x']") == of("(3).x") == "a part of it is of another kind than expected"
     assert of("[][1]") == "it ends too early"
     assert of("b'ab\\xff'.decode()") == "byte 2 is not UTF-8"

@@ -201,11 +201,10 @@ def _of_arrow(schema: pa.Schema, form: str) -> SchemaSource:
 
 
 def _spark(data: bytes, text: str, form: str) -> SchemaSource:
-    from pyspark.sql.types import StructType
-
     from lakebed.convert.spark import from_struct_type, metadata_losses
+    from lakebed.convert.spark_json import struct_type_of_json
 
-    struct = StructType.fromJson(_json(data, text))
+    struct = struct_type_of_json(_json(data, text))
     return SchemaSource(form, from_struct_type(struct), report=metadata_losses(struct))
 
 
@@ -242,5 +241,5 @@ SOURCE_FORMS = (*_READERS, "table")
 def _not_that(text: str, form: str, error: Exception) -> CorruptMetadataError:
     name = "standard input" if text == STANDARD_INPUT else text
     message = f"{name} cannot be read as {form}: {reason_of(error)}"
-    diagnostic = Diagnostic("LB7052", message, remedy="correct --from")
+    diagnostic = Diagnostic("LB7052", message, remedy="mend what is named, or correct --from")
     return CorruptMetadataError(diagnostic)

@@ -21,7 +21,6 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.merging import MergeTypes
-from lakebed.redaction import redact
 from lakebed.spark.bad_rows import BadRowsError
 from lakebed.spark.csv_source import text_scan
 from lakebed.spark.declared_source import DeclaredSource, chosen_files, declared_source, moments
@@ -147,7 +146,7 @@ class _LookedAt:
     def skipped(self) -> tuple[str, ...]:
         """The paths of files that were ingested before."""
         fresh = set(self.fresh)
-        return tuple(redact(f.path) for f in self.files if f not in fresh)
+        return tuple(f.shown for f in self.files if f not in fresh)
 
     @property
     def read_as(self) -> str:

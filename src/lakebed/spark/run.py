@@ -18,7 +18,6 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
 from lakebed.evolve.former_names import FormerNames
-from lakebed.redaction import redact
 from lakebed.spark import runs
 from lakebed.spark.addresses import quote_name
 from lakebed.spark.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
@@ -266,7 +265,7 @@ class Run:
             if known and bad.rows != counts.bad - known:
                 raise self._differs(known, counts.bad - bad.rows)
             self._compare("bad", counts.bad - known, bad.rows)
-            bad.count(self.spark, [redact(f.path) for f in self.files])
+            bad.count(self.spark, [f.shown for f in self.files])
         except BaseException:
             with suppress(StoreError):
                 bad.clear()
@@ -296,9 +295,7 @@ class Run:
 
     def _commit_both(self, counts: RunCounts, good: PlainRows | NumberedCommit, bad: BadRows | None) -> IngestResult:
         self.tell("committing")
-        files = (
-            self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(redact(f.path), 0)) for f in self.files)
-        )
+        files = self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(f.shown, 0)) for f in self.files)
         adopted = [x.record.run_id for x in self.leftovers if x.record.run_id != self.run_id]
         properties = runs.run_properties(
             self.run_id, self.schema.id, files, counts, attempt=self.attempt, adopted=adopted

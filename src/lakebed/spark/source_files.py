@@ -64,14 +64,19 @@ class SourceFile:
     folders: tuple[Folder, ...] = field(default=(), compare=False)
 
     @property
+    def shown(self) -> str:
+        """The path as people and files get to see it, without secrets."""
+        return redact(self.path)
+
+    @property
     def identity(self) -> tuple[str, int, str]:
         """What makes it the same file."""
-        return redact(self.path), self.size, self.sha256
+        return self.shown, self.size, self.sha256
 
     def to_json(self) -> dict[str, JsonValue]:
         """The object in the properties of a snapshot."""
         counted = {} if self.bad is None else {"bad": self.bad}
-        return {"path": redact(self.path), "size": self.size, "sha256": self.sha256, **counted}
+        return {"path": self.shown, "size": self.size, "sha256": self.sha256, **counted}
 
     @staticmethod
     def from_json(value: Any) -> SourceFile:
