@@ -272,24 +272,28 @@ def _bad_part(checker: Checker) -> Callable[[Column], Column]:
 
 @dataclass(frozen=True, slots=True)
 class ParsedChecker:
-    """A nested value that stands in the source as JSON text, which `parse` makes a VARIANT, NULL where it is none."""
+    """A nested value that stands in the source as JSON text.
+
+    `with_parsed` gives to a function the VARIANT of it, NULL where it is none.
+    """
 
     presence: Presence
     inner: Checker
-    parse: Callable[[Column], Column]
+    with_parsed: Callable[[Column, Callable[[Column], Column]], Column]
 
     def value(self, x: Column) -> Column:
-        return self.inner.value(self.parse(x))
+        return self.with_parsed(x, self.inner.value)
 
     def bad(self, x: Column, v: Column) -> Column:
-        parsed = self.parse(x)
-        return (x.isNotNull() & parsed.isNull()) | self.inner.bad(parsed, v)
+        return self.with_parsed(x, lambda p: (x.isNotNull() & p.isNull()) | self.inner.bad(p, v))
 
     def problems(self, x: Column, v: Column, path: Column) -> Column:
-        parsed = self.parse(x)
-        no_json = Fault(NOT_CASTABLE, x.isNotNull() & parsed.isNull())
-        found = F.array(self.presence.fault(no_json, x, path))
-        return F.when(no_json.when, found).otherwise(self.inner.problems(parsed, v, path))
+        def of_parsed(p: Column) -> Column:
+            no_json = Fault(NOT_CASTABLE, x.isNotNull() & p.isNull())
+            found = F.array(self.presence.fault(no_json, x, path))
+            return F.when(no_json.when, found).otherwise(self.inner.problems(p, v, path))
+
+        return self.with_parsed(x, of_parsed)
 
 
 @dataclass(frozen=True, slots=True)

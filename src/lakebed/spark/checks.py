@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any
 
 from pyspark.sql import Column
@@ -38,8 +37,9 @@ from lakebed.spark.checkers import (
 from lakebed.spark.clocks import instant_to_wall
 from lakebed.spark.extended_types import extended_type_rules
 from lakebed.spark.json_exact import parse_exactly
+from lakebed.spark.json_texts import only_texts
 from lakebed.spark.moments import moment_converter
-from lakebed.spark.source_types import Entries, Items, Json, Members, Plain, SourceType, Text, describe
+from lakebed.spark.source_types import Entries, Items, Json, JsonText, Members, Plain, SourceType, Text, describe
 from lakebed.spark.values import (
     NUMBERS,
     Conversion,
@@ -97,12 +97,16 @@ class CheckBuilder:
         nested = isinstance(place.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
         if not nested:
             return self._flat(place, source)
-        if isinstance(source, Text) or is_text(source):
+        if isinstance(source, JsonText) or is_text(source):
             inner = self._nested(place, Json())
-            presence = self._presence(place, source)
-            parse = partial(parse_exactly, type_=place.stored, point=self.rules.formats.decimal)
-            return None if inner is None else ParsedChecker(presence, inner, parse)
+            with_parsed = _with_json if isinstance(source, JsonText) else self._parsing(place)
+            return None if inner is None else ParsedChecker(self._presence(place, source), inner, with_parsed)
         return self._nested(place, source)
+
+    def _parsing(self, place: Place) -> Callable[[Column, Callable[[Column], Column]], Column]:
+        """For texts that have not been parsed in a step before."""
+        point = self.rules.formats.decimal
+        return lambda x, use: json_values.bound(parse_exactly(x, place.stored, point=point), use)
 
     def _nested(self, place: Place, source: SourceType) -> Checker | None:
         match place.stored, source:
@@ -147,8 +151,10 @@ class CheckBuilder:
         match source:
             case Json():
                 return json_values.text_of
+            case JsonText():
+                return lambda x: x.getField("text")
             case Items() | Entries() | Members():
-                return lambda x: F.to_json(x, {"timeZone": zone, "ignoreNullFields": "false"})
+                return lambda x: F.to_json(only_texts(x, source), {"timeZone": zone, "ignoreNullFields": "false"})
             case Plain(type=spark.BinaryType()):
                 return F.hex
             case Plain(type=spark.TimestampType()):
@@ -334,6 +340,10 @@ def _unknown_remedy(name: str) -> str:
 
 def _as_column(x: Column) -> Column:
     return x
+
+
+def _with_json(x: Column, use: Callable[[Column], Column]) -> Column:
+    return use(x.getField("json"))
 
 
 def _as_it_is(x: Column) -> Conversion:

@@ -19,7 +19,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.physical.types import Array, Char, DataType, Decimal, Double, Float, Map, Row, VarChar
-from lakebed.spark.json_values import parse, parse_line, record
+from lakebed.spark.json_values import bound, parse, parse_line, record
 
 TOO_DEEP = "LB6210"
 
@@ -189,16 +189,23 @@ def text_in_doubt(text: Column, value: Column, line: Column, options: Mapping[st
     return F.substring(text, 1, 1).isin(*_DOUBTFUL_STARTS) & (kind != "STRING") & ~whole
 
 
+def exact_text(text: Column, type_: DataType, options: Mapping[str, str], point: str = ".") -> Column:
+    """A JSON text of which a VARIANT keeps what `type_` asks for: itself, or one with values as strings.
+
+    NULL where it would have to be taken apart, and is no JSON or nested too deeply.
+    """
+    want = wanted(type_, point)
+    if isinstance(want, AsParsed):
+        return text
+    return F.when(in_doubt(text, want, options), written_again(text, want, options)).otherwise(text)
+
+
 def parse_exactly(text: Column, type_: DataType, options: Mapping[str, str] | None = None, point: str = ".") -> Column:
     """The VARIANT of a JSON text in which values are strings, as they are written, where `type_` asks for it.
 
     NULL where it is no JSON, has a key twice, or is nested too deeply to be taken apart.
     """
-    want, allowed = wanted(type_, point), options or {}
-    if isinstance(want, AsParsed):
-        return parse(text, options)
-    again = parse(written_again(text, want, allowed), options)
-    return F.when(in_doubt(text, want, allowed), again).otherwise(parse(text, options))
+    return bound(exact_text(text, type_, options or {}, point), lambda made: parse(made, options))
 
 
 def record_exactly(line: Column, want: Wanted, options: Mapping[str, str]) -> Column:

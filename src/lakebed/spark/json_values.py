@@ -6,7 +6,7 @@ at the end of the first value without a word.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -21,6 +21,14 @@ _END = "lakebed:end"
 BLANKS = " \t\r\n"
 #: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
 STRICT = {"allowsinglequotes": "false"}
+
+
+def bound(value: Column, use: Callable[[Column], Column]) -> Column:
+    """What `use` makes of a value that stands in the plan, and is computed, once, however often it is used.
+
+    Slower than a step of its own, for values that cannot have one.
+    """
+    return F.get(F.transform(F.array(value), use), F.lit(0))
 
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:

@@ -51,7 +51,7 @@ from lakebed.spark.run import IngestContext
 from lakebed.spark.runs import MergedColumn
 from lakebed.spark.source_files import SourceFormat
 from lakebed.spark.source_parts import SourcePart
-from lakebed.spark.source_types import Clock, Entries, Items, Json, Members, Plain, SourceType, Text, Ticks
+from lakebed.spark.source_types import Clock, Entries, Items, Json, JsonText, Members, Plain, SourceType, Text, Ticks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.table.support import refuse_unwritable
 
@@ -214,7 +214,7 @@ def _typed(columns: Iterable[tuple[str, SourceType]]) -> Columns:
 def _stored(type_: SourceType) -> DataType | None:
     """The table type of values of a source; None for `void`. Timestamps get microseconds, which can be written."""
     match type_:
-        case Text() | Json():
+        case Text() | Json() | JsonText():
             return STRING
         case Clock():
             return Time(type_.digits) if type_.digits in (0, 3) else BigInt()

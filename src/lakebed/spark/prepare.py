@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -24,6 +25,7 @@ from lakebed.physical.types import DataType, Variant
 from lakebed.spark.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.spark.checks import CheckBuilder, Place
 from lakebed.spark.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
+from lakebed.spark.json_texts import has_json, json_steps, with_json
 from lakebed.spark.numbering import block_of
 from lakebed.spark.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
 from lakebed.spark.source_schema import SourceSchema
@@ -38,6 +40,8 @@ FOLDER_DIFFERS = "LB6130"
 NOT_DECLARED = SourceSchema({})
 
 _FAIL = "fail"
+#: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
+_JSON_NAMES = ("t", "a", "s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +72,7 @@ class _Column:
     read_as: DataType
     default: Column | None
     folder: _FolderSays | None = None
+    json_steps: tuple[Callable[[Column], Column], ...] = ()
 
     @property
     def fails_the_run(self) -> bool:
@@ -207,16 +212,19 @@ def _columns(
     for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
         said = declared.place(place.path[0]) or place
         source = part.said(place.path[0], said.stored, builder.rules.formats)
-        checker = None
+        checker: Checker | None = None
+        steps: tuple[Callable[[Column], Column], ...] = ()
         if source is not None:
-            checker = declared.checker(builder, place, source.type)
+            form = with_json(source.type, said.stored)
+            checker = declared.checker(builder, place, form)
+            steps = json_steps(form, builder.rules.formats.decimal) if has_json(form) else ()
         elif not place.stored.nullable:
             builder.note_missing(place, [c.name for c in _named(part)], part.label)
         filled = None if default is None else default.value
         if default is not None and system is not None and system.by_file(place):
             filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
         folder = _folder_says(builder, part, place, declared)
-        found.append(_Column(i, schema.fields[i], place, checker, source, said.stored, filled, folder))
+        found.append(_Column(i, schema.fields[i], place, checker, source, said.stored, filled, folder, steps))
     builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
     return tuple(found)
 
@@ -256,7 +264,8 @@ class _CheckedPart:
     def _flagged(self, *others: Column) -> DataFrame:
         """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
         again = [(c, source) for c, _, source in self._read if source.again is not None]
-        given = {c.index: "r" for c, _ in again}
+        parsed = [c for c, _, _ in self._read if c.json_steps]
+        given = {c.index: "r" for c, _ in again} | {c.index: _JSON_NAMES[0] for c in parsed}
         sources = (source.value.alias(f"{given.get(c.index, 's')}{c.index}") for c, _, source in self._read)
         wrong = any_of([fault.when for fault in self.part.faults]).alias("is_malformed")
         cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
@@ -268,6 +277,7 @@ class _CheckedPart:
         )
         frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
         frame = _with_values_as_written(frame, again, self.part.allowed, self.rules.formats.decimal) if again else frame
+        frame = _with_json_parsed(frame, parsed)
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
         malformed = F.col("is_malformed") | F.col("is_too_deep") if again else F.col("is_malformed")
         frame = frame.select("*", *values, _apart(malformed).alias("is_bad"))
@@ -308,6 +318,14 @@ class _CheckedPart:
         path = plain_path(F.col("url"))
         told = (problems.alias("problems"), part.raw.alias("raw"), path.alias("file"), "offset")
         return flagged.where(F.col("bad")).select(*told)
+
+
+def _with_json_parsed(frame: DataFrame, columns: Sequence[_Column]) -> DataFrame:
+    """The source values `s0`, ... of columns that hold JSON in texts; each step is a projection of its own."""
+    for step, (given, made) in enumerate(pairwise(_JSON_NAMES) if columns else ()):
+        values = (c.json_steps[step](F.col(f"{given}{c.index}")).alias(f"{made}{c.index}") for c in columns)
+        frame = frame.select("*", *values)
+    return frame
 
 
 def _with_values_as_written(

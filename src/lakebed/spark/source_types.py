@@ -2,7 +2,8 @@
 
 Text files say nothing about types (`Text`), JSON values are read as VARIANT (`Json`), Parquet files and DataFrames have
 types of their own (`Plain` and the nested ones). Two of Parquet's are kept apart because Spark reads them as plain
-integers: times of day (`Clock`), and timestamps in nanoseconds or milliseconds (`Ticks`).
+integers: times of day (`Clock`), and timestamps in nanoseconds or milliseconds (`Ticks`). A text that holds JSON is
+parsed before it is checked (`JsonText`).
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from pyspark.sql import types as spark
+
+from lakebed.physical.types import DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +26,13 @@ class Text:
 @dataclass(frozen=True, slots=True)
 class Json:
     """A VARIANT that holds any JSON value."""
+
+
+@dataclass(frozen=True, slots=True)
+class JsonText:
+    """A struct of a `text` and of `json`, the VARIANT of it, NULL where it is no JSON; it becomes the `stored` type."""
+
+    stored: DataType
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +83,7 @@ class Members:
         return next((t for n, t in self.fields if n == name), None)
 
 
-SourceType: TypeAlias = Text | Json | Plain | Clock | Ticks | Items | Entries | Members
+SourceType: TypeAlias = Text | Json | JsonText | Plain | Clock | Ticks | Items | Entries | Members
 
 
 def from_spark(type_: spark.DataType) -> SourceType:
@@ -94,7 +104,7 @@ def from_spark(type_: spark.DataType) -> SourceType:
 def describe(type_: SourceType) -> str:
     """The type in words for messages."""
     match type_:
-        case Text():
+        case Text() | JsonText():
             return "text"
         case Json():
             return "JSON"
