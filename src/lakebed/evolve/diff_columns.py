@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -146,7 +147,10 @@ def _unused(taken: set[str]) -> str:
 
 
 def _renames(parent: Path, pairs: list[tuple[DataField, DataField]], names: list[str]) -> Iterator[Step]:
-    """Renames in an order in which each new name is free; a circle is broken with a temporary name. Edits `names`."""
+    """Renames in an order in which each new name is free; a circle is broken with a temporary name. Edits `names`.
+
+    A name that stays with another column is asked for all the same: whoever makes the changes refuses it.
+    """
     wanted = {old.name: new.name for old, new in pairs}
     edits = {
         old.name: Edit(EditKind.RENAME, (*parent, new.name), before_text=old.name, after_text=new.name)
@@ -159,6 +163,8 @@ def _renames(parent: Path, pairs: list[tuple[DataField, DataField]], names: list
 
     while wanted:
         free = next((old for old, new in wanted.items() if new not in names), None)
+        if free is None:
+            free = next((old for old, new in wanted.items() if new not in wanted), None)
         if free is not None:
             yield rename(free, wanted.pop(free), edits.pop(free))
             continue
@@ -230,19 +236,22 @@ def _placed(parent: Path, current: list[str], after: Fields, gates: Gates) -> It
     """Additions and moves, from the first place to the last. `current` are the names that are there, and is edited.
 
     Columns on a longest rising run of present places stay where they are; every other one is put right after the column
-    that it follows, so that the order is right up to there.
+    that it follows, so that the order is right up to there. A column whose name another one has is added all the same:
+    whoever makes the changes refuses it.
     """
+    unplaced = Counter(current)
     places = {name: i for i, name in enumerate(current)}
     resting = set(_rising([places[f.name] for f in after if f.name in places]))
     previous: str | None = None
     for field in after:
-        if field.name not in places:
+        if unplaced[field.name] <= 0:
             yield from _added(parent, field, previous, current, gates)
         elif places[field.name] not in resting:
             current.remove(field.name)
             current.insert(_after(previous, current), field.name)
             edit = Edit(EditKind.POSITION, (*parent, field.name), after_text=previous)
             yield Step(UpdateColumnPosition(_move(field.name, previous), parent), edit)
+        unplaced[field.name] -= 1
         previous = field.name
 
 
