@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import logging
 import os
 import signal
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,8 +20,10 @@ from py4j.protocol import Py4JNetworkError
 
 from cli.command_line import SOURCE, CommandLine
 from lakebed.errors import LakebedError
+from lakebed.spark import jvm as jvm_process
 from lakebed.spark import session
-from lakebed.spark.session import _interrupts_wait
+from lakebed.spark.jvm import children, end, ended_by_interrupts
+from lakebed.spark.session import _Started
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -91,25 +95,59 @@ def interrupt() -> None:
     os.kill(os.getpid(), signal.SIGINT)
 
 
-def test_an_interrupt_waits_for_the_end_of_a_start() -> None:
-    before = signal.getsignal(signal.SIGINT)
-    steps = []
-    with pytest.raises(KeyboardInterrupt), _interrupts_wait():  # noqa: PT012
-        interrupt()
-        steps.append("went on")
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    assert steps == ["went on"]
-    assert signal.getsignal(signal.SIGINT) is before
+@pytest.fixture
+def jvm() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
+    """Starts a child that stands for a JVM."""
+    started = []
+
+    def start() -> subprocess.Popen[bytes]:
+        started.append(subprocess.Popen(["sleep", "60"]))
+        return started[-1]
+
+    yield start
+    for process in started:
+        process.kill()
+        process.wait()
 
 
-def test_a_second_interrupt_does_not_wait() -> None:
+def test_an_interrupt_ends_the_jvm_that_is_starting_and_no_other_child(
+    jvm: Callable[[], subprocess.Popen[bytes]],
+) -> None:
+    handler = signal.getsignal(signal.SIGINT)
+    other = jvm()
     steps = []
-    with pytest.raises(KeyboardInterrupt), _interrupts_wait():  # noqa: PT012
+    with pytest.raises(KeyboardInterrupt), ended_by_interrupts(children()):  # noqa: PT012
+        starting = jvm()
         interrupt()
         steps.append("went on")
+    assert steps == []
+    assert starting.wait(timeout=5) in (-signal.SIGTERM, 0)
+    assert other.poll() is None
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_an_interrupt_ends_a_start_also_when_spark_has_put_in_its_own_handler() -> None:
+    def of_spark(*_: object) -> None:
+        raise AssertionError("PySpark asks the JVM")
+
+    handler = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), ended_by_interrupts(children()) as keep:  # noqa: PT012
+        signal.signal(signal.SIGINT, of_spark)
+        keep()
         interrupt()
-        steps.append("went on")
-    assert steps == ["went on"]
+    assert signal.getsignal(signal.SIGINT) is handler
+
+
+def test_an_interrupt_stands_in_place_of_the_failure_that_follows_it(
+    jvm: Callable[[], subprocess.Popen[bytes]],
+) -> None:
+    with pytest.raises(KeyboardInterrupt), ended_by_interrupts(children()):  # noqa: PT012
+        try:
+            interrupt()
+        except KeyboardInterrupt:
+            late = jvm()
+            raise Py4JNetworkError("Answer from Java side is empty") from None
+    assert late.wait(timeout=5) in (-signal.SIGTERM, 0)
 
 
 def test_a_start_in_another_thread_leaves_interrupts_alone() -> None:
@@ -117,7 +155,8 @@ def test_a_start_in_another_thread_leaves_interrupts_alone() -> None:
     seen = []
 
     def start() -> None:
-        with _interrupts_wait():
+        with ended_by_interrupts(children()) as keep:
+            keep()
             seen.append(signal.getsignal(signal.SIGINT))
 
     thread = threading.Thread(target=start)
@@ -126,10 +165,36 @@ def test_a_start_in_another_thread_leaves_interrupts_alone() -> None:
     assert seen == [before]
 
 
-def test_an_interrupt_stands_in_place_of_the_failure_that_follows_it() -> None:
-    with pytest.raises(KeyboardInterrupt), _interrupts_wait():  # noqa: PT012
-        interrupt()
-        raise Py4JNetworkError("Answer from Java side is empty")
+def test_ignored_interrupts_stay_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with ended_by_interrupts(children()) as keep:
+            keep()
+            interrupt()
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.parametrize("listed", [jvm_process._linux_processes, jvm_process._listed_processes])
+def test_children_are_those_of_this_process_that_live(
+    jvm: Callable[[], subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch, listed: Any
+) -> None:
+    monkeypatch.setattr(jvm_process, "_linux_processes", listed)
+    before = children()
+    child = jvm()
+    assert children() - before == {child.pid}
+    child.kill()
+    until = time.monotonic() + 5
+    while child.pid in children() and time.monotonic() < until:
+        time.sleep(0.01)
+    # It is not waited for yet, so it is there as a zombie.
+    assert child.pid not in children()
+    child.wait()
+
+
+def test_only_children_are_ended() -> None:
+    end([os.getpid(), os.getppid(), 1], within=0)
 
 
 @pytest.mark.parametrize(
@@ -178,46 +243,122 @@ def test_whatever_follows_an_interrupt_is_the_interrupt(
     assert (signal.getsignal(signal.SIGINT), logging.root.manager.disable, sys.unraisablehook) == before
 
 
-def test_every_session_is_stopped_also_where_spark_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("fails", [True, False])
+def test_every_session_is_stopped_with_its_jvm(
+    monkeypatch: pytest.MonkeyPatch, jvm: Callable[[], subprocess.Popen[bytes]], fails: bool
+) -> None:
     asked = []
 
     class Lost:
         def interruptAll(self) -> None:  # noqa: N802
             asked.append("interrupt")
-            raise Py4JNetworkError("Answer from Java side is empty")
+            if fails:
+                raise Py4JNetworkError("Answer from Java side is empty")
 
         def stop(self) -> None:
             asked.append("stop")
-            raise BrokenPipeError(errno.EPIPE, "Broken pipe")
+            if fails:
+                raise BrokenPipeError(errno.EPIPE, "Broken pipe")
 
-    monkeypatch.setattr(session, "_started", [Lost(), Lost()])
+    jvms = [jvm(), jvm()]
+    monkeypatch.setattr(session, "_started", [_Started(Lost(), frozenset([p.pid])) for p in jvms])
     session.stop_session()
     assert asked == ["interrupt", "stop"] * 2
+    assert [process.wait(timeout=5) for process in jvms] == [-signal.SIGTERM] * 2
+
+
+@pytest.mark.parametrize("hangs", ["interruptAll", "stop"])
+def test_a_session_that_does_not_answer_is_not_waited_for(
+    monkeypatch: pytest.MonkeyPatch, jvm: Callable[[], subprocess.Popen[bytes]], hangs: str
+) -> None:
+    over = threading.Event()
+
+    class Hanging:
+        def interruptAll(self) -> None:  # noqa: N802
+            if hangs == "interruptAll":
+                over.wait(60)
+
+        def stop(self) -> None:
+            if hangs == "stop":
+                over.wait(60)
+
+    process = jvm()
+    monkeypatch.setattr(session, "_started", [_Started(Hanging(), frozenset([process.pid]))])
+    started = time.monotonic()
+    session.cancel_sessions()
+    assert time.monotonic() - started < 0.5
+    if hangs == "interruptAll":
+        # The JVM goes even if nobody stops the session: what waits for it goes on.
+        assert process.wait(timeout=5) == -signal.SIGTERM
+    session.stop_session()
+    assert time.monotonic() - started < 6
+    assert process.wait(timeout=5) == -signal.SIGTERM
+    over.set()
 
 
 @pytest.mark.spark
 @pytest.mark.slow
-def test_an_interrupt_ends_quietly_and_leaves_no_process(lakebed: CommandLine, orders: Path, here: Path) -> None:
-    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
-    command = [sys.executable, "-m", "lakebed", "read", "shop.orders"]
-    # A session of its own, as a terminal gives a command: its interrupts go to all of its processes.
-    started = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, start_new_session=True
-    )
-    until = time.monotonic() + 120
-    while not of_session(started.pid, "java") and time.monotonic() < until:
-        time.sleep(0.05)
+@pytest.mark.parametrize("then", ["start", "job"])
+def test_an_interrupt_ends_quietly_and_soon_and_leaves_no_process(
+    lakebed: CommandLine, orders: Path, here: Path, then: str
+) -> None:
+    started = started_ingest(here)
+    wait_until(lambda: of_session(started.pid, "java") if then == "start" else is_writing(here))
     os.killpg(started.pid, signal.SIGINT)
+    interrupted = time.monotonic()
     out, err = started.communicate(timeout=200)
+    # About two seconds; a machine with much else to do takes longer.
+    assert time.monotonic() - interrupted < 10
     assert (started.returncode, out) == (130, "")
     assert [line for line in err.splitlines() if line] == [
         "error[LB7010]: stopped",
         "    remedy: repeat the command: nothing is left half done",
     ]
-    until = time.monotonic() + 30
-    while of_session(started.pid) and time.monotonic() < until:
-        time.sleep(0.1)
+    wait_until(lambda: not of_session(started.pid), 30)
     assert of_session(started.pid) == []
+    assert lakebed.json("history", "shop.orders")["snapshots"] == []
+
+
+@pytest.mark.spark
+@pytest.mark.slow
+def test_a_jvm_that_ends_by_itself_is_an_error_of_ours(lakebed: CommandLine, orders: Path, here: Path) -> None:
+    started = started_ingest(here, "--json")
+    wait_until(lambda: is_writing(here))
+    for pid in processes_of(started.pid, "java"):
+        os.kill(pid, signal.SIGKILL)
+    out, err = started.communicate(timeout=200)
+    assert started.returncode == 1
+    assert [d["code"] for d in json.loads(out)["diagnostics"]] == ["LB6480"]
+    assert "Traceback" not in err
+    assert lakebed.json("history", "shop.orders")["snapshots"] == []
+
+
+def started_ingest(here: Path, *words: str) -> subprocess.Popen[str]:
+    """A command that ingests for some seconds, in a session of its own, as a terminal gives one."""
+    line = "2024-01-01,{},1.00,x\n"
+    with (here / "many.csv").open("w", encoding="utf-8") as file:
+        file.write("day,id,amount,note\n")
+        file.writelines(line.format(number) for number in range(2_000_000))
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
+    command = [sys.executable, "-m", "lakebed", "ingest", "shop.orders", "many.csv", *words]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment, start_new_session=True)
+
+
+def is_writing(here: Path) -> bool:
+    return any((here / "warehouse" / "shop.db" / "orders").glob(".staging-*"))
+
+
+def wait_until(condition: Callable[[], object], seconds: float = 200) -> None:
+    until = time.monotonic() + seconds
+    while not condition() and time.monotonic() < until:
+        time.sleep(0.05)
+
+
+def processes_of(leader: int, name: str) -> list[int]:
+    listed = subprocess.run(["ps", "-A", "-o", "sess=,pid=,comm="], capture_output=True, text=True, check=True).stdout
+    found = (line.split(None, 2) for line in listed.splitlines())
+    return [int(pid) for session_id, pid, program in found if session_id == str(leader) and name in program]
 
 
 def of_session(leader: int, name: str = "") -> list[str]:

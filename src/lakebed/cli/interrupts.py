@@ -14,6 +14,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+#: Not imported here: a command that needs no Spark starts without it.
+_SESSIONS = "lakebed.spark.session"
+
 
 class Interrupts:
     """Whether this run was interrupted."""
@@ -26,6 +29,10 @@ class Interrupts:
         self.seen = True
         # The bridge to the JVM logs an interrupted question on the root logger, so silencing its own is not enough.
         logging.disable(logging.CRITICAL)
+        # What waits for a job of Spark's, to tidy up behind it, would wait for the job.
+        cancel = getattr(sys.modules.get(_SESSIONS), "cancel_sessions", None)
+        if cancel is not None:
+            cancel()
         raise KeyboardInterrupt
 
 

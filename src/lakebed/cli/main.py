@@ -131,8 +131,18 @@ def _run(session: Session, words: list[str], interrupts: Interrupts) -> int:
         # An interrupted question to Spark fails in many ways, and so do the ones after it.
         if interrupts.seen or isinstance(error, click.Abort):
             return _stop(session, words)
-        return _report(session, words, error)
+        return _report(session, words, _end_of_jvm(error) or error)
     return code if isinstance(code, int) else ExitCode.OK
+
+
+def _end_of_jvm(error: BaseException) -> LakebedError | None:
+    """What to report instead of an error where the JVM of this process has ended: all others follow from that."""
+    has_lost_jvm = getattr(sys.modules.get("lakebed.spark.session"), "has_lost_jvm", None)
+    if has_lost_jvm is None or not isinstance(error, Exception) or not has_lost_jvm():
+        return None
+    from lakebed.spark.spark_errors import jvm_ended
+
+    return jvm_ended()
 
 
 def _stop(session: Session, words: list[str]) -> ExitCode:

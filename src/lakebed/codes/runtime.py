@@ -1,4 +1,4 @@
-"""Codes of where Spark runs, and of what it can do there: LB646n."""
+"""Codes of where Spark runs, and of what it can do there: LB646n and LB648n."""
 
 from __future__ import annotations
 
@@ -42,5 +42,17 @@ CODES: tuple[Code, ...] = (
         "is looked at before Spark starts; what only Spark can tell of an expression, it tells as LB7011.",
         "    lakebed read nyc.flights --where 'distanse > 500'",
         "See the suggestion; `lakebed show TABLE` lists the columns, `--schema` chooses an older schema.",
+    ),
+    Code(
+        "LB6480",
+        "Spark's JVM ended",
+        "Spark works in a JVM beside the program, and it ended by itself: the system ended it for want of memory, "
+        "somebody did, or it never came up. Tables are changed by the program and not by the JVM, one commit at "
+        "a time, so that none is half changed. What is not known is how far the run got: rows in quarantine are "
+        "committed before the good rows, and data files without a commit may have stayed.",
+        "    kill -9 of the process `java` while `lakebed ingest` runs",
+        "`lakebed history TABLE` says what was committed; repeat the run, which finds what is done, and remove what it "
+        "had half written with `lakebed orphans TABLE --remove`. If memory was short: fewer `--cores`, or more "
+        "`spark.driver.memory` in a session of your own.",
     ),
 )

@@ -23,6 +23,7 @@ from lakebed.spark.casts.conversion import shown
 from lakebed.spark.file_rows import FileRows, StoredRows
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
+from lakebed.spark.spark_errors import jvm_looked_at
 from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
 from lakebed.spark.unknown_types import without_unknown
 from lakebed.store.base import Store
@@ -38,6 +39,7 @@ SCHEMA = spark_types.StructType(
 _TEXTS = "array<struct<column:string,stored_type:string,wanted_type:string,value:string>>"
 
 
+@jvm_looked_at()
 def cast_errors(
     spark: SparkSession,
     tables: TableManager,

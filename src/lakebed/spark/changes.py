@@ -23,6 +23,7 @@ from lakebed.spark.merge import merged
 from lakebed.spark.projection import CastRules
 from lakebed.spark.read import read_table
 from lakebed.spark.scan import choose_scratch
+from lakebed.spark.spark_errors import jvm_looked_at
 from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
 from lakebed.spark.unknown_types import without_unknown
 from lakebed.store.base import Store
@@ -53,6 +54,7 @@ class ChangesAsked:
     schema: SchemaChoice
 
 
+@jvm_looked_at()
 def read_changes(
     spark: SparkSession,
     tables: TableManager,

@@ -18,7 +18,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import UsageError
+from lakebed.errors import IngestError, UsageError
 from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.merging import MergeTypes
 from lakebed.spark.bad_rows import BadRowsError
@@ -45,7 +45,7 @@ from lakebed.spark.source_listing import LeftOut, are_gone, file_choice, find_fi
 from lakebed.spark.source_options import SourceOptions, check_options
 from lakebed.spark.source_parts import SourcePart
 from lakebed.spark.sources import open_files, open_frame
-from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.spark_errors import jvm_looked_at, spark_errors
 from lakebed.spark.stamp_forms import stamp_forms
 from lakebed.spark.system_columns import system_row
 from lakebed.spark.values import Rules, TextFormats
@@ -61,6 +61,7 @@ OTHER_SOURCE = "LB6400"
 _PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
 
+@jvm_looked_at(IngestError)
 def ingest(
     context: IngestContext,
     spark: SparkSession | Callable[[], SparkSession],

@@ -30,6 +30,7 @@ from lakebed.spark.projection import CastRules
 from lakebed.spark.row_parts import put_together
 from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
+from lakebed.spark.spark_errors import jvm_looked_at
 from lakebed.spark.travel import SchemaChoice, TableState, Travel
 from lakebed.store.base import Store
 from lakebed.table.blob_columns import holds_blobs, refuse_blobs
@@ -40,6 +41,7 @@ from lakebed.table.row_ranges import RangePlan
 CONTENT, DESCRIPTOR = "content", "descriptor"
 
 
+@jvm_looked_at()
 def read_table(
     spark: SparkSession,
     tables: TableManager,

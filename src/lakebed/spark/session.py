@@ -8,17 +8,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
+from lakebed.spark.jvm import PATIENCE, children, end, ended_by_interrupts
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -52,7 +51,7 @@ _LOCAL = {
 }
 
 #: The sessions that were started here.
-_started: list[SparkSession] = []
+_started: list[_Started] = []
 
 
 def check_java() -> int:
@@ -111,6 +110,7 @@ def local_session(
     Java is looked for first. Raises `NotFoundError` or `UnsupportedError` that say what to install.
     """
     check_spark()
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
     active = SparkSession.getActiveSession()
@@ -120,72 +120,95 @@ def local_session(
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
-    builder = SparkSession.builder.master(f"local[{cores}]").appName(app)
     own = {
+        "spark.master": f"local[{cores}]",
+        "spark.app.name": app,
         "spark.driver.memory": memory,
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.shuffle.partitions": str(shuffle_partitions),
     }
-    for key, value in (_LOCAL | own).items():
-        builder = builder.config(key, value)
-    try:
-        with _interrupts_wait():
-            _started.append(builder.getOrCreate())
-    except KeyboardInterrupt:
-        half_started = SparkSession.getActiveSession()
-        if not _started and half_started is not None:
-            _started.append(half_started)
-        stop_session()
-        raise
-    return _started[-1]
+    before = children()
+    with ended_by_interrupts(before) as keep_handler:
+        # In two steps: the first ends with a handler of interrupts that asks the JVM in the middle of another question.
+        settings = SparkConf().setAll(list((_LOCAL | own).items()))
+        SparkContext.getOrCreate(settings)
+        keep_handler()
+        session = SparkSession.builder.config(conf=settings).getOrCreate()
+    _started.append(_Started(session, children() - before))
+    return session
 
 
-@contextmanager
-def _interrupts_wait() -> Iterator[None]:
-    """Let an interrupt wait for the end of the block: a JVM whose start is cut off is nobody's, and stays.
+def cancel_sessions() -> None:
+    """Begin to cancel what the sessions do that were started here, and wait for nothing.
 
-    A second interrupt does not wait. The handler of before is there again afterwards, in place of PySpark's, which
-    asks the JVM to cancel its jobs in the middle of another question to it.
+    Whoever waits for an answer of theirs gets one soon: a session that does not cancel in a moment loses its JVM.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    waiting: list[int] = []
-
-    def wait(number: int, frame: object) -> None:
-        if waiting:
-            _pass_on(before)
-        waiting.append(number)
-
-    before = signal.signal(signal.SIGINT, wait)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        # Also in place of a failure of the start, which an interrupt may be the cause of.
-        if waiting:
-            _pass_on(before)
+    for started in _started:
+        started.cancel()
 
 
-def _pass_on(handler: object) -> None:
-    """Interrupt as `handler` of SIGINT does, else with `KeyboardInterrupt`."""
-    if callable(handler):
-        handler(signal.SIGINT, None)
-    raise KeyboardInterrupt
+def has_lost_jvm() -> bool:
+    """Whether a session that was started here has no JVM any more."""
+    return any(started.has_lost_jvm for started in _started)
 
 
 def stop_session() -> None:
     """Cancel what the sessions do that were started here, and stop them; a local one ends with its JVM.
 
-    A session that was there before belongs to the program around this one, which goes on.
+    Takes about two seconds at most: a JVM that is busy goes on to end by itself. A session that was there before
+    belongs to the program around this one, which goes on.
     """
     while _started:
-        session = _started.pop()
+        _started.pop().stop()
+
+
+class _Started:
+    """A session that was started here, with the ids of its JVM."""
+
+    def __init__(self, session: SparkSession, jvm: frozenset[int]) -> None:
+        self._session = session
+        self._processes = jvm
+        self._cancelling: threading.Thread | None = None
+
+    @property
+    def has_lost_jvm(self) -> bool:
+        """Whether its JVM has ended; a server's is not known."""
+        return not self._processes <= children()
+
+    def cancel(self) -> None:
+        """Begin to cancel all jobs; the JVM ends if it does not answer."""
+        if self._cancelling is None:
+            # A thread has a way to the JVM of its own: the one of the main thread may be broken by an interrupt.
+            self._cancelling = threading.Thread(target=self._cancel, daemon=True)
+            self._cancelling.start()
+
+    def stop(self) -> None:
+        """Cancel all jobs, stop the session and end its JVM, and wait only a moment for each."""
+        self.cancel()
+        stopping = threading.Thread(target=self._stop, daemon=True)
+        stopping.start()
+        try:
+            stopping.join(PATIENCE)
+        finally:
+            end(self._processes, within=PATIENCE)
+
+    def _cancel(self) -> None:
+        asking = threading.Thread(target=self._ask_to_cancel, daemon=True)
+        asking.start()
+        asking.join(PATIENCE)
+        if asking.is_alive():
+            end(self._processes, within=0)
+
+    def _ask_to_cancel(self) -> None:
         # Whatever was interrupted may have left the way to the JVM or the server unusable: then both are gone anyway.
         with suppress(Exception):
-            session.interruptAll()
+            self._session.interruptAll()
+
+    def _stop(self) -> None:
+        if self._cancelling is not None:
+            self._cancelling.join()
         with suppress(Exception):
-            session.stop()
+            self._session.stop()
 
 
 def remote_session(url: str) -> SparkSession:
@@ -198,8 +221,9 @@ def remote_session(url: str) -> SparkSession:
     check_spark()
     from pyspark.sql import SparkSession
 
-    _started.append(SparkSession.builder.remote(url).getOrCreate())
-    return _started[-1]
+    session = SparkSession.builder.remote(url).getOrCreate()
+    _started.append(_Started(session, frozenset()))
+    return session
 
 
 def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:

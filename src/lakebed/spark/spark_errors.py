@@ -10,11 +10,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote
 
-from lakebed.errors import IngestError, StoreError
+from lakebed.errors import IngestError, LakebedError, StoreError
 from lakebed.spark.page_checksums import failed_checksum_of
 from lakebed.store.failures import NO_ROOM
 
 SPARK_FAILED = "LB6118"
+JVM_ENDED = "LB6480"
 
 _NO_ROOM_TEXTS = ("No space left on device", "Disk quota exceeded")
 
@@ -22,6 +23,10 @@ _READING = re.compile(r"Encountered error while reading file (\S+?)\.(?:\s|$)")
 _CODED = re.compile(r"\[[A-Z][A-Z0-9_.]+\]")
 #: How what comes from the JVM begins: the failure itself is in the next line, after a colon.
 _CALLED = "An error occurred while calling "
+#: The errors of the bridge to the JVM, which has no public name for them. Those with a trace are the JVM's answers.
+_BRIDGE = frozenset(("Py4JError", "Py4JNetworkError"))
+_ANSWERED = "Trace:"
+_NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
 
 
 @contextmanager
@@ -33,6 +38,8 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
+        if is_jvm_gone(error):
+            raise jvm_ended(IngestError) from None
         if not is_sparks(error):
             raise
         damaged = failed_checksum_of(str(error))
@@ -47,6 +54,52 @@ def spark_errors() -> Iterator[None]:
             found=cause,
             remedy="nothing was written; mend the cause and repeat the run",
         ) from None
+
+
+@contextmanager
+def jvm_looked_at(kind: type[LakebedError] = LakebedError) -> Iterator[None]:
+    """Turn the errors that follow the end of Spark's JVM into one of this kind, which says so; others pass."""
+    try:
+        yield
+    except Exception as error:
+        if not is_jvm_gone(error):
+            raise
+        raise jvm_ended(kind) from None
+
+
+def jvm_ended(kind: type[LakebedError] = LakebedError) -> LakebedError:
+    """What to say when Spark's JVM is not there any more."""
+    again = "repeat it: files that were ingested are skipped. What was half written is no part of a table"
+    memory = "The system may have ended it for want of memory"
+    return kind.of(
+        JVM_ENDED,
+        "Spark's JVM ended by itself, so it is not known whether the work was done",
+        remedy=f"if rows were written, `lakebed history TABLE` says whether they were committed; {again}, and "
+        f"`lakebed orphans` removes it. {memory}: fewer --cores need less",
+        python_remedy="if rows were written, lake.history(table) says whether they were committed; start a new "
+        f"session and {again}, and lake.remove_orphans removes it. {memory}",
+    )
+
+
+def is_jvm_gone(error: BaseException) -> bool:
+    """Whether an error means that Spark's JVM ended, or that the way to it is broken, which nothing mends."""
+    if hasattr(error, "java_exception") or _ANSWERED in str(error):
+        return False
+    if any(kind.__name__ in _BRIDGE for kind in type(error).__mro__):
+        return True
+    if isinstance(error, ConnectionError | EOFError):
+        return _is_raised_below_pyspark(error)
+    return type(error).__module__.startswith("pyspark.") and str(error).startswith(_NEVER_STARTED)
+
+
+def _is_raised_below_pyspark(error: BaseException) -> bool:
+    """Whether an error came up through PySpark: those of storages do not."""
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__")).startswith("pyspark."):
+            return True
+        trace = trace.tb_next
+    return False
 
 
 @contextmanager
@@ -67,7 +120,12 @@ def writing_rows(directory: str) -> Iterator[None]:
 
 
 def is_sparks(error: Exception) -> bool:
-    """Whether an error is Spark's own, a failure in the JVM that it passes on, or one of the way to a server."""
+    """Whether an error is Spark's own, a failure in the JVM that it passes on, or one of the way to a server.
+
+    The end of the JVM is none of them: `is_jvm_gone`.
+    """
+    if is_jvm_gone(error):
+        return False
     return type(error).__module__.startswith(("pyspark.", "grpc")) or hasattr(error, "java_exception")
 
 

@@ -77,8 +77,10 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        from lakebed.spark.spark_errors import is_sparks, name_of
+        from lakebed.spark.spark_errors import is_jvm_gone, is_sparks, jvm_ended, name_of
 
+        if is_jvm_gone(error):
+            raise jvm_ended() from None
         if not is_sparks(error):
             raise
         from lakebed.spark.page_checksums import failed_checksum_of
