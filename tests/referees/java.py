@@ -152,6 +152,32 @@ class JavaReferee:
             found[str(option.key())] = (str(kind.getSimpleName()), words)
         return found
 
+    def option_value(self, kind: str, text: str) -> bool | int | float | str | None:
+        """What Java reads in the text of an option, None where it refuses the text.
+
+        `kind` is `boolean`, `int`, `long`, `double`, `memory` (bytes), `duration` (milliseconds), `enum` (a merge
+        engine), or `parseBoolean`, as `SchemaManager` reads the options that keep columns from changing.
+        """
+        from py4j.protocol import Py4JJavaError
+
+        if kind == "parseBoolean":
+            return bool(self._running().jvm.java.lang.Boolean.parseBoolean(text))
+        options = self._paimon.options.Options()
+        options.set("k", text)
+        builder = self._paimon.options.ConfigOptions.key("k")
+        words = [self._class("org.apache.paimon.CoreOptions$MergeEngine")] if kind == "enum" else []
+        try:
+            value = options.get(getattr(builder, f"{kind}Type")(*words).noDefaultValue())
+            if kind == "enum":
+                return str(value.toString())
+            if kind == "memory":
+                return int(value.getBytes())
+            return float(value.toNanos()) / 1e6 if kind == "duration" else value
+        except Py4JJavaError as error:
+            if error.java_exception.getClass().getSimpleName() in ("IllegalArgumentException", "ArithmeticException"):
+                return None
+            raise
+
     def close(self) -> None:
         """Ends the virtual machine."""
         if self._gateway is not None:
