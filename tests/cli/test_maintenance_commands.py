@@ -108,6 +108,23 @@ def test_versions(lakebed: CommandLine, table: Path):
     assert max(map(len, screen.splitlines())) <= 60
 
 
+def test_orphans_of_the_warehouse(lakebed: CommandLine, table: Path, here: Path):
+    run = f".lakebed-scratch/lakebed-{'0' * 32}/_spark_metadata/0"
+    (here / "warehouse" / run).parent.mkdir(parents=True)
+    (here / "warehouse" / run).write_bytes(b"x" * 2048)
+    none = "No file of the warehouse beside its tables that is older than 1 day is without use."
+    assert lakebed.ok("orphans") == f"{none} 1 younger file may be of a commit that is under way.\n"
+    assert lakebed.ok("orphans", "--min-age", "0s").splitlines() == [
+        f"   2.0 KiB  {run}",
+        "",
+        "Nothing refers to 1 file, 2.0 KiB; --remove removes them.",
+    ]
+    assert lakebed.json("orphans", "--min-age", "0s")["table"] is None
+    assert lakebed("orphans", "--min-age", "0s", "--remove").code == 2
+    assert lakebed.ok("orphans", "--min-age", "0s", "--remove", "--yes") == "Removed 1 file, 2.0 KiB.\n"
+    assert not (here / "warehouse" / ".lakebed-scratch").exists()
+
+
 def test_orphans(lakebed: CommandLine, table: Path):
     (table / "bucket-0" / "data-lost.parquet").write_bytes(b"x" * 2048)
     young = lakebed.ok("orphans", "lab.t")

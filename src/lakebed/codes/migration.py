@@ -83,7 +83,7 @@ CODES = (
         "A table is put together in a directory of the run and appears in one step. A run that was killed leaves that "
         "directory; no engine takes it for a table.",
         "    .lakebed-migration/2f1c.../sales.db/orders",
-        "Delete it when no migration into this warehouse is running.",
+        "When no migration into this warehouse is running: `lakebed orphans --remove`, which leaves young ones alone.",
     ),
     Code(
         "LB3760",

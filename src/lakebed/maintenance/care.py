@@ -71,16 +71,28 @@ class TableCare:
 
         return remove_versions(self._place(table), min_age=min_age)
 
-    def orphan_files(self, table: str, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
-        """The files of a table, with all its branches, that nothing refers to and that are older. Touches nothing."""
+    def orphan_files(self, table: str | None = None, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """The files of a table, with all its branches, that nothing refers to and that are older. Touches nothing.
+
+        Without a table: what killed reads and migrations have left beside the tables of the warehouse.
+        """
+        from lakebed.maintenance.leftovers import leftover_files
         from lakebed.maintenance.orphans import orphan_files
 
+        if table is None:
+            return leftover_files(self._tables, self._clock, min_age=min_age)
         return orphan_files(self._place(table), min_age=min_age)
 
-    def remove_orphans(self, table: str, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
-        """Remove what `orphan_files` finds. `min_age` must be longer than any job that is writing now."""
+    def remove_orphans(self, table: str | None = None, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """Remove what `orphan_files` finds. `min_age` must be longer than any job that is writing now.
+
+        Without a table also longer than any session of Spark Connect lives, whose reads look again at their lists.
+        """
+        from lakebed.maintenance.leftovers import remove_leftovers
         from lakebed.maintenance.orphans import remove_orphans
 
+        if table is None:
+            return remove_leftovers(self._tables, self._clock, min_age=min_age)
         return remove_orphans(self._place(table), min_age=min_age)
 
     def _place(self, table: str) -> Place:

@@ -8,7 +8,7 @@ leftovers and cleanup"). A file younger than the minimum age stays: it may be of
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
@@ -46,10 +46,11 @@ class OrphanFile:
 class OrphanReport:
     """The files of a table that nothing refers to, in order of their paths, and whether they were removed.
 
-    `young` counts files that nothing refers to yet and that are too young, or of unknown age.
+    `name` None: those that lie in the warehouse beside its tables; paths are below its directory then. `young` counts
+    files that nothing refers to yet and that are too young, or of unknown age.
     """
 
-    name: TableName
+    name: TableName | None
     min_age: timedelta
     files: tuple[OrphanFile, ...]
     young: int
@@ -63,7 +64,7 @@ class OrphanReport:
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed orphans --json`. Times are milliseconds since 1970."""
         return {
-            "table": str(self.name),
+            "table": None if self.name is None else str(self.name),
             "min_age_seconds": int(self.min_age.total_seconds()),
             "files": [{"path": f.path, "size": f.size, "modified_millis": f.modified} for f in self.files],
             "size": self.size,
@@ -79,21 +80,33 @@ def orphan_files(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Orpha
         NotFoundError: there is no such table.
         RefusedError: something that may refer to a file cannot be read.
     """
-    if min_age < timedelta(0):
-        raise UsageError(Diagnostic("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more."))
+    newest = newest_to_go(place.clock, min_age)
     _ = place.on(MAIN).schemas
     store, root = place.store, place.table_path
     # Files are listed before what refers to them is read, so that one that is committed in between counts as used.
     found = list(_candidates(place.inside))
     used = _used(store, root)
-    newest = place.clock() - millis_of(min_age)
     unused = [(path, entry) for path, entry in found if path.rpartition("/")[2] not in used]
+    return report_of(place.name, unused, min_age, newest)
+
+
+def newest_to_go(clock: Callable[[], int], min_age: timedelta) -> int:
+    """When a file must have been changed last to go, in milliseconds. Raises `UsageError` for an age below 0."""
+    if min_age < timedelta(0):
+        raise UsageError(Diagnostic("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more."))
+    return clock() - millis_of(min_age)
+
+
+def report_of(
+    name: TableName | None, unused: Sequence[tuple[str, Entry]], min_age: timedelta, newest: int
+) -> OrphanReport:
+    """The report of files without use, by path: those that are old enough, and how many are not."""
     old = [
         OrphanFile(path, entry.size, entry.modified)
         for path, entry in sorted(unused, key=lambda part: part[0])
         if entry.modified is not None and entry.modified <= newest
     ]
-    return OrphanReport(place.name, min_age, tuple(old), len(unused) - len(old))
+    return OrphanReport(name, min_age, tuple(old), len(unused) - len(old))
 
 
 def remove_orphans(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
@@ -105,7 +118,9 @@ def remove_orphans(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Orp
     inside = place.inside
     for file in report.files:
         inside.delete(f"{place.table_path}/{file.path}")
-    _remove_empty_directories(place, report)
+    newest = place.clock() - millis_of(min_age)
+    for below, is_ours in (("", temporary.is_staging), ("branch", temporary.is_half_branch)):
+        remove_emptied(inside, below, is_ours, report, newest)
     return replace(report, removed=True)
 
 
@@ -117,7 +132,7 @@ def _candidates(inside: Inside) -> Iterator[tuple[str, Entry]]:
     yield from _below_table(inside, "")
     for entry in inside.list(f"{root}/branch"):
         if entry.is_directory and temporary.is_half_branch(entry.name):
-            yield from _together(inside, f"branch/{entry.name}")
+            yield from together(inside, f"branch/{entry.name}")
     for branch in [MAIN, *References(inside.store, root).branch_directories()]:
         below = branch_root(root, branch)[len(root) + 1 :]
         for name in ("", "schema", "snapshot", "tag", "changelog"):
@@ -135,14 +150,14 @@ def _below_table(inside: Inside, below: str) -> Iterator[tuple[str, Entry]]:
         if not entry.is_directory:
             continue
         if not below and temporary.is_staging(entry.name):
-            yield from _together(inside, path)
+            yield from together(inside, path)
         elif _BUCKET.fullmatch(entry.name):
             yield from ((f"{path}/{e.name}", e) for e in inside.list(f"{root}/{path}") if not e.is_directory)
         elif _PARTITION.fullmatch(entry.name):
             yield from _below_table(inside, path)
 
 
-def _together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
+def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
     """All files below a directory, each as young as the youngest thing there: they go together or not at all."""
     files: list[tuple[str, Entry]] = []
     times: list[int | None] = []
@@ -197,16 +212,14 @@ def _index_files(store: Store, root: str, snapshot: Snapshot) -> list[str]:
         return []
 
 
-def _remove_empty_directories(place: Place, report: OrphanReport) -> None:
-    """Staging directories and half branches whose files are gone now, or that are empty for long."""
-    inside, root = place.inside, place.table_path
-    newest = place.clock() - millis_of(report.min_age)
-    emptied = [file.path for file in report.files]
-    for below, is_ours in (("", temporary.is_staging), ("branch/", temporary.is_half_branch)):
-        for entry in inside.list(f"{root}/{below}".rstrip("/")):
-            directory = f"{below}{entry.name}"
-            if not entry.is_directory or not is_ours(entry.name) or _together(inside, directory):
-                continue
-            is_old = entry.modified is not None and entry.modified <= newest
-            if is_old or any(path.startswith(f"{directory}/") for path in emptied):
-                inside.delete_tree(f"{root}/{directory}")
+def remove_emptied(
+    inside: Inside, below: str, is_ours: Callable[[str], bool], report: OrphanReport, newest: int
+) -> None:
+    """Remove directories of ours in a directory: those whose files are gone now, or that are empty for long."""
+    for entry in inside.list(f"{inside.root}/{below}".rstrip("/")):
+        directory = f"{below}/{entry.name}".lstrip("/")
+        if not entry.is_directory or not is_ours(entry.name) or together(inside, directory):
+            continue
+        is_old = entry.modified is not None and entry.modified <= newest
+        if is_old or any(file.path.startswith(f"{directory}/") for file in report.files):
+            inside.delete_tree(f"{inside.root}/{directory}")

@@ -221,5 +221,6 @@ def _broken_rules(name: TableName, versions: Iterable[TableSchema]) -> Iterator[
 def _leftovers(target: PathFactory) -> Iterator[Diagnostic]:
     for path in interrupted_runs(target):
         message = f"a migration that was interrupted, or that is running now, has files in {path}"
-        remedy = "Delete the directory when no migration into this warehouse is running."
-        yield Diagnostic(LEFTOVERS, message, Severity.WARNING, path=path, remedy=remedy)
+        remedy = "When no migration into this warehouse is running, `lakebed orphans --remove` removes old ones."
+        python_remedy = "when no migration into this warehouse is running, lake.remove_orphans() removes old ones"
+        yield Diagnostic(LEFTOVERS, message, Severity.WARNING, path=path, remedy=remedy, python_remedy=python_remedy)

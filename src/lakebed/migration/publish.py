@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
-from uuid import uuid4
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.branches import has_schema
@@ -25,13 +24,12 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, StoreError
 from lakebed.migration.plan import MigrationPlan, RowFile, State, TableMigration, count
 from lakebed.migration.source import read_source
-from lakebed.store import DirectoryStore, Store
+from lakebed.store import DirectoryStore, Store, temporary
 from lakebed.store.inside import Inside
 
 STALE = "LB3757"
 SOMETHING_ELSE = "LB3758"
 
-_RUNS = ".lakebed-migration"
 _HINTS = ("/LATEST", "/EARLIEST")
 
 
@@ -126,7 +124,7 @@ def state_of(table: TableMigration, target: PathFactory) -> State:
 
 def interrupted_runs(target: PathFactory) -> list[str]:
     """The directories of runs that did not come to their end, or not yet."""
-    directory = f"{target.warehouse}/{_RUNS}"
+    directory = f"{target.warehouse}/{temporary.MIGRATION}"
     return [f"{directory}/{entry.name}" for entry in target.store.list(directory)]
 
 
@@ -152,8 +150,8 @@ def _publish(table: TableMigration, source: PathFactory, target: PathFactory) ->
 
 
 def _publish_at_once(table: TableMigration, source: PathFactory, target: PathFactory, store: DirectoryStore) -> None:
-    runs = f"{target.warehouse}/{_RUNS}"
-    run, warehouse = f"{runs}/{uuid4().hex}", Inside(store, target.warehouse)
+    runs = f"{target.warehouse}/{temporary.MIGRATION}"
+    run, warehouse = f"{runs}/{temporary.migration_run()}", Inside(store, target.warehouse)
     staged, path = f"{run}/table", target.table(table.name)
     try:
         for inside, read in _files(table, source):

@@ -101,7 +101,8 @@ def orphans_text(report: OrphanReport) -> str:
     if report.removed:
         return f"Removed {total}.{young}"
     if not report.files:
-        return f"No file of {report.name} that is older than {_duration(report.min_age)} is without use.{young}"
+        where = "the warehouse beside its tables" if report.name is None else report.name
+        return f"No file of {where} that is older than {_duration(report.min_age)} is without use.{young}"
     shown = [f"{_size(file.size):>10}  {one_line(file.path)}" for file in report.files[:_SHOWN]]
     more = len(report.files) - len(shown)
     lines = [*shown, *([f"{'':>10}  and {more:,} more (--json lists all)"] if more else [])]

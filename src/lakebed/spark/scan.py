@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from urllib.parse import quote
-from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
@@ -26,7 +25,7 @@ from lakebed.errors import NotFoundError, StoreError
 from lakebed.spark.addresses import spark_pattern, spark_url
 from lakebed.spark.decoders.arrow_schema import to_arrow_schema
 from lakebed.spark.decoders.decode import ORDINAL, POSITION, decoder
-from lakebed.store import LocalStore
+from lakebed.store import LocalStore, temporary
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
 
@@ -131,7 +130,7 @@ def choose_scratch(spark: SparkSession, store: Store, warehouse: str, directory:
         return Scratch(LocalStore() if "://" not in directory else store, directory.rstrip("/"))
     if (spark.conf.get("spark.master", "") or "").startswith("local"):
         return Scratch(LocalStore(), tempfile.gettempdir())
-    return Scratch(store, f"{warehouse}/.lakebed-scratch", is_own=True)
+    return Scratch(store, f"{warehouse}/{temporary.SCRATCH}", is_own=True)
 
 
 def format_of(path: str) -> FileFormat:
@@ -240,7 +239,7 @@ def _published_log(spark: SparkSession, files: Sequence[ScanFile], scratch: Scra
     A classic session reads the list while the DataFrame is made. A Spark Connect session reads it again with every
     query, so there it stays until the process ends.
     """
-    root = f"{scratch.directory}/lakebed-{uuid4().hex}"
+    root = f"{scratch.directory}/{temporary.scratch_list()}"
     scratch.publish(root, _log_text(files).encode())
     if is_connect(spark):
         atexit.register(scratch.remove, root)

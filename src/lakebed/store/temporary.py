@@ -19,6 +19,9 @@ _FILE = re.compile(rf"\..+\.tmp|\.lakebed-{_HEX}", re.DOTALL)
 _STAGING = re.compile(r"\.staging-.+", re.DOTALL)
 #: In the directory of the branches: a branch that is being made or deleted.
 _HALF_BRANCH = re.compile(rf"\.(creating|deleted)-{_HEX}")
+#: In a warehouse: lists of files that Spark reads, and tables that a migration puts together; a directory a run.
+SCRATCH, MIGRATION = ".lakebed-scratch", ".lakebed-migration"
+_SCRATCH_LIST, _MIGRATION_RUN = re.compile(f"lakebed-{_HEX}"), re.compile(_HEX)
 
 
 def sibling(name: str) -> str:
@@ -48,6 +51,16 @@ def old_branch() -> str:
     return f".deleted-{uuid.uuid4().hex}"
 
 
+def scratch_list() -> str:
+    """The name of the directory of a list of files for Spark."""
+    return f"lakebed-{uuid.uuid4().hex}"
+
+
+def migration_run() -> str:
+    """The name of the directory of a run of a migration."""
+    return uuid.uuid4().hex
+
+
 def is_temporary_file(name: str) -> bool:
     """Whether a file beside metadata is one on its way, or a probe."""
     return _FILE.fullmatch(name) is not None
@@ -61,3 +74,8 @@ def is_staging(name: str) -> bool:
 def is_half_branch(name: str) -> bool:
     """Whether a directory among the branches is one on its way in or out."""
     return _HALF_BRANCH.fullmatch(name) is not None
+
+
+def is_run(parent: str, name: str) -> bool:
+    """Whether a directory in `SCRATCH` or `MIGRATION` is that of a list or of a run."""
+    return {SCRATCH: _SCRATCH_LIST, MIGRATION: _MIGRATION_RUN}[parent].fullmatch(name) is not None

@@ -1,4 +1,4 @@
-"""`lakebed orphans TABLE`"""
+"""`lakebed orphans [TABLE]`"""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from lakebed.cli.session import Session, common_options
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", required=False)
 @click.option("--remove", is_flag=True, help="Remove them.")
 @click.option("--min-age", metavar="TIME", default="1d", show_default=True, help="Leave younger files alone.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed for --remove where there is no terminal to ask on.")
 @common_options
 @click.pass_obj
-def command(session: Session, table: str, remove: bool, min_age: str, yes: bool) -> ExitCode:
+def command(session: Session, table: str | None, remove: bool, min_age: str, yes: bool) -> ExitCode:
     """Show files in TABLE's directory that no snapshot, tag, changelog or branch refers to.
 
     They are left by writers that were killed, lost races, deleted tags and branches, and roll backs. TIME must be
     longer than any job that is writing.
+
+    Without TABLE: what killed reads and migrations have left beside the tables of the warehouse. TIME must then be
+    longer than any session of Spark Connect lives.
     """
     from lakebed.maintenance.durations import parse_duration
     from lakebed.render.maintenance_text import orphans_text
@@ -29,6 +32,10 @@ def command(session: Session, table: str, remove: bool, min_age: str, yes: bool)
     age = parse_duration(min_age)
     report = lake.orphan_files(table, min_age=age)
     if remove and report.files:
-        confirm(session, yes, f"remove {len(report.files):,} files of {report.name} that nothing refers to")
+        confirm(
+            session,
+            yes,
+            f"remove {len(report.files):,} files of {report.name or 'the warehouse'} that nothing refers to",
+        )
         report = lake.remove_orphans(table, min_age=age)
     return session.finish(report.to_json(), lambda _: orphans_text(report))
