@@ -190,6 +190,38 @@ def test_a_column_that_others_dropped_is_no_half_of_a_rename(lake: Warehouse) ->
     assert len([d for d in plan.diagnostics if d.code == "LB4104"]) == 1
 
 
+def questions(plan: TablePlan) -> list[str]:
+    return [d.message for d in plan.diagnostics if d.code == "LB4104"]
+
+
+@pytest.mark.parametrize("place", WHERE)
+def test_a_column_that_others_added_is_no_half_of_a_rename(lake: Warehouse, place: str) -> None:
+    def declared(*names: str) -> str:
+        fields = [f"{{name: {name}, type: {{kind: Option, inner: Float64}}}}" for name in names]
+        if not WHERE[place]:
+            return ours(FIELDS + "\n".join(fields))
+        line = next(line for line in FIELDS.splitlines() if f"name: {WHERE[place][0]}," in line)
+        return ours(FIELDS.replace(line, line.replace("[{name: lat", f"[{', '.join(fields)}, {{name: lat")))
+
+    where = ".".join([*WHERE[place], ""])
+    lake.apply(declared("speed_max"))
+    others(lake, {"action": "addColumn", "fieldNames": [*WHERE[place], "speed_mean"], "dataType": "DOUBLE"})
+    plan = lake.plan_one(declared("speed_max", "speed_means"))
+    assert {c.kind for c in plan.changes} == {EditKind.ADD, EditKind.DROP}
+    assert questions(plan) == []
+    # One's own column that goes is asked about, also where one of others would look more alike.
+    (question,) = questions(lake.plan_one(declared("speed_means")))
+    assert question == (f"{where}speed_max goes and {where}speed_means of the same type comes: is it a rename?")
+
+
+def test_where_nobody_knows_who_added_a_column_it_is_asked_about(lake: Warehouse) -> None:
+    others(lake, {"action": "addColumn", "fieldNames": ["speed_mean"], "dataType": "DOUBLE"})
+    manager = lake.tables.get_schema_manager("db", "t")
+    lake.tables.store.delete(manager.path(0))
+    plan = lake.plan_one(ours(FIELDS + "{name: speed_means, type: {kind: Option, inner: Float64}}"))
+    assert len(questions(plan)) == 1
+
+
 def test_leave_for_a_part_of_the_table_is_for_that_part_alone(lake: Warehouse) -> None:
     others(
         lake,

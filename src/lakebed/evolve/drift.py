@@ -55,6 +55,7 @@ class Outside:
     def __init__(self, number: int, applied: TableSchema | None, newest: TableSchema, declared: Fields) -> None:
         changes = None if applied is None else describe_changes(applied, newest)
         self.drift = Drift(number, newest.id, changes)
+        self._is_known = applied is not None
         self._before = _Version.of(applied)
         self._now = _Version.of(newest)
         self._wanted = _Columns.of(declared)
@@ -79,6 +80,18 @@ class Outside:
                 return dropped != before.columns.fields.get((*parent, dropped.id))
             case _:
                 return self._is_other(edit, self._wanted.places[edit.path])
+
+    def is_of_others(self, edit: Edit) -> bool:
+        """Whether an edit drops a column that others have added, or adds one that they have dropped."""
+        match edit.kind:
+            case EditKind.ADD:
+                return self._brings_back(edit)
+            case EditKind.DROP if self._is_known:
+                parent = self._wanted.places[edit.path[:-1]]
+                dropped = next(f for f in self._now.columns.rows[parent] if f.name == edit.path[-1])
+                return (*parent, dropped.id) not in self._before.columns.fields
+            case _:
+                return False
 
     def _brings_back(self, edit: Edit) -> bool:
         """Whether a column of the name was there and has been dropped by others."""

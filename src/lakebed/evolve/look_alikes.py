@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from lakebed.diagnostics import Diagnostic, Severity
@@ -19,16 +20,25 @@ _SIMILAR = 0.6
 _MOST_PAIRS = 40_000
 
 
-def look_alikes(before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
-    """A warning for each new field that looks like one that went; each field counts for one warning at most."""
-    yield from _level((), before, after, position_of)
+def look_alikes(
+    before: Fields, after: Fields, position_of: PositionOf, *, of_others: Collection[Path] = ()
+) -> Iterator[Diagnostic]:
+    """A warning for each new field that looks like one that went; each field counts for one warning at most.
+
+    `of_others` are paths of fields that others have added, and go, or have dropped, and come back: who declares the
+    others has renamed none of them.
+    """
+    yield from _level((), before, after, _Asking(position_of, frozenset(of_others)))
 
 
-def resembling(before: Fields, after: Fields) -> list[tuple[DataField, DataField]]:
-    """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most."""
+def resembling(before: Fields, after: Fields, *, of_others: Collection[str] = ()) -> list[tuple[DataField, DataField]]:
+    """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most.
+
+    Fields with names `of_others` are in none.
+    """
     kept = {f.id for f in after if f.id != UNASSIGNED}
-    gone = {i: f for i, f in enumerate(before) if f.id not in kept}
-    came = {i: f for i, f in enumerate(after) if f.id == UNASSIGNED}
+    gone = {i: f for i, f in enumerate(before) if f.id not in kept and f.name not in of_others}
+    came = {i: f for i, f in enumerate(after) if f.id == UNASSIGNED and f.name not in of_others}
     if len(gone) * len(came) > _MOST_PAIRS:
         return _plainly_alike(gone, came)
     pairs = []
@@ -61,23 +71,35 @@ def _same_type(old: DataField, new: DataField) -> bool:
     return equal_ignoring_nullability(without_ids(old.type), without_ids(new.type))
 
 
-def _level(parent: Path, before: Fields, after: Fields, position_of: PositionOf) -> Iterator[Diagnostic]:
-    for old, new in resembling(before, after):
-        yield _question((*parent, new.name), old.name, position_of)
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Where declared fields stand in the manifest, and which fields are not asked about."""
+
+    position_of: PositionOf
+    of_others: frozenset[Path]
+
+    def names(self, parent: Path) -> frozenset[str]:
+        """The names of the fields below a path that are not asked about."""
+        return frozenset(path[-1] for path in self.of_others if path[:-1] == parent)
+
+
+def _level(parent: Path, before: Fields, after: Fields, asking: _Asking) -> Iterator[Diagnostic]:
+    for old, new in resembling(before, after, of_others=asking.names(parent)):
+        yield _question((*parent, new.name), old.name, asking.position_of)
     by_id = {f.id: f for f in before}
     for new in after:
         if new.id in by_id:
-            yield from _inside((*parent, new.name), by_id[new.id].type, new.type, position_of)
+            yield from _inside((*parent, new.name), by_id[new.id].type, new.type, asking)
 
 
-def _inside(path: Path, old: DataType, new: DataType, position_of: PositionOf) -> Iterator[Diagnostic]:
+def _inside(path: Path, old: DataType, new: DataType, asking: _Asking) -> Iterator[Diagnostic]:
     match old, new:
         case Row(), Row():
-            yield from _level(path, old.fields, new.fields, position_of)
+            yield from _level(path, old.fields, new.fields, asking)
         case Array(), Array():
-            yield from _inside((*path, ELEMENT), old.element, new.element, position_of)
+            yield from _inside((*path, ELEMENT), old.element, new.element, asking)
         case Map(), Map():
-            yield from _inside((*path, VALUE), old.value, new.value, position_of)
+            yield from _inside((*path, VALUE), old.value, new.value, asking)
         case _:
             return
 

@@ -207,7 +207,7 @@ class _Planning:
             for edit in edits
         )
         forbidden = any(c.verdict is Verdict.FORBIDDEN for c in planned)
-        theirs = {c.column for c in planned if c.undoes_others and c.kind is EditKind.ADD}
+        of_others = [e.path for e in edits if outside is not None and outside.is_of_others(e)]
         changes += annotation
         return TablePlan(
             name=_table_name(declared),
@@ -222,8 +222,7 @@ class _Planning:
                 *drift(base),
                 *unknown_options(declared),
                 *notes_on_keys(declared, primary, options),
-                # A column that others dropped or added is no half of a rename that the manifest asks for.
-                *(q for q in look_alikes(base.fields, fields, declared.position_of) if q.path not in theirs),
+                *look_alikes(base.fields, fields, declared.position_of, of_others=of_others),
             ),
             drift=outside.drift if outside and undone else None,
         )
