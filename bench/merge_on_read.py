@@ -11,12 +11,12 @@ from typing import Any
 import lakebed
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format import binary_row
+from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
+from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
-from lakebed.physical.types import DataField
+from lakebed.physical.paimon_types import DataField
 from lakebed.store.local import LocalStore
-from lakebed.table import binary_row
-from lakebed.table.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
-from lakebed.table.snapshot import Snapshot
 
 BASE_ROWS = 2_000_000
 UPDATES = 600_000

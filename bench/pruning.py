@@ -31,8 +31,8 @@ def build(directory: Path) -> lakebed.Lake:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from lakebed.table.commit import NewFile, TableStorage, append
-    from lakebed.table.statistics import parquet_statistics
+    from lakebed.format.commit import NewFile, TableStorage, append
+    from lakebed.format.statistics import parquet_statistics
 
     warehouse = directory / "warehouse"
     warehouse.mkdir(parents=True)

@@ -18,9 +18,9 @@ from lakebed.events import (
     instant,
     verify_chain,
 )
+from lakebed.events.buffer_cursor import MAX_BYTES
 from lakebed.events.chain import BLOCKS, HEAD
-from lakebed.events.cursor import MAX_BYTES
-from lakebed.events.schema import CURRENT_RULES
+from lakebed.events.event_schema import CURRENT_RULES
 from lakebed.store.base import Store
 
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema, open_warehouse
 from lakebed.errors import ValidationError
-from lakebed.maintenance.care import TableCare
 from lakebed.redaction import redact
-from lakebed.spark.table_rows import TableRows
 from lakebed.store.base import Store
+from lakebed.table_care import TableCare
+from lakebed.table_rows import TableRows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from lakebed.chain_store import ExportedChain
     from lakebed.evolve import AppliedPlan, Plan, TablePlan
     from lakebed.evolve.merge_input import AnyColumns
-    from lakebed.history import History
+    from lakebed.inspection.history import History
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.migration import MigrationPlan, MigrationResult
@@ -91,7 +91,7 @@ class Lake(TableCare, TableRows):
         from lakebed.evolve import Plan
         from lakebed.evolve.approvals import check_codes, unmatched
         from lakebed.manifest import load_all
-        from lakebed.manifest.enforcement import check_declared
+        from lakebed.manifest.attribute_registry import check_declared
 
         loaded = load_all(manifest)
         warnings = check_declared(self._attributes, loaded.tables) if self._attributes is not None else ()
@@ -147,7 +147,7 @@ class Lake(TableCare, TableRows):
 
     def schema(self, table: str) -> TableSchema:
         """One version of a table's schema: `db.table` is the newest, `db.table@3` version 3, `@snap:5` a snapshot's."""
-        from lakebed.table.snapshot import SnapshotManager
+        from lakebed.format.snapshot import SnapshotManager
 
         ref = TableRef.parse(table)
         branch = ref.branch or "main"
@@ -165,7 +165,7 @@ class Lake(TableCare, TableRows):
 
         Changes of encoding hints are told one by one with `encodings`, else summed up.
         """
-        from lakebed.history import history_of
+        from lakebed.inspection.history import history_of
 
         ref = TableRef.parse(table)
         branch = ref.branch or "main"
@@ -246,8 +246,8 @@ class Lake(TableCare, TableRows):
         registered, the last one; `option("warehouse", ...)` names another. Spark's workers must reach the warehouse by
         the same path or URL, and are sent its storage options. Gives the names of the views; see `views`.
         """
-        from lakebed.spark_source.data_source import register_source
-        from lakebed.spark_source.options import Warehouse
+        from lakebed.data_source.data_source import register_source
+        from lakebed.data_source.read_options import Warehouse
 
         layout = self._tables.path_factory.layout.value
         storage = dict(self._storage_options or {})
@@ -268,7 +268,7 @@ class Lake(TableCare, TableRows):
 
     def _check_attributes(self, table: str, schema: TableSchema) -> None:
         """Raise `ValidationError` where the attributes are not as the project declares them."""
-        from lakebed.manifest.enforcement import check_stored
+        from lakebed.manifest.attribute_registry import check_stored
 
         if self._attributes is not None:
             check_stored(self._attributes, table, schema.logical)
@@ -282,9 +282,9 @@ class Lake(TableCare, TableRows):
         return tuple(name for name in self._tables.list_tables() if name not in names)
 
     def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
-        from lakebed.catalog.branches import has_snapshots
+        from lakebed.catalog.branch_names import has_snapshots
         from lakebed.evolve import plan_table
-        from lakebed.table.support import limits
+        from lakebed.format.support import limits
 
         name = _declared_name(declared)
         if branch == "main" and not self._tables.exists(name):

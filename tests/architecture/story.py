@@ -19,8 +19,8 @@ import pytest
 import lakebed
 from cli.other_engine import add_column
 from lakebed.cli.main import run
-from lakebed.table.commit import NewFile, TableStorage, append
-from lakebed.table.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.manifest import ColumnStatistics, SimpleStats
 from migration.mini_files import RENAMES, USERS
 from migration.mini_files import warehouse as mini_warehouse
 

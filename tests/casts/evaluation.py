@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from lakebed import physical
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.spark.casts import cast_column
 
 EPOCH = datetime.datetime(1970, 1, 1)

@@ -12,8 +12,8 @@ from casts.evaluation import spark_type
 from lakebed import physical
 from lakebed.codes import register
 from lakebed.errors import UnsupportedError, UsageError
-from lakebed.evolve.casts import readable
-from lakebed.physical import types as p
+from lakebed.evolve.cast_rules import readable
+from lakebed.physical import paimon_types as p
 from lakebed.spark.casts import cast_column
 
 ATOMIC = (

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 
 from casts.evaluation import session_settings
 from lakebed.errors import UnsupportedError
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.spark.casts import cast_column
 
 

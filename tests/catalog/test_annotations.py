@@ -19,7 +19,7 @@ from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Extra, Field, Schema, TimeUnit
 from lakebed.model import types as m
 from lakebed.physical import DataField, DataType, Row
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.testing.physical import storable_schemas, table_schemas
 
 DESCRIPTION = "opendatafabric.org/description"

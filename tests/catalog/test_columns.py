@@ -8,7 +8,7 @@ from lakebed import model
 from lakebed.catalog import DataType, Field, to_columns, to_data_type
 from lakebed.errors import ConversionError, LakebedError, TypeTextError, ValidationError
 from lakebed.model import Extra
-from lakebed.physical.types import UNASSIGNED, Array, BigInt, DataField, Decimal, Int, Map, Row, VarChar
+from lakebed.physical.paimon_types import UNASSIGNED, Array, BigInt, DataField, Decimal, Int, Map, Row, VarChar
 
 REQUIRED = DataField(UNASSIGNED, "id", Int(nullable=False))
 OPTIONAL = DataField(UNASSIGNED, "id", Int())

@@ -9,7 +9,7 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMetadata, TableName, open_warehouse
 from lakebed.errors import AlreadyExistsError, NotFoundError
-from lakebed.table.snapshot import SnapshotManager
+from lakebed.format.snapshot import SnapshotManager
 
 
 def _files(root: Path) -> dict[str, float]:

@@ -10,7 +10,7 @@ from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMet
 from lakebed.catalog.mini import MINI
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, RefusedError, UnsupportedError
-from lakebed.physical.types import Array, BigInt, DataField, Date, Decimal, Int, Map, Timestamp, Unknown, VarChar
+from lakebed.physical.paimon_types import Array, BigInt, DataField, Date, Decimal, Int, Map, Timestamp, Unknown, VarChar
 from lakebed.store import MemoryStore
 
 SCHEMA_1 = """{

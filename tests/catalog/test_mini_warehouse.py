@@ -17,7 +17,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, RefusedError, StoreError, UnsupportedError
 from lakebed.evolve import altered, evolved
 from lakebed.manifest import dump_table, parse_manifest
-from lakebed.physical.types import Array, BigInt, DataField, Int
+from lakebed.physical.paimon_types import Array, BigInt, DataField, Int
 from lakebed.store import MemoryStore
 
 ID, NAME, EMAIL = Field("id", DataType.INT, False), Field("name", DataType.STRING), Field("email", DataType.STRING)

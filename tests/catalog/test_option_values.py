@@ -14,8 +14,8 @@ import pytest
 from lakebed.catalog import TableSchema, option_values, validate
 from lakebed.errors import LakebedError
 from lakebed.evolve import option_guards
-from lakebed.physical.types import DataField, Int
-from lakebed.table import options as table_options
+from lakebed.format import table_options
+from lakebed.physical.paimon_types import DataField, Int
 from referees.java import JavaReferee
 
 Value = bool | int | float | str | None

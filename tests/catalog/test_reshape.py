@@ -12,7 +12,7 @@ from lakebed.catalog import ids
 from lakebed.catalog.reshape import pair, reshape
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import RefusedError, ValidationError
-from lakebed.physical.types import UNASSIGNED, Array, BigInt, DataField, Int, Map, Row, VarChar
+from lakebed.physical.paimon_types import UNASSIGNED, Array, BigInt, DataField, Int, Map, Row, VarChar
 
 
 def base_schema(**parts) -> TableSchema:

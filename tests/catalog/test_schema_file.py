@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lakebed.catalog.schema_file import dumps, loads, warnings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, UnsupportedError
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.testing.physical import json_values, table_schemas
 
 GOLDEN = """\

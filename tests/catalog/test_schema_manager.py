@@ -22,7 +22,7 @@ from lakebed.errors import (
     ValidationError,
 )
 from lakebed.model import Extra
-from lakebed.physical.types import BigInt, DataField, Int, VarChar
+from lakebed.physical.paimon_types import BigInt, DataField, Int, VarChar
 from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
 
 NAME = TableName("db", "t")

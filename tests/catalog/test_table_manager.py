@@ -20,7 +20,7 @@ from lakebed.errors import (
     ValidationError,
 )
 from lakebed.model import Extra
-from lakebed.physical.types import UNASSIGNED, DataField, Int, VarChar
+from lakebed.physical.paimon_types import UNASSIGNED, DataField, Int, VarChar
 from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
 
 NOW = 1_762_331_030_910

@@ -14,7 +14,7 @@ from lakebed.catalog.validate import ensure_valid, validate
 from lakebed.codes import register
 from lakebed.errors import LakebedError, ValidationError
 from lakebed.physical import parse
-from lakebed.physical.types import BigInt, DataField, Decimal, Int, Row, VarChar
+from lakebed.physical.paimon_types import BigInt, DataField, Decimal, Int, Row, VarChar
 
 _ROW = '{"type":"ROW","fields":[{"id":20,"name":"x","type":"INT"}]}'
 
@@ -249,7 +249,7 @@ def test_all_problems_are_reported_at_once():
 
 def test_types_of_the_future_stay():
     schema = table()
-    from lakebed.physical.types import Unknown
+    from lakebed.physical.paimon_types import Unknown
 
     future = replace(schema, fields=(*schema.fields, DataField(2, "u", Unknown("HYPERLOG(3)"))), highest_field_id=2)
     assert codes(future, base=schema) == []

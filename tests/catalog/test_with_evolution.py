@@ -8,8 +8,8 @@ from lakebed import model
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.errors import LakebedError, UnsupportedError, ValidationError
 from lakebed.evolve import altered, evolved
-from lakebed.evolve.changes import AddColumn, RenameColumn
-from lakebed.physical.types import BigInt, DataField, Int
+from lakebed.evolve.schema_changes import AddColumn, RenameColumn
+from lakebed.physical.paimon_types import BigInt, DataField, Int
 from lakebed.store import MemoryStore
 
 

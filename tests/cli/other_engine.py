@@ -8,8 +8,8 @@ from pathlib import Path
 import lakebed
 from lakebed.catalog import TableName, TableSchema
 from lakebed.evolve import altered
+from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.physical import parse
-from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 
 def retype(warehouse: Path, table: str, column: str, type_text: str) -> TableSchema:

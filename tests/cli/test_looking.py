@@ -16,8 +16,8 @@ from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
 from cli.other_engine import retype, write_snapshot
 from lakebed.catalog import PathFactory, TableManager
+from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.store.local import LocalStore
-from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 
 @pytest.fixture

@@ -392,7 +392,7 @@ class TestOnATerminal:
             raise KeyboardInterrupt
 
         monkeypatch.setattr("click.termui.visible_prompt_func", interrupted)
-        monkeypatch.setattr("lakebed.cli.session.Session.can_ask", True)
+        monkeypatch.setattr("lakebed.cli.invocation.Session.can_ask", True)
         result = lakebed("apply", widened)
         assert (result.code, result.out) == (1, "")
         assert result.err.endswith("\n\nerror[LB7006]: not confirmed; nothing was changed\n")

@@ -11,12 +11,12 @@ import pyarrow as pa
 import pytest
 
 from cli.command_line import SOURCE, CommandLine
+from format.building import parquet_bytes, table_schema
+from format.laid_out import LaidOut, Vector
 from lakebed import open as open_lake
 from lakebed.errors import UsageError
 from lakebed.store import LocalStore
 from referees.corpus import load_expected
-from table.building import parquet_bytes, table_schema
-from table.laid_out import LaidOut, Vector
 
 _GUARD = """\
 import sys

@@ -9,8 +9,8 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 
 import lakebed
-from lakebed.spark_source.data_source import register_source
-from lakebed.spark_source.options import Warehouse
+from lakebed.data_source.data_source import register_source
+from lakebed.data_source.read_options import Warehouse
 
 FIRST = """
 kind: Table

@@ -20,7 +20,7 @@ from lakebed.convert.arrow import from_arrow, to_arrow
 from lakebed.convert.ddl import parse_ddl, to_ddl
 from lakebed.convert.spark import from_struct_type, to_struct_type
 from lakebed.events import decode_event, encode_set_data_schema
-from lakebed.manifest.schema_text import parse_schema
+from lakebed.manifest.load import parse_schema
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import Schema, schema_json
 from lakebed.testing.physical import storable_schemas

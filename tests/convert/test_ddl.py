@@ -10,7 +10,7 @@ from lakebed.convert.ddl import parse_ddl, to_ddl
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as m
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.testing.physical import names
 
 HINT = "paimon.apache.org/type"

@@ -22,7 +22,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
 from lakebed.model import types as m
 from lakebed.model.from_json import field_from_json
 from lakebed.physical import DataType, parse, with_nullability
-from lakebed.physical import types as p
+from lakebed.physical import paimon_types as p
 from lakebed.testing.physical import data_types, storable_schemas, storable_types
 
 S, MS, US, NS = TimeUnit

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
 
-from lakebed.events.layout import Layout, layout
+from lakebed.events.flatbuffers_layout import Layout, layout
 
 
 def newer_layout() -> Layout:
@@ -24,5 +24,5 @@ def newer_layout() -> Layout:
 @contextmanager
 def newer_writer() -> Iterator[None]:
     made = newer_layout()
-    with patch("lakebed.events.encode.layout", lambda: made), patch("lakebed.events.event.layout", lambda: made):
+    with patch("lakebed.events.encode_event.layout", lambda: made), patch("lakebed.events.event.layout", lambda: made):
         yield

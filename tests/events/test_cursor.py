@@ -7,7 +7,7 @@ import struct
 import pytest
 
 from lakebed.errors import CorruptMetadataError
-from lakebed.events.cursor import Cursor
+from lakebed.events.buffer_cursor import Cursor
 
 # root -> 12; vtable at 4: 6 bytes, table of 8 bytes, slot 0 at +4; table at 12 holds the offset of its vtable and 7.
 GOOD = struct.pack("<I HHH 2x i I", 12, 6, 8, 4, 8, 7)

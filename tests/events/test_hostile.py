@@ -24,8 +24,8 @@ from lakebed.events import (
     event_from_json,
     verify_chain,
 )
-from lakebed.events.cursor import MAX_BYTES, MAX_TABLES
-from lakebed.events.encode import encode
+from lakebed.events.buffer_cursor import MAX_BYTES, MAX_TABLES
+from lakebed.events.encode_event import encode
 from lakebed.events.inspection import Inspection
 from lakebed.events.raw_arrow import arrow_schema
 from lakebed.model import Binary, Duration, Field, Option, Schema, String, Timestamp, TimeUnit

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lakebed.events.layout import Form, layout, parse
+from lakebed.events.flatbuffers_layout import Form, layout, parse
 from lakebed.manifest.odf import EVENT_KINDS
 from lakebed.model import BY_KIND
 

@@ -12,7 +12,7 @@ from events.reference import RAW_ARROW, SCHEMA_EVENT, block, empty_data, legacy_
 from lakebed.events import Event, block_hash, decode_block, decode_event, encode_block, encode_event, event_from_json
 from lakebed.events.inspection import Inspection
 from lakebed.manifest.compose import compose
-from lakebed.manifest.json_values import json_value
+from lakebed.manifest.node_values import json_value
 from lakebed.manifest.problems import Problems
 
 VECTORS = ("v1_system_columns", "v4_legacy_raw_arrow", "v5_kamu_reference")
@@ -45,7 +45,7 @@ def test_the_instant_of_version_2_is_where_old_writers_put_it() -> None:
 
 
 def _start_of_content(envelope: bytes) -> int:
-    from lakebed.events.cursor import Cursor
+    from lakebed.events.buffer_cursor import Cursor
 
     cursor = Cursor(envelope)
     slot = cursor.slot(cursor.root(), 2, 4)

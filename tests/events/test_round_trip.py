@@ -22,9 +22,9 @@ from lakebed.events import (
     encode_set_data_schema,
     event_from_json,
 )
-from lakebed.events.encode import _RANGES
+from lakebed.events.encode_event import _RANGES
+from lakebed.events.flatbuffers_layout import DID, JSON, MULTIHASH, Form, Slot, Table, layout
 from lakebed.events.instant import text
-from lakebed.events.layout import DID, JSON, MULTIHASH, Form, Slot, Table, layout
 from lakebed.manifest import dump_table, parse_manifest
 from lakebed.model import Field, Int64, List, Option, Schema, String, Struct, schema_json
 from lakebed.testing import extras, odf_manifests, schemas

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.evolve.changes import (
+from lakebed.evolve.schema_changes import (
     AddColumn,
     DropColumn,
     Move,
@@ -22,7 +22,7 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 NAMES = st.sampled_from(["a", "b", "c", "d", "e", "f g", "h.i", "ü", "element", "value", "lakebed_1"])
 ATOMIC = st.sampled_from(

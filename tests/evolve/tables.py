@@ -10,7 +10,7 @@ from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.errors import LakebedError
 from lakebed.evolve import Change, evaluate
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 Column = tuple[str, t.DataType]
 

@@ -10,8 +10,8 @@ from evolve.declarations import Warehouse, manifest
 from lakebed.catalog import SchemaManager, TableName
 from lakebed.errors import RefusedError, StalePlanError, UsageError
 from lakebed.evolve import AppliedTable, Plan, altered, evolved
-from lakebed.evolve.changes import AddColumn, SetOption
-from lakebed.physical import types as t
+from lakebed.evolve.schema_changes import AddColumn, SetOption
+from lakebed.physical import paimon_types as t
 
 A = "{name: a, type: Int32}\n{name: b, type: {kind: Option, inner: Int32}}"
 WIDE = A.replace("a, type: Int32", "a, type: Int64")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from lakebed.evolve.casts import MATRIX, castable, cell, readable
+from lakebed.evolve.cast_rules import MATRIX, castable, cell, readable
+from lakebed.physical import paimon_types as t
 from lakebed.physical import parse
-from lakebed.physical import types as t
 
 SAMPLES: dict[str, t.DataType] = {
     "CHAR": t.Char(3),

@@ -9,7 +9,7 @@ import pytest
 
 from evolve.tables import row
 from lakebed.errors import ValidationError
-from lakebed.evolve.changes import (
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -28,7 +28,7 @@ from lakebed.evolve.changes import (
     path_of,
     to_json,
 )
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 FORMS: list[tuple[Change, str]] = [
     (SetOption("k", "v"), '{"action":"setOption","key":"k","value":"v"}'),

@@ -10,7 +10,7 @@ from evolve.tables import ids, row, run, shape, table
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ValidationError
 from lakebed.evolve import diff, inverse
-from lakebed.evolve.changes import (
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -26,7 +26,7 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 INT, STRING, NEW = t.Int(), t.STRING, t.UNASSIGNED
 

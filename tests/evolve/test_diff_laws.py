@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 from evolve.random_edits import edits, schemas
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.errors import ValidationError
-from lakebed.evolve.changes import (
-    from_json,
-    to_json,
-)
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
-from lakebed.evolve.nested import map_rows
-from lakebed.physical import types as t
+from lakebed.evolve.nested_paths import map_rows
+from lakebed.evolve.schema_changes import (
+    from_json,
+    to_json,
+)
+from lakebed.physical import paimon_types as t
 
 
 def run(schema: TableSchema, changes: list, *versions: TableSchema) -> TableSchema:

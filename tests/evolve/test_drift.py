@@ -24,7 +24,7 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.verdicts import Verdict
 from lakebed.manifest import TableManifest
-from lakebed.physical.types import with_nullability
+from lakebed.physical.paimon_types import with_nullability
 
 POINT = "{kind: Option, inner: {kind: Struct, fields: [{name: lat, type: {kind: Option, inner: Float32}}]}}"
 FIELDS = f"""

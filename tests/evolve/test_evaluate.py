@@ -10,7 +10,9 @@ import pytest
 from evolve.tables import ids, refused, row, run, shape, table, wide
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.errors import UnsupportedError, ValidationError
-from lakebed.evolve.changes import (
+from lakebed.evolve.nested_paths import locate
+from lakebed.evolve.possible_renames import resembling
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -26,9 +28,7 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from lakebed.evolve.look_alikes import resembling
-from lakebed.evolve.nested import locate
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 INT, STRING = t.Int(), t.STRING
 

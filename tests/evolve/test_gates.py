@@ -8,8 +8,8 @@ import pytest
 
 from evolve.tables import refused, run, table
 from lakebed.evolve import diff
-from lakebed.evolve.changes import Change, RemoveOption, SetOption, UpdateColumnNullability, UpdateColumnType
-from lakebed.physical import types as t
+from lakebed.evolve.schema_changes import Change, RemoveOption, SetOption, UpdateColumnNullability, UpdateColumnType
+from lakebed.physical import paimon_types as t
 
 CASTING = "disable-explicit-type-casting"
 NOT_NULL = "alter-column-null-to-not-null.disabled"

@@ -15,13 +15,13 @@ from lakebed.catalog.columns import to_columns
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ConflictError, LakebedError, RefusedError, UsageError, ValidationError
-from lakebed.evolve.changes import RenameColumn, UpdateColumnType
 from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_rules
 from lakebed.evolve.next_version import altered
+from lakebed.evolve.schema_changes import RenameColumn, UpdateColumnType
 from lakebed.lake import Lake
 from lakebed.model import types as logical
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 from lakebed.store.memory import MemoryStore
 
 INT, BIGINT = t.Int(), t.BigInt()

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from evolve.tables import row
 from evolve.test_diff_laws import MANY, schemas
 from lakebed.errors import ValidationError
-from lakebed.evolve.casts import castable
-from lakebed.evolve.merging import MergeRules, MergeTypes, merge_fields
-from lakebed.evolve.nested import without_ids
-from lakebed.physical import types as t
+from lakebed.evolve.cast_rules import castable
+from lakebed.evolve.nested_paths import without_ids
+from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
+from lakebed.physical import paimon_types as t
 
 ADD, WIDEN, CAST = MergeTypes
 INT, BIGINT, STRING = t.Int(), t.BigInt(), t.STRING

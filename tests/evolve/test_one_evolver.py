@@ -24,7 +24,7 @@ from evolve.random_edits import COLUMNS, OPTIONS, TYPES, edits
 from lakebed import PathFactory, SchemaManager, TableManager, TableSchema, testing
 from lakebed.errors import LakebedError
 from lakebed.evolve import Change, Move
-from lakebed.evolve.changes import (
+from lakebed.evolve.schema_changes import (
     AddColumn,
     DropColumn,
     DropPrimaryKey,
@@ -38,7 +38,7 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 Fields = tuple[t.DataField, ...]
 Edit = Callable[[Fields], Sequence[t.DataField]]

@@ -19,10 +19,10 @@ from lakebed.catalog import TableName, TableSchema
 from lakebed.catalog.reshape import pair
 from lakebed.evolve import describe_changes
 from lakebed.evolve.identity import identify, identify_new
-from lakebed.evolve.merging import MergeRules, MergeTypes, merge_fields
-from lakebed.evolve.nested import map_rows
+from lakebed.evolve.nested_paths import map_rows
+from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.migration.inference import infer
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 from lakebed.testing import paimon_schemas
 
 Fields = tuple[t.DataField, ...]

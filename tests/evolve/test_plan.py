@@ -11,9 +11,9 @@ from evolve.declarations import Warehouse, by_summary, declared, manifest, verdi
 from evolve.tables import row, table
 from lakebed.errors import ConversionError, ManifestError, UnsupportedError, ValidationError
 from lakebed.evolve import Plan, Verdict, plan_table
-from lakebed.evolve.changes import SetOption
+from lakebed.evolve.schema_changes import SetOption
 from lakebed.manifest import table_manifest_of
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 
 def opt(type_: str) -> str:

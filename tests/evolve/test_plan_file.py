@@ -80,7 +80,7 @@ def test_an_edited_plan_is_refused(plan: Plan, edit: str) -> None:
 
 
 def test_a_plan_of_the_first_format_is_read(plan: Plan) -> None:
-    from lakebed.evolve.plan_file import _digest
+    from lakebed.evolve.plan import _digest
 
     value = {k: v for k, v in plan.to_json().items() if k not in ("approvals", "undeclared", "digest")}
     value["format_version"] = 1
@@ -109,7 +109,7 @@ def test_what_is_no_object_is_refused(value: Any) -> None:
 
 
 def test_a_name_that_is_no_text_is_refused(plan: Plan) -> None:
-    from lakebed.evolve.plan_file import _digest
+    from lakebed.evolve.plan import _digest
 
     value = plan.to_json()
     value["tables"][0]["name"] = 5
@@ -120,7 +120,7 @@ def test_a_name_that_is_no_text_is_refused(plan: Plan) -> None:
 
 @pytest.mark.parametrize("value", [{"format_version": 1}, {"format_version": 1, "tables": [1], "diagnostics": []}])
 def test_nonsense_with_a_right_digest_is_refused(value: dict[str, Any]) -> None:
-    from lakebed.evolve.plan_file import _digest
+    from lakebed.evolve.plan import _digest
 
     with pytest.raises(RefusedError) as caught:
         Plan.from_json({**value, "digest": _digest(value)})

@@ -9,8 +9,16 @@ import pytest
 from evolve.declarations import Warehouse, manifest
 from evolve.tables import row, run, table
 from lakebed.evolve import Plan, describe_changes
-from lakebed.evolve.changes import AddColumn, DropColumn, Move, RenameColumn, SetOption, UpdateColumnType, UpdateComment
-from lakebed.physical import types as t
+from lakebed.evolve.schema_changes import (
+    AddColumn,
+    DropColumn,
+    Move,
+    RenameColumn,
+    SetOption,
+    UpdateColumnType,
+    UpdateComment,
+)
+from lakebed.physical import paimon_types as t
 from lakebed.render.plan_text import render_applied, render_plan
 
 A = "{name: a, type: Int32}\n{name: b, type: {kind: Option, inner: Int32}}"

@@ -12,11 +12,11 @@ import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
 from lakebed.catalog import TableManager, TableName, open_warehouse
+from lakebed.format.live_files import plan_files
+from lakebed.format.snapshot import Snapshot, SnapshotManager
+from lakebed.ingest.ingest import IngestContext, IngestResult, ingest
 from lakebed.model import Field
-from lakebed.spark.ingest import IngestContext, IngestResult, ingest
 from lakebed.store import Store
-from lakebed.table.scan import plan_files
-from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 FIRST_MOMENT = 1_700_000_000_000
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, LakebedError
+from lakebed.ingest.sources.source_head import open_head
+from lakebed.ingest.sources.text_scan import TextScan
 from lakebed.model import Field, Int32, Option, String
-from lakebed.spark.source_head import open_head
-from lakebed.spark.text_scan import TextScan
 
 SPARK, BROKEN, PARQUET, DOCUMENT, UNREADABLE = "LB6118", "LB6131", "LB5040", "LB6444", "LB3611"
 CSV = b"id,name\n" + b"".join(b"%d,%d\n" % (i, i * 7919) for i in range(5000))

@@ -10,13 +10,13 @@ from pyspark.sql import functions as F
 
 from ingest.test_values import CAST, ENUM, NULL, TWICE, outcomes
 from lakebed.convert.paimon import to_paimon
+from lakebed.ingest.columns.checkers import SHOWN, problem
+from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.values import Rules
+from lakebed.ingest.sources.json_values import parse
+from lakebed.ingest.sources.source_types import Json
+from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.model import Extra, Field, Int8, Int16, List, LogicalType, Map, Option, Schema, String, Struct
-from lakebed.spark.checkers import SHOWN, problem
-from lakebed.spark.checks import CheckBuilder, Place
-from lakebed.spark.json_values import parse
-from lakebed.spark.source_types import Json
-from lakebed.spark.stamp_forms import stamp_forms
-from lakebed.spark.values import Rules
 
 LOOSE = Struct((Field("a", Option(Int8())), Field("b", Option(List(Option(Int8()))))))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import CorruptMetadataError
 from lakebed.events.multihash import Multihash
+from lakebed.ingest.columns.extended_types import NO_DID, NO_MULTIHASH
 from lakebed.model import Extra, Field, Int32, Option, String
-from lakebed.spark.extended_types import NO_DID, NO_MULTIHASH
 
 HASH = str(Multihash.of(b"x"))
 DIDS = {

@@ -10,8 +10,8 @@ from pyspark.sql import functions as F
 
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, StoreError, UsageError
+from lakebed.ingest.quarantine import without_logins
 from lakebed.model import Field, Int32, Option, String
-from lakebed.spark.quarantine import without_logins
 from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.store import LocalStore
 

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError
+from lakebed.format.partition import escape
+from lakebed.ingest.sources.source_folders import folders_of, unescaped
 from lakebed.model import Field, Int32, Option, String
-from lakebed.spark.source_folders import folders_of, unescaped
-from lakebed.table.partition import escape
 
 ID = Field("id", Int32())
 SITE = Field("site", Option(String()))

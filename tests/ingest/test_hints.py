@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError
+from lakebed.ingest.ingest import BadRowsError
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
+from lakebed.ingest.sources.source_hints import Reading, hints
+from lakebed.ingest.sources.source_options import check_options
 from lakebed.model import Field, Int32, Option, String
-from lakebed.spark.ingest import BadRowsError
-from lakebed.spark.source_files import SourceFile, SourceFormat
-from lakebed.spark.source_hints import Reading, hints
-from lakebed.spark.source_options import check_options
 
 MISREAD, ALL_BAD, MISSING, UNKNOWN, DOCUMENT = "LB6136", "LB6137", "LB6111", "LB6112", "LB6444"
 COLUMNS = ("id", "name", "n")

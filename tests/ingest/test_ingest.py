@@ -16,6 +16,7 @@ from ingest.ingest_lake import FIRST_MOMENT, SmallLake
 from lakebed.catalog import annotate
 from lakebed.catalog.names import TableName
 from lakebed.errors import IngestError, NotFoundError, UnsupportedError, UsageError
+from lakebed.ingest.ingest import BadRowsError
 from lakebed.model import (
     Bool,
     Date,
@@ -33,7 +34,6 @@ from lakebed.model import (
     Timestamp,
     TimeUnit,
 )
-from lakebed.spark.ingest import BadRowsError
 
 ID = Field("id", Int32())
 NAME = Field("name", Option(String()))

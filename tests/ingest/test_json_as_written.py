@@ -14,11 +14,11 @@ from pyspark.sql import functions as F
 from ingest.ingest_lake import SmallLake
 from ingest.test_read_schemas import applied
 from lakebed.errors import IngestError
+from lakebed.ingest.sources.json_exact import DEPTH, in_doubt, wanted, written_again
+from lakebed.ingest.sources.json_values import parse
 from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Map, Option, String, Struct, UInt64
-from lakebed.physical.types import STRING, Array, DataField, Row
-from lakebed.physical.types import Map as StoredMap
-from lakebed.spark.json_exact import DEPTH, in_doubt, wanted, written_again
-from lakebed.spark.json_values import parse
+from lakebed.physical.paimon_types import STRING, Array, DataField, Row
+from lakebed.physical.paimon_types import Map as StoredMap
 
 #: Values as they are written, of which a VARIANT keeps the last four only.
 WRITTEN = [

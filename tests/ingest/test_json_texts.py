@@ -10,14 +10,14 @@ import pytest
 from pyspark.sql import DataFrame
 
 from ingest.ingest_lake import SmallLake
+from lakebed.ingest.checked_rows import PreparedRows, prepare
+from lakebed.ingest.columns.values import Rules
+from lakebed.ingest.sources.open_source import open_files
+from lakebed.ingest.sources.source_files import SourceFormat, identify
+from lakebed.ingest.sources.source_listing import FoundFile
+from lakebed.ingest.sources.source_options import check_options
+from lakebed.ingest.sources.source_schema import PlainForms, SourceSchema
 from lakebed.model import Decimal, Field, Float64, Int32, List, LogicalType, Map, Option, String, Struct
-from lakebed.spark.prepare import PreparedRows, prepare
-from lakebed.spark.source_files import SourceFormat, identify
-from lakebed.spark.source_listing import FoundFile
-from lakebed.spark.source_options import check_options
-from lakebed.spark.source_schema import PlainForms, SourceSchema
-from lakebed.spark.sources import open_files
-from lakebed.spark.values import Rules
 
 INNER = Struct((Field("t", Option(String())), Field("n", Option(Int32()))))
 

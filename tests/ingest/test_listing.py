@@ -12,9 +12,9 @@ import pytest
 import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, NotFoundError, StoreError, UsageError
+from lakebed.ingest.sources.source_files import format_of, identify
+from lakebed.ingest.sources.source_listing import Reason, SourceStorage, file_choice, find_files, storage_like
 from lakebed.model import Field, Int32
-from lakebed.spark.source_files import format_of, identify
-from lakebed.spark.source_listing import Reason, SourceStorage, file_choice, find_files, storage_like
 from lakebed.store import open_store
 
 NO_SOURCE, HIDDEN, NO_FORMAT, BAD_PATTERN = "LB6101", "LB6102", "LB6103", "LB6128"

@@ -15,7 +15,7 @@ from ingest.ingest_lake import SmallLake
 from lakebed.errors import LakebedError
 from lakebed.model import Field
 from lakebed.model import types as logical
-from lakebed.physical.types import Array, Row
+from lakebed.physical.paimon_types import Array, Row
 
 
 def declared(lake: SmallLake) -> str:

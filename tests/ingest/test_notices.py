@@ -8,10 +8,10 @@ import pytest
 
 from ingest.ingest_lake import SmallLake
 from lakebed.diagnostics import Severity
+from lakebed.ingest.ingest import IngestResult
+from lakebed.ingest.run_history import READ_AS
+from lakebed.ingest.sources.declared_source import declared_source
 from lakebed.model import Field, Int32, Option, String
-from lakebed.spark.declared_source import declared_source
-from lakebed.spark.ingest import IngestResult
-from lakebed.spark.runs import READ_AS
 
 OTHERWISE, TWICE, ALL_BAD = "LB6134", "LB6135", "LB6137"
 

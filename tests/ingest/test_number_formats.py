@@ -16,6 +16,8 @@ from ingest.ingest_lake import SmallLake
 from ingest.test_read_schemas import TABLE, applied
 from lakebed.cli.commands.spark_options import key_values
 from lakebed.errors import ManifestError, UsageError
+from lakebed.ingest.sources.source_files import SourceFormat
+from lakebed.ingest.sources.source_options import check_options
 from lakebed.model import (
     Decimal,
     Extra,
@@ -28,8 +30,6 @@ from lakebed.model import (
     String,
     Struct,
 )
-from lakebed.spark.source_files import SourceFormat
-from lakebed.spark.source_options import check_options
 
 EUROPEAN = {"decimalSeparator": ",", "groupingSeparator": "."}
 

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from lakebed.catalog.names import TableName
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
+from lakebed.ingest.run_history import file_run_id
+from lakebed.ingest.sources.csv_header import read_header
+from lakebed.ingest.sources.json_values import Shape, read_shape, unknown_keys
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, format_of, identify
+from lakebed.ingest.sources.source_listing import FoundFile, find_files
+from lakebed.ingest.sources.source_options import check_options
 from lakebed.model import Field, Int32, List, Map, Option, String, Struct
-from lakebed.spark.addresses import spark_pattern
-from lakebed.spark.csv_header import read_header
-from lakebed.spark.json_values import Shape, read_shape, unknown_keys
-from lakebed.spark.runs import file_run_id
 from lakebed.spark.session import check_java, check_server
-from lakebed.spark.source_files import SourceFile, SourceFormat, format_of, identify
-from lakebed.spark.source_listing import FoundFile, find_files
-from lakebed.spark.source_options import check_options
+from lakebed.spark.sql_names import spark_pattern
 
 USUAL = check_options(SourceFormat.CSV, None)
 

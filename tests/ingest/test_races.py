@@ -8,10 +8,10 @@ import pytest
 
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import ConflictError, UsageError
+from lakebed.format.commit import append
+from lakebed.ingest import run_memory
 from lakebed.model import Extra, Field, Int32, Int64, String
-from lakebed.spark import run_memory
 from lakebed.store import LocalStore
-from lakebed.table.commit import append
 
 ID = Field("id", Int32())
 

@@ -16,8 +16,8 @@ from pyspark.sql import SparkSession
 import lakebed
 from ingest.ingest_lake import FIRST_MOMENT, SmallLake
 from lakebed.errors import IngestError, ManifestError
+from lakebed.ingest.sources.json_documents import split_document
 from lakebed.manifest.event_time import EventTime, EventTimeKind
-from lakebed.spark.json_documents import split_document
 
 TABLE = """
 kind: Table

@@ -7,12 +7,13 @@ from typing import Any
 
 import pytest
 
+from format.building import PATH, Built, table_schema
 from lakebed.catalog import TableName
-from lakebed.spark import run_memory, runs
-from lakebed.spark.run_memory import CACHE, Leftover, RunMemory, load_log
-from lakebed.spark.source_files import SourceFile
+from lakebed.ingest import run_history as runs
+from lakebed.ingest import run_memory
+from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, load_log
+from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.store import MemoryStore
-from table.building import PATH, Built, table_schema
 
 SCHEMA = table_schema([("v", "BIGINT")])
 NAME = TableName("lab", "t")

@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, LakebedError, UsageError
+from lakebed.ingest.sources.csv_source import complete_line
+from lakebed.ingest.sources.source_files import SourceFormat
+from lakebed.ingest.sources.source_options import check_options
+from lakebed.ingest.sources.text_scan import TextScan
 from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Option, String
-from lakebed.spark.csv_source import complete_line
-from lakebed.spark.source_files import SourceFormat
-from lakebed.spark.source_options import check_options
-from lakebed.spark.text_scan import TextScan
 
 ID = Field("id", Int32())
 NAME = Field("name", Option(String()))

@@ -13,6 +13,11 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.convert.paimon import to_paimon
+from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.sources.json_values import parse
+from lakebed.ingest.sources.source_types import Json, SourceType, Text, from_spark
+from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.model import (
     Binary,
     Bool,
@@ -43,12 +48,7 @@ from lakebed.model import (
     UInt32,
     UInt64,
 )
-from lakebed.spark.checks import CheckBuilder, Place
 from lakebed.spark.clocks import instant_to_wall
-from lakebed.spark.json_values import parse
-from lakebed.spark.source_types import Json, SourceType, Text, from_spark
-from lakebed.spark.stamp_forms import stamp_forms
-from lakebed.spark.values import Rules, TextFormats
 
 NULL, CAST, RANGE, DIGITS, LENGTH, ENUM, PATTERN, TWICE = (
     "LB6201",

@@ -6,10 +6,10 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 import lakebed
+from format.every_place import LEAVES, is_valid, nested, options, row, schema
 from ingest.ingest_lake import SmallLake
 from lakebed.catalog import TableName
-from lakebed.physical import types as t
-from table.every_place import LEAVES, is_valid, nested, options, row, schema
+from lakebed.physical import paimon_types as t
 
 VALUES = {leaf: value for leaf, value in LEAVES.items() if value is not None}
 #: Maps are compared by their entries.

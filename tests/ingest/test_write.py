@@ -9,8 +9,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from format.building import parquet_bytes, table_schema
 from ingest.ingest_lake import SmallLake
 from lakebed.catalog.table_schema import walk_fields
+from lakebed.ingest.timestamp_encoding import stamp_forms
+from lakebed.ingest.write import Staging
 from lakebed.model import (
     Binary,
     Bool,
@@ -34,11 +37,8 @@ from lakebed.model import (
     TimeUnit,
     UInt64,
 )
-from lakebed.physical import types as physical
-from lakebed.spark.stamp_forms import stamp_forms
-from lakebed.spark.write import Staging
+from lakebed.physical import paimon_types as physical
 from lakebed.store import LocalStore
-from table.building import parquet_bytes, table_schema
 
 MICRO = Timestamp(TimeUnit.MICROSECOND)
 HOSTILE = {

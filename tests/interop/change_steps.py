@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from evolve.test_diff_laws import ATOMIC, NAMES, TYPES, edits, places
 from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.evolve.changes import (
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -19,7 +19,7 @@ from lakebed.evolve.changes import (
     UpdateColumnPosition,
     UpdateColumnType,
 )
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 OPEN = "alter-column-null-to-not-null.disabled"
 #: Options that mean something to a rule, with values that it allows and values that it does not.

@@ -15,7 +15,8 @@ from lakebed.catalog.ids import assign
 from lakebed.catalog.schema_file import loads
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, LakebedError
-from lakebed.evolve.changes import (
+from lakebed.evolve.evaluate import evaluate
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -29,8 +30,7 @@ from lakebed.evolve.changes import (
     UpdateColumnPosition,
     UpdateColumnType,
 )
-from lakebed.evolve.evaluate import evaluate
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 
 UNREADABLE = "pypaimon wrote what is no schema"
 OPEN = "alter-column-null-to-not-null.disabled"

@@ -15,7 +15,7 @@ from interop.change_steps import batches, tables
 from interop.known_changes import KNOWN, Known, Step, our_answer, their_answer
 from lakebed.catalog.schema_file import dumps, loads
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.evolve.changes import Change, from_json, to_json
+from lakebed.evolve.schema_changes import Change, from_json, to_json
 from referees.client import Referees
 
 #: How many sequences; `HYPOTHESIS_PROFILE=explore` looks at many more, and at other ones each time.

@@ -18,7 +18,7 @@ from interop.agreement import READERS, declare, keys_kept, put, rows
 from interop.samples import SAMPLES
 from interop.story import STAGES, TABLE, Stage, first_rows, first_sampled, sampled_columns, spread
 from lakebed.physical import DataField, parse, with_nullability
-from lakebed.physical.types import Array, Map, Row
+from lakebed.physical.paimon_types import Array, Map, Row
 from referees.client import Referees
 from referees.comparison import assert_same_rows
 from referees.encoding import Row as EncodedRow

@@ -20,14 +20,14 @@ from lakebed.catalog import DataType, Field, PathFactory, TableManager, open_war
 from lakebed.catalog.names import TableName
 from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning, ValidationError
 from lakebed.evolve import altered, evolved
-from lakebed.evolve.changes import AddColumn, UpdateColumnType
+from lakebed.evolve.schema_changes import AddColumn, UpdateColumnType
+from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.manifest import ColumnStatistics, SimpleStats
 from lakebed.lake import Lake
 from lakebed.manifest import dump_table
-from lakebed.physical.types import DataField
-from lakebed.spark.travel import Travel, resolve
+from lakebed.physical.paimon_types import DataField
+from lakebed.read.travel import Travel, resolve
 from lakebed.store import MemoryStore, open_store
-from lakebed.table.commit import NewFile, TableStorage, append
-from lakebed.table.manifest import ColumnStatistics, SimpleStats
 
 NOW = 1_700_000_000_000
 DEEP = 100_000

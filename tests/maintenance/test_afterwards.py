@@ -15,10 +15,10 @@ from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.cli.main import run
 from lakebed.errors import LakebedError, LakebedWarning, StoreError
 from lakebed.evolve import altered, evolved
+from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore, Store
 from lakebed.store.failures import failed
-from lakebed.table.commit import TableStorage, append
 
 ID, MORE = Field("id", DataType.INT), Field("more", DataType.INT)
 ADD = {"action": "addColumn", "fieldNames": ["more"], "dataType": "INT"}

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from lakebed.catalog import DataType, Field
-from lakebed.catalog.branches import INCOMPLETE
+from lakebed.catalog.branch_names import INCOMPLETE
 from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, UsageError
 from lakebed.lake import Lake
 from lakebed.store import MemoryObjectStore

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 import lakebed
 from lakebed.catalog import DataType, Field
 from lakebed.errors import LakebedError, StoreError
+from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
 from lakebed.store.inside import Inside
-from lakebed.table.commit import TableStorage, append
 
 NOW = timedelta(0)
 HEX = "0123456789abcdef0123456789abcdef"

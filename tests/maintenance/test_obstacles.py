@@ -13,11 +13,11 @@ import pytest
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, attempts
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, StoreError
 from lakebed.evolve import altered, evolved
+from lakebed.format.commit import TableStorage, append
+from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore, Store
 from lakebed.store.failures import failed
-from lakebed.table.commit import TableStorage, append
-from lakebed.table.snapshot import Snapshot
 
 ID = Field("id", DataType.INT)
 NEW = Field("more", DataType.INT)

@@ -11,10 +11,10 @@ import pytest
 import lakebed
 from lakebed.catalog import DataType, Field, TableSchema
 from lakebed.errors import LakebedError
-from lakebed.spark.numbering import NumberedRows
-from lakebed.spark.write import Staging
+from lakebed.format.commit import TableStorage, append
+from lakebed.ingest.numbering import NumberedRows
+from lakebed.ingest.write import Staging
 from lakebed.store import LocalStore, conditional, local, temporary
-from lakebed.table.commit import TableStorage, append
 
 ID = Field("id", DataType.INT)
 

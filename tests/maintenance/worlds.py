@@ -8,15 +8,15 @@ from itertools import count
 from typing import Any
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableRef
-from lakebed.catalog.branches import has_schema
+from lakebed.catalog.branch_names import has_schema
 from lakebed.evolve import altered, evolved
+from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State
 from lakebed.store import MemoryObjectStore, MemoryStore, SimulatedCrash
-from lakebed.table.commit import NewFile, TableStorage, append
-from lakebed.table.manifest import ColumnStatistics, SimpleStats
-from lakebed.table.snapshot import Snapshot
 
 TABLE = "lab.t"
 ROOT = "/w/lab.db/t"

@@ -8,7 +8,7 @@ from lakebed.diagnostics import Severity
 from lakebed.errors import ManifestError
 from lakebed.manifest import parse_manifest
 from lakebed.manifest.attribute_document import parse_attributes
-from lakebed.manifest.enforcement import check_declared
+from lakebed.manifest.attribute_registry import check_declared
 
 HEAD = "kind: Attributes\nversion: 1\ncontent:\n  domains: [example.org]\n  attributes:\n"
 DECLARED = (

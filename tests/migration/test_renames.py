@@ -14,7 +14,7 @@ from lakebed.catalog.validate import validate
 from lakebed.errors import UsageError
 from lakebed.evolve import evolved
 from lakebed.migration import Rename, infer
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     Array,
     BigInt,
     Boolean,

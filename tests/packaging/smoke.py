@@ -166,7 +166,7 @@ def demo(directory: Path) -> None:
     from importlib.resources import files
 
     from lakebed.demo.__main__ import MANIFESTS, TABLE
-    from lakebed.demo.source import load, write_month
+    from lakebed.demo.flights import load, write_month
     from lakebed.spark.session import local_session
 
     months = load()

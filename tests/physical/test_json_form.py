@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from lakebed.catalog.ids import assign
 from lakebed.errors import TypeTextError
+from lakebed.physical import paimon_types as p
 from lakebed.physical import parse, parse_json
-from lakebed.physical import types as p
 from lakebed.physical.json_form import MAX_DEPTH, whole_number
 from lakebed.testing.physical import data_types, json_values
 

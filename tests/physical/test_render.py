@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from lakebed.physical import paimon_types as p
 from lakebed.physical import path_text, type_line
-from lakebed.physical import types as p
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from lakebed.errors import TypeTextError
+from lakebed.physical import paimon_types as p
 from lakebed.physical import parse, parse_text, type_text
-from lakebed.physical import types as p
 from lakebed.physical.text import KEYWORDS
 from lakebed.testing.physical import atomic_types
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from hypothesis import given, settings
 
-from lakebed.evolve.nested import map_rows, without_ids
-from lakebed.physical import types as t
-from lakebed.physical.types import outer_rows, types_inside
+from lakebed.evolve.nested_paths import map_rows, without_ids
+from lakebed.physical import paimon_types as t
+from lakebed.physical.paimon_types import outer_rows, types_inside
 from lakebed.testing.physical import data_types
 
 ANY = data_types(unknown=True)

@@ -20,11 +20,9 @@ import pyarrow.parquet as pq
 
 import lakebed
 from lakebed.catalog import TableName
-from lakebed.physical import types as p
-from lakebed.physical.types import DataField, DataType
-from lakebed.store import LocalStore
-from lakebed.table import binary_row
-from lakebed.table.manifest import (
+from lakebed.format import binary_row
+from lakebed.format.live_files import partition_types, snapshot_manifests
+from lakebed.format.manifest import (
     DataFileMeta,
     Kind,
     ManifestEntry,
@@ -34,9 +32,11 @@ from lakebed.table.manifest import (
     write_list,
     write_manifest,
 )
-from lakebed.table.partition import data_directory, partition_path
-from lakebed.table.scan import partition_types, snapshot_manifests
-from lakebed.table.snapshot import Snapshot, SnapshotManager
+from lakebed.format.partition import data_directory, partition_path
+from lakebed.format.snapshot import Snapshot, SnapshotManager
+from lakebed.physical import paimon_types as p
+from lakebed.physical.paimon_types import DataField, DataType
+from lakebed.store import LocalStore
 
 FORMATS = ("parquet", "orc", "avro")
 Row = Mapping[str, Any]

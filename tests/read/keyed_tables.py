@@ -12,13 +12,13 @@ import pyarrow.parquet as pq
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format import binary_row
+from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
+from lakebed.format.merge_plan import key_types, trimmed_key
+from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
-from lakebed.physical.types import DataField, with_nullability
+from lakebed.physical.paimon_types import DataField, with_nullability
 from lakebed.store.local import LocalStore
-from lakebed.table import binary_row
-from lakebed.table.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
-from lakebed.table.merge_plan import key_types, trimmed_key
-from lakebed.table.snapshot import Snapshot
 
 INSERT, UPDATE_BEFORE, UPDATE_AFTER, DELETE = range(4)
 

@@ -10,8 +10,8 @@ import pyarrow.parquet as pq
 
 import lakebed
 from lakebed.catalog import TableName
-from lakebed.table.commit import NewFile, TableStorage, append
-from lakebed.table.statistics import parquet_statistics
+from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.statistics import parquet_statistics
 
 HEAD = "kind: Table\nversion: 1\ncontent:\n  name: db.t\n"
 

@@ -11,7 +11,7 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
-from lakebed.spark.merging import arithmetic
+from lakebed.spark.row_merge import arithmetic
 
 FLOATS = [0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan]
 WHOLE = [0, 1, -1, 7, -7, 2]

@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.spark.decoders import avro_file
-from lakebed.spark.decoders.avro_file import avro_batches
-from lakebed.spark.decoders.decode import decoder
+from lakebed.arrow import avro_file
+from lakebed.arrow.avro_file import avro_batches
+from lakebed.arrow.decode_files import decoder
 
 LONG = 2**63 - 1
 

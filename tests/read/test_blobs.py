@@ -16,16 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lakebed
+from format.building import parquet_bytes, table_schema
+from format.laid_out import LaidOut, Vector
+from lakebed.arrow import blob_values
+from lakebed.arrow.blob_file import PLACEHOLDER, Place, Placeholder, blob_payloads, blob_places, index_size
+from lakebed.arrow.blob_values import array_value, blob_batches, key_decoder, map_value
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError, UsageError
-from lakebed.spark.decoders import blob_values
-from lakebed.spark.decoders.blob_file import PLACEHOLDER, Place, Placeholder, blob_payloads, blob_places, index_size
-from lakebed.spark.decoders.blob_values import array_value, blob_batches, key_decoder, map_value
+from lakebed.format.blob_columns import BlobDescriptor
 from lakebed.store import LocalStore
-from lakebed.table.blob_columns import BlobDescriptor
 from referees.client import Referees
 from referees.encoding import spark_rows
-from table.building import parquet_bytes, table_schema
-from table.laid_out import LaidOut, Vector
 
 Payload = bytes | Placeholder | None
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}

@@ -10,7 +10,7 @@ import pytest
 
 import lakebed
 from lakebed.errors import UsageError
-from lakebed.table.merge_plan import MergePlan
+from lakebed.format.merge_plan import MergePlan
 from referees.corpus import SHARED, ExpectedTable
 from referees.encoding import Row
 

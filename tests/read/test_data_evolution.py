@@ -14,15 +14,15 @@ import pyarrow as pa
 import pytest
 
 import lakebed
+from format.building import parquet_bytes, table_schema
+from format.laid_out import LaidOut, Vector, file_bytes
 from lakebed.errors import CorruptMetadataError, UsageError
 from lakebed.physical import parse
-from lakebed.physical.types import DataField
+from lakebed.physical.paimon_types import DataField
 from lakebed.store import LocalStore
 from read.lakes import got
 from referees.client import Referees
 from referees.encoding import spark_rows
-from table.building import parquet_bytes, table_schema
-from table.laid_out import LaidOut, Vector, file_bytes
 
 TRACKED = {"row-tracking.enabled": "true"}
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}

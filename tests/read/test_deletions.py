@@ -12,14 +12,14 @@ import pyarrow as pa
 import pytest
 
 import lakebed
+from format.building import table_schema
+from format.laid_out import LaidOut, Vector, file_bytes
+from lakebed.format import binary_row
 from lakebed.physical import parse
 from lakebed.store import LocalStore
-from lakebed.table import binary_row
 from referees.client import Referees
 from referees.encoding import spark_rows
 from referees.java import JavaReferee
-from table.building import table_schema
-from table.laid_out import LaidOut, Vector, file_bytes
 
 FORMATS = ("parquet", "orc", "avro")
 #: Rows of each file: enough for an ORC file of many stripes.

@@ -14,10 +14,10 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lakebed
+from lakebed.arrow.avro_file import avro_batches
 from lakebed.errors import UnsupportedError
 from lakebed.physical import parse
-from lakebed.physical.types import DataField
-from lakebed.spark.decoders.avro_file import avro_batches
+from lakebed.physical.paimon_types import DataField
 from read.foreign_files import FORMATS, file_bytes, put_rows
 from referees.encoding import spark_rows
 

@@ -10,9 +10,9 @@ import pytest
 from pyspark.sql.streaming.datasource import ReadAllAvailable
 
 import lakebed
+from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.physical import parse
-from lakebed.spark_source.data_source import LakebedDataSource
 from read.lakes import declare, got, manifest, put
 from referees.encoding import spark_rows
 from referees.java import JavaReferee

@@ -14,7 +14,7 @@ import pytest
 import lakebed
 from lakebed.codes import register
 from lakebed.errors import LakebedError
-from lakebed.table.partition import POSTPONED
+from lakebed.format.partition import POSTPONED
 from read.keyed_tables import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, KeyedTable, Record
 from read.lakes import got
 from read.merge_oracle import merge

@@ -14,9 +14,9 @@ import pytest
 
 import lakebed
 from cli.command_line import CommandLine
+from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import CorruptMetadataError, LakebedError
-from lakebed.spark.page_checksums import FAILED_CHECKSUM, failed_checksum_of
-from lakebed.spark_source.data_source import LakebedDataSource
+from lakebed.spark.spark_errors import FAILED_CHECKSUM, failed_checksum_of
 from read.keyed_tables import INSERT, KeyedTable, Record
 from read.lakes import declare, manifest
 

@@ -8,10 +8,10 @@ import pytest
 
 import lakebed
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
-from lakebed.history import History
+from lakebed.ingest.run_history import IngestResult
+from lakebed.inspection.history import History
 from lakebed.render.diagnostic_text import diagnostic_text
 from lakebed.render.plan_text import FrontEnd, render_applied, render_plan
-from lakebed.spark.runs import IngestResult
 
 MANIFEST = """\
 kind: Table

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.render.moments import day_text, moment_text
+from lakebed.render.iso_times import day_text, moment_text
 from lakebed.render.rows import json_value, problems_first, row_encoder, rows_text
 from lakebed.render.terminal import cell_width
 

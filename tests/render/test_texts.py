@@ -10,16 +10,16 @@ from hypothesis import strategies as st
 
 from lakebed.catalog import TableName, TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity
-from lakebed.history import History, Version
+from lakebed.format.snapshot import Snapshot
+from lakebed.inspection.history import History, Version
 from lakebed.model.type_name import type_name
 from lakebed.physical import DataField
-from lakebed.physical import types as t
+from lakebed.physical import paimon_types as t
 from lakebed.render.diagnostic_text import diagnostic_text
 from lakebed.render.history_text import history_text
 from lakebed.render.schema_text import schema_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import cell_width, cut, one_line, plain, printable, styled, wrapped
-from lakebed.table.snapshot import Snapshot
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Mn", "Me", "Zl", "Zp"]), max_size=12)
 

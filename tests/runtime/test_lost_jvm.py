@@ -66,7 +66,7 @@ def test_a_jvm_that_never_came_up() -> None:
     "go",
     [
         below("lakebed.store.fsspec_store", ConnectionRefusedError(111, "Connection refused")),
-        below("lakebed.spark.csv_source", EOFError()),
+        below("lakebed.ingest.sources.csv_source", EOFError()),
         below("pyspark.sql.classic.dataframe", FileNotFoundError("x")),
         below("pyspark.sql.classic.dataframe", Py4JError("An error occurred while calling o1.foo. Trace:\nMethod foo")),
         below("pyspark.sql.classic.dataframe", PySparkRuntimeError("other", {})),

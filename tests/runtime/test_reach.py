@@ -12,11 +12,11 @@ import pytest
 
 import lakebed
 from lakebed.errors import LakebedError, UnsupportedError
-from lakebed.spark.orc_clocks import refuse_orc_instants
+from lakebed.format.orc_footer import has_instants
+from lakebed.spark.orc_values import refuse_orc_instants
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import cause_of, name_of
 from lakebed.store import MemoryStore
-from lakebed.table.orc_footer import has_instants
 
 MANIFEST = """\
 kind: Table

@@ -16,11 +16,11 @@ import lakebed
 from lakebed.catalog import PathFactory
 from lakebed.cli.configuration import Configuration
 from lakebed.cli.main import run
+from lakebed.data_source.read_options import Warehouse
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError
+from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.redaction import redact, secrets_of
-from lakebed.spark.source_files import SourceFile
-from lakebed.spark_source.options import Warehouse
 from lakebed.store import MemoryStore, open_store
 from lakebed.store.fsspec_store import FsspecStore
 

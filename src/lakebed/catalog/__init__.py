@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lakebed.catalog.annotations import annotate, drift, logical_schema
 from lakebed.catalog.columns import DataType, Field, to_columns, to_data_type
-from lakebed.catalog.layout import detect_layout, open_warehouse
 from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.paths import Layout, PathFactory, branch_root
@@ -13,6 +12,7 @@ from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.time_zone import check_time_zone
 from lakebed.catalog.validate import validate
+from lakebed.catalog.warehouse_layout import detect_layout, open_warehouse
 
 __all__ = [
     "DataType",

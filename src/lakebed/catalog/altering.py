@@ -10,7 +10,7 @@ from lakebed.catalog.schema_manager import Clock, SchemaManager, says_the_same
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, RefusedError, ValidationError
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, Vector
 
 RACE = "LB3128"
 

@@ -31,7 +31,7 @@ from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, FIELD_ID, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, DataType, parse, path_text
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 OPTION = "lakebed.schema"
 FORMAT = 1

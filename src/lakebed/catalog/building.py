@@ -14,7 +14,7 @@ from lakebed.catalog.rules import option_path
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ValidationError
-from lakebed.physical.types import DataField, with_nullability
+from lakebed.physical.paimon_types import DataField, with_nullability
 
 KEYS_TWICE = "LB3306"
 BAD_OPTION_VALUE = "LB3333"

@@ -17,7 +17,7 @@ from lakebed.errors import ConversionError, LakebedError, TypeTextError, Validat
 from lakebed.model.extra import FIELD_ID
 from lakebed.physical import DataType as PhysicalType
 from lakebed.physical import TypeReader, parse
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     STRING,
     UNASSIGNED,
     Array,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lakebed.catalog.branches import has_schema
+from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, quote, table_problems
 from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.diagnostics import Diagnostic, near_names

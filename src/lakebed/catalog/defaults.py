@@ -11,7 +11,7 @@ import decimal
 import re
 from typing import assert_never
 
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     Array,
     BigInt,
     Binary,

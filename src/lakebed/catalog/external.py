@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.branches import branch_names
+from lakebed.catalog.branch_names import branch_names
 from lakebed.catalog.dialects import Dialect
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import MAIN

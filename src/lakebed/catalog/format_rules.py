@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lakebed.catalog.merge_rules import is_blob_place, merge_engine
+from lakebed.catalog.merge_option_rules import is_blob_place, merge_engine
 from lakebed.catalog.rules import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.physical.render import type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     Blob,
     DataType,
     Geography,
@@ -17,6 +16,7 @@ from lakebed.physical.types import (
     Time,
     Timestamp,
     Variant,
+    type_line,
     types_inside,
 )
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     UNASSIGNED,
     Array,

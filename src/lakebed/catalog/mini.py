@@ -15,8 +15,7 @@ from lakebed.catalog.jackson import pretty
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import CorruptMetadataError, TypeTextError, UnsupportedError
-from lakebed.physical.render import json_of, type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     STRING,
     Array,
     BigInt,
@@ -29,6 +28,8 @@ from lakebed.physical.types import (
     Map,
     Timestamp,
     Unknown,
+    json_of,
+    type_line,
     with_nullability,
 )
 

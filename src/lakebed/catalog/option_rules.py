@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 
 from lakebed.catalog.known_options import wrong_value
-from lakebed.catalog.merge_rules import merge_engine
+from lakebed.catalog.merge_option_rules import merge_engine
 from lakebed.catalog.rules import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     Array,
     BigInt,
     Binary,

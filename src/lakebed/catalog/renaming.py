@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 
-from lakebed.catalog.branches import has_schema
+from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
 from lakebed.catalog.paths import PathFactory
 from lakebed.diagnostics import Diagnostic, reason_of

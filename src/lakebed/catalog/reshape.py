@@ -16,8 +16,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import RefusedError, ValidationError
-from lakebed.physical.render import type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     UNASSIGNED,
     Array,
     DataField,
@@ -27,6 +26,7 @@ from lakebed.physical.types import (
     Row,
     Vector,
     equal_ignoring_nullability,
+    type_line,
 )
 
 UNKNOWN_FIELD_ID = "LB3207"

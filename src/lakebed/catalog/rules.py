@@ -9,10 +9,10 @@ from typing import TypeAlias
 from lakebed.catalog.option_values import whole
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.physical.render import type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     DataField,
     DataType,
+    type_line,
     with_nullability,
 )
 

@@ -17,8 +17,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_i
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.physical.json_form import TypeReader, text_of, whole_number
-from lakebed.physical.render import type_line
-from lakebed.physical.types import DataField, Unknown
+from lakebed.physical.paimon_types import DataField, Unknown, type_line
 
 _BUCKET_DEFAULT_VERSION = 1
 _ORC_DEFAULT_VERSION = 2

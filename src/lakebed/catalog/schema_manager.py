@@ -18,14 +18,14 @@ from lakebed.catalog.attempts import attempts, part
 from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.dialects import PAIMON, Dialect
-from lakebed.catalog.future_types import refuse_unknown_types
 from lakebed.catalog.names import TableName, no_text
+from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError, ValidationError
-from lakebed.physical.types import DataField, with_nullability
+from lakebed.physical.paimon_types import DataField, with_nullability
 from lakebed.store import Store
 from lakebed.store.obstacles import is_file, refuse_obstacle
 

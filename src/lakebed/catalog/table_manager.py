@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.catalog.altering import Alterer, alter
-from lakebed.catalog.branches import has_schema, has_snapshots
+from lakebed.catalog.branch_names import has_schema, has_snapshots
 from lakebed.catalog.building import first_version, option_texts
 from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.databases import Databases, already_there, missing_branch
@@ -15,11 +15,11 @@ from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.dropping import is_interrupted, refuse_leftovers, remove_table
 from lakebed.catalog.external import refuse_another_definition, refuse_external_data
 from lakebed.catalog.metadata import TableMetadata
+from lakebed.catalog.metadata_records import Records
 from lakebed.catalog.mini_record import completed_by_record
 from lakebed.catalog.mini_rows import refuse_foreign_rows
 from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
 from lakebed.catalog.paths import MAIN, Layout, PathFactory
-from lakebed.catalog.records import Records
 from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
 from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
 from lakebed.catalog.reshape import Evolver

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakebed.model.extra import canonical_json
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     DataField,
     outer_rows,
@@ -17,7 +17,7 @@ from lakebed.physical.types import (
 from lakebed.readable import Readable
 
 if TYPE_CHECKING:
-    from lakebed.model.schema import Schema
+    from lakebed.model.types import Schema
 
 #: The schema file version that Lakebed writes; a higher one is never written over.
 CURRENT_VERSION = 3

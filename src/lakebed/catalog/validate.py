@@ -10,15 +10,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from lakebed.catalog import format_rules, merge_rules, option_rules
+from lakebed.catalog import format_rules, option_rules
+from lakebed.catalog import merge_option_rules as merge_rules
 from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.rules import Rule, Subject, option_path, shown, unknown_column
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import TypeTextError, ValidationError
 from lakebed.physical import parse_json
-from lakebed.physical.render import type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,
     DataField,
@@ -31,6 +31,7 @@ from lakebed.physical.types import (
     Variant,
     Vector,
     outer_rows,
+    type_line,
 )
 
 NO_COLUMNS = "LB3301"

@@ -17,8 +17,8 @@ import click
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.interrupts import Interrupts, ignore_interrupts, noted_interrupts
+from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
-from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, LakebedWarning, UsageError
 

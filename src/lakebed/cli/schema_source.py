@@ -139,7 +139,7 @@ def _json(data: bytes, text: str) -> Any:
 
 
 def _check_keys(content: str, text: str) -> None:
-    from lakebed.manifest.schema_text import twice
+    from lakebed.manifest.load import twice
 
     found = twice(content, source=text)
     if found:
@@ -147,7 +147,7 @@ def _check_keys(content: str, text: str) -> None:
 
 
 def _document(data: bytes, text: str, form: str) -> SchemaSource:
-    from lakebed.manifest.schema_text import parse_schema
+    from lakebed.manifest.load import parse_schema
 
     found = parse_schema(data, source=text)
     if isinstance(found, Schema):
@@ -182,13 +182,13 @@ def _parquet(data: bytes, text: str, form: str) -> SchemaSource:
 
 
 def _orc(data: bytes, text: str, form: str) -> SchemaSource:
-    from lakebed.table.orc_process import read_orc
+    from lakebed.format.orc_process import read_orc
 
     return _of_arrow(read_orc(data, schema_only=True).schema, form)
 
 
 def _arrow_json(data: bytes, text: str, form: str) -> SchemaSource:
-    from lakebed.convert.arrow.json_form import from_arrow_json
+    from lakebed.convert.arrow.arrow_json import from_arrow_json
 
     return _of_arrow(from_arrow_json(_json(data, text)), form)
 

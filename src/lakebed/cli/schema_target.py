@@ -99,7 +99,7 @@ def _arrow(source: SchemaSource, encodings: bool) -> Converted:
 
 def _arrow_json(source: SchemaSource, encodings: bool) -> Converted:
     from lakebed.convert.arrow import ToArrow, to_arrow
-    from lakebed.convert.arrow.json_form import to_arrow_json
+    from lakebed.convert.arrow.arrow_json import to_arrow_json
 
     schema, report = to_arrow(source.schema, ToArrow(carrier=False), strict=False)
     return Converted(_indented(to_arrow_json(schema)), report)

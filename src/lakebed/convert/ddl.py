@@ -33,7 +33,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.physical import MAX_LENGTH, DataType, parse, path_text, with_nullability
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 from lakebed.physical.tokens import Kind, Token, position, tokens
 
 _PLAIN: dict[str, LogicalType] = {

@@ -7,7 +7,7 @@ from dataclasses import replace
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
 from lakebed.physical import STRING, DataType, with_nullability
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 #: A TIME is stored as a number of milliseconds, whatever its precision says.
 STORED_TIME_DIGITS = 3

@@ -36,7 +36,7 @@ from lakebed.physical import (
     path_text,
     with_nullability,
 )
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 MAX_DECIMAL_PRECISION = 38
 #: The reference engine turns columns into BLOBs and vectors when their comment begins like this.

@@ -31,7 +31,7 @@ from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, DataType, parse, path_text, with_nullability
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 METADATA_KEY = "lakebed"
 COMMENT_KEY = "comment"

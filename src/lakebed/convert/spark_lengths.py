@@ -16,7 +16,7 @@ from lakebed.convert.loss import Loss
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
 from lakebed.physical import MAX_LENGTH, DataType, path_text
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 LENGTHS_KEY = "__CHAR_VARCHAR_TYPE_STRING"
 _SIZED = re.compile(r"(char|varchar)\(([0-9]{1,10})\)", re.IGNORECASE)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import lakebed
-from lakebed.demo import source
+from lakebed.demo import flights as source
 from lakebed.diagnostics import Severity
 from lakebed.render.history_text import history_text
 from lakebed.render.plan_text import render_plan

@@ -5,11 +5,11 @@ Pure: bytes in, values out. Writing is byte for byte what the reference implemen
 
 from lakebed.events.block import Block, block_hash, decode_block, encode_block, is_envelope
 from lakebed.events.chain import Chain, SchemaVersion, StoredBlock, export_chain, without_encodings
-from lakebed.events.decode import Unknown
+from lakebed.events.decode_event import Unknown
 from lakebed.events.event import Event, decode_event, encode_event, encode_set_data_schema, event_from_json
+from lakebed.events.event_schema import ReaderRules
 from lakebed.events.inspection import Inspection
 from lakebed.events.multihash import DatasetId, Multihash
-from lakebed.events.schema import ReaderRules
 from lakebed.events.verify import ChainBlock, ChainReport, verify_chain
 
 __all__ = [

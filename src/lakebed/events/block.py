@@ -9,12 +9,12 @@ from typing import Any
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.events import instant
-from lakebed.events.cursor import Cursor
-from lakebed.events.decode import Decoder, Unknown
-from lakebed.events.encode import encode
+from lakebed.events.buffer_cursor import Cursor
+from lakebed.events.decode_event import Decoder, Unknown
+from lakebed.events.encode_event import encode
 from lakebed.events.event import Event, event_of
+from lakebed.events.event_schema import CURRENT_RULES, ReaderRules
 from lakebed.events.multihash import SHA3_256, Multihash
-from lakebed.events.schema import CURRENT_RULES, ReaderRules
 
 #: Multicodec numbers of what an envelope holds.
 BLOCK_CODE = 0x400000

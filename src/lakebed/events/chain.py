@@ -14,8 +14,7 @@ from lakebed.events.block import Block, block_hash, encode_block
 from lakebed.events.event import Event
 from lakebed.events.multihash import DatasetId, Multihash
 from lakebed.model import Schema
-from lakebed.model.attributes import without_attributes
-from lakebed.model.encoding import ENCODING_KEYS
+from lakebed.model.encoding import ENCODING_KEYS, without_attributes
 from lakebed.model.extra import PAIMON_TYPE, READ
 from lakebed.model.migration_rule import NO_OP, migration_problems
 

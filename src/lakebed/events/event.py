@@ -9,12 +9,12 @@ from typing import Any
 
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import ConversionError, CorruptMetadataError, UsageError
-from lakebed.events.cursor import Cursor
-from lakebed.events.decode import Decoder, Unknown
-from lakebed.events.encode import encode
-from lakebed.events.layout import layout
+from lakebed.events.buffer_cursor import Cursor
+from lakebed.events.decode_event import Decoder, Unknown
+from lakebed.events.encode_event import encode
+from lakebed.events.event_schema import CURRENT_RULES, NAIVE, ReaderRules, SchemaReader
+from lakebed.events.flatbuffers_layout import layout
 from lakebed.events.raw_arrow import upgraded
-from lakebed.events.schema import CURRENT_RULES, NAIVE, ReaderRules, SchemaReader
 from lakebed.model import Schema, schema_json
 
 SET_DATA_SCHEMA = "SetDataSchema"

@@ -7,8 +7,8 @@ from typing import Any
 
 from lakebed.events.block import Block, decode_block, is_envelope
 from lakebed.events.event import SET_DATA_SCHEMA, Event, decode_event
+from lakebed.events.event_schema import CURRENT_RULES, ReaderRules
 from lakebed.events.multihash import Multihash
-from lakebed.events.schema import CURRENT_RULES, ReaderRules
 from lakebed.model import Schema, schema_json
 from lakebed.model.encoding import strip_encoding
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError
-from lakebed.events.cursor import Cursor
+from lakebed.events.buffer_cursor import Cursor
 from lakebed.model import Schema
 from lakebed.model.encoding import strip_encoding
 

@@ -11,8 +11,8 @@ from lakebed.errors import CorruptMetadataError, LakebedError
 from lakebed.events import instant
 from lakebed.events.block import Block, block_hash, decode_block
 from lakebed.events.chain import BLOCKS, HEAD
+from lakebed.events.event_schema import CURRENT_RULES, ReaderRules
 from lakebed.events.multihash import Multihash
-from lakebed.events.schema import CURRENT_RULES, ReaderRules
 from lakebed.model import Schema, schema_json
 from lakebed.model.migration_rule import migration_problems
 

@@ -1,14 +1,14 @@
 """Evolution of schemas: changes as values, their evaluation, the difference of versions, plans, and applying them."""
 
 from lakebed.evolve.apply import AppliedPlan, AppliedTable, apply
-from lakebed.evolve.changes import Change, Move, MoveKind
-from lakebed.evolve.described import describe_changes
+from lakebed.evolve.describe_edits import describe_changes
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
 from lakebed.evolve.next_version import altered, evolved
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import plan_table
+from lakebed.evolve.schema_changes import Change, Move, MoveKind
 from lakebed.evolve.verdicts import Verdict
 
 __all__ = [

@@ -12,9 +12,9 @@ from typing import Any
 from lakebed.catalog.annotations import FORMAT
 from lakebed.catalog.table_schema import walk_fields
 from lakebed.convert.fit import bare, without_nullability
-from lakebed.evolve.nested import Fields
+from lakebed.evolve.nested_paths import Fields
 from lakebed.model.extra import DEFAULT, PAIMON_TYPE, canonical_json
-from lakebed.physical.types import DataField
+from lakebed.physical.paimon_types import DataField
 
 
 def follow(text: str, before: Fields, after: Fields) -> str:

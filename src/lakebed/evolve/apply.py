@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lakebed.catalog.branches import has_schema, has_snapshots
+from lakebed.catalog.branch_names import has_schema, has_snapshots
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from lakebed.evolve.changes import Path, problem
-from lakebed.evolve.nested import Fields, no_such_column
-from lakebed.physical.types import DataField
+from lakebed.evolve.nested_paths import Fields, no_such_column
+from lakebed.evolve.schema_changes import Path, problem
+from lakebed.physical.paimon_types import DataField
 
 
 class ColumnList:

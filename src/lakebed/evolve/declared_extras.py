@@ -14,8 +14,8 @@ from lakebed.convert.ddl import parse_ddl
 from lakebed.errors import ConversionError, ManifestError
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.read_step import read_json, stored_read
-from lakebed.manifest.system_columns import ROLES, system_column_problem, vocabulary_of
 from lakebed.manifest.table_manifest import ReadKind
+from lakebed.manifest.table_properties import ROLES, system_column_problem, vocabulary_of
 from lakebed.model import Extra
 from lakebed.model.extra import ODF_SYSTEM_COLUMN, READ, SYSTEM_COLUMN
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ManifestError
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.nested import Fields
+from lakebed.evolve.nested_paths import Fields
 from lakebed.physical import path_text
-from lakebed.physical.types import with_nullability
+from lakebed.physical.paimon_types import with_nullability
 
 if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest

@@ -12,7 +12,10 @@ from dataclasses import replace
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.changes import (
+from lakebed.evolve.diff_columns import Edit, EditKind, Gates, Step, level
+from lakebed.evolve.evaluate import evaluate_all
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import (
     Change,
     DropPrimaryKey,
     RemoveOption,
@@ -20,10 +23,7 @@ from lakebed.evolve.changes import (
     UpdateComment,
     problem,
 )
-from lakebed.evolve.diff_columns import Edit, EditKind, Gates, Step, level
-from lakebed.evolve.evaluate import evaluate_all
-from lakebed.evolve.nested import Fields
-from lakebed.physical.types import with_nullability
+from lakebed.physical.paimon_types import with_nullability
 
 
 def diff(base: TableSchema, target: TableSchema) -> tuple[Change, ...]:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.changes import (
+from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.evolve.schema_changes import (
     ELEMENT,
     VALUE,
     AddColumn,
@@ -25,9 +26,8 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     problem,
 )
-from lakebed.evolve.nested import Fields, without_ids
 from lakebed.physical import path_text
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     UNASSIGNED,
     Array,
     DataField,

@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakebed.errors import ValidationError
-from lakebed.evolve.changes import problem
-from lakebed.physical.render import type_line
-from lakebed.physical.types import Array, Binary, Blob, DataType, Map, VarBinary, Vector
+from lakebed.evolve.schema_changes import problem
+from lakebed.physical.paimon_types import Array, Binary, Blob, DataType, Map, VarBinary, Vector, type_line
 
 _BLOB_OPTIONS = {
     "__BLOB_FIELD": "blob-field",

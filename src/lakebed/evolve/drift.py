@@ -13,11 +13,11 @@ from typing import Any, TypeAlias
 
 from lakebed.catalog.annotations import annotation
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.evolve.changes import ELEMENT, VALUE, Path
-from lakebed.evolve.described import describe_changes
+from lakebed.evolve.describe_edits import describe_changes
 from lakebed.evolve.diff_columns import Edit, EditKind
-from lakebed.evolve.nested import Fields
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector, with_nullability
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, Vector, with_nullability
 
 #: From the table down to a column or to a type inside of it: ids of fields, and the steps into lists and maps.
 _Place: TypeAlias = tuple[int | str, ...]

@@ -6,17 +6,17 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.future_types import refuse_unknown_types
+from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.annotation_option import follow
-from lakebed.evolve.changes import Change, RemoveOption, SetOption
 from lakebed.evolve.earlier_versions import unreadable
+from lakebed.evolve.schema_changes import Change, RemoveOption, SetOption
 from lakebed.evolve.working_copy import WorkingCopy
-from lakebed.physical.types import with_nullability
+from lakebed.physical.paimon_types import with_nullability
 
 
 @dataclass(frozen=True, slots=True)

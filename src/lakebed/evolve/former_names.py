@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from lakebed.evolve.changes import ELEMENT, VALUE, Path
-from lakebed.evolve.nested import Fields
-from lakebed.physical.types import Array, DataType, Map, Row
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
+from lakebed.physical.paimon_types import Array, DataType, Map, Row
 
 FORMER_NAME = "LB6132"
 

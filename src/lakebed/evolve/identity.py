@@ -18,13 +18,13 @@ from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.convert.paimon import to_paimon
 from lakebed.diagnostics import Diagnostic, Position, near_names
 from lakebed.errors import ManifestError
-from lakebed.evolve.changes import ELEMENT, VALUE, Path
-from lakebed.evolve.nested import Fields
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.model import Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.physical import path_text
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, Vector
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, Vector
 
 _NO_MOVE = "a field cannot move into or out of a struct: declare a new one, and copy the values"
 

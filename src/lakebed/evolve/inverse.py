@@ -7,8 +7,9 @@ from typing import assert_never
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.casts import castable
-from lakebed.evolve.changes import (
+from lakebed.evolve.cast_rules import castable
+from lakebed.evolve.nested_paths import Fields, edit_siblings, index_of, locate
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -25,9 +26,8 @@ from lakebed.evolve.changes import (
     UpdateColumnType,
     UpdateComment,
 )
-from lakebed.evolve.nested import Fields, edit_siblings, index_of, locate
 from lakebed.evolve.working_copy import WorkingCopy
-from lakebed.physical.types import DataField
+from lakebed.physical.paimon_types import DataField
 
 
 def inverse(change: Change, before: TableSchema) -> Change | None:
@@ -124,7 +124,7 @@ def _place(fields: Fields, path: Path) -> Move:
 def _index(siblings: Fields, path: Path) -> int:
     at = index_of(siblings, path[-1])
     if at is None:
-        from lakebed.evolve.nested import no_such_column
+        from lakebed.evolve.nested_paths import no_such_column
 
         raise no_such_column(path, (f.name for f in siblings))
     return at

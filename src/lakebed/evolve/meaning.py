@@ -7,13 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakebed.evolve.changes import ELEMENT, VALUE, Path
 from lakebed.evolve.diff_columns import Edit, EditKind
-from lakebed.evolve.nested import Fields
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.model import Extra, Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, FIELD_ID, PAIMON_TYPE, RENAMED_FROM
-from lakebed.physical.types import Array, DataType, Map, Multiset, Row, Vector, equal_ignoring_nullability
+from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row, Vector, equal_ignoring_nullability
 
 #: Attributes that Paimon's columns say themselves, or that only say which column is meant.
 _ELSEWHERE = frozenset({DEFAULT, FIELD_ID, RENAMED_FROM, PAIMON_TYPE})

@@ -9,8 +9,8 @@ from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ValidationError
-from lakebed.evolve.nested import Fields, without_ids
-from lakebed.physical.types import UNASSIGNED
+from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.physical.paimon_types import UNASSIGNED
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

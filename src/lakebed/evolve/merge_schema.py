@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog.altering import alter
 from lakebed.catalog.annotations import OPTION, annotate, applied_version
-from lakebed.catalog.branches import has_snapshots
+from lakebed.catalog.branch_names import has_snapshots
 from lakebed.catalog.columns import Columns
 from lakebed.catalog.ids import assign
 from lakebed.catalog.names import TableName
@@ -21,18 +21,21 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
 from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.approvals import check_codes
-from lakebed.evolve.changes import Path
+from lakebed.evolve.describe_edits import summary
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.diff_columns import EditKind, Step
 from lakebed.evolve.directives import is_directive
 from lakebed.evolve.evaluate import evaluate, refuse_later
 from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
 from lakebed.evolve.meaning import Meanings, compare
-from lakebed.evolve.merged_meaning import merged_schema
-from lakebed.evolve.merging import Merged, MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.schema_changes import Path
+from lakebed.evolve.union_schema import Merged, MergeRules, MergeTypes, matched, merge_fields
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
-from lakebed.evolve.wording import summary
+from lakebed.model import Field, LogicalType, Schema, required
+from lakebed.model import types as logical
 from lakebed.physical import path_text
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
@@ -205,3 +208,51 @@ def _refuse_directives(merged: Merged) -> None:
                 for name in found
             )
         )
+
+
+def merged_schema(target: TableSchema, data: Schema | None, highest_before: int, rules: MergeRules) -> Schema:
+    """The declared schema of `target`; fields with ids above `highest_before` are new and mean what `data` says.
+
+    `data` holds the columns that were given as logical ones, None where none was.
+    """
+    known = target.logical
+    if data is None:
+        return known
+    return replace(known, fields=_Overlay(highest_before, rules).fields(target.fields, known.fields, data.fields))
+
+
+class _Overlay:
+    def __init__(self, highest_before: int, rules: MergeRules) -> None:
+        self._highest_before = highest_before
+        self._rules = rules
+
+    def fields(self, columns: Fields, known: tuple[Field, ...], data: tuple[Field, ...]) -> tuple[Field, ...]:
+        by_name: dict[str, Field] = {}
+        names = [c.name for c in columns]
+        for given in data:
+            for name in matched(given.name, names, self._rules):
+                by_name[name] = given
+        pairs = zip(columns, known, strict=True)
+        return tuple(self._field(column, member, by_name.get(column.name)) for column, member in pairs)
+
+    def _field(self, column: DataField, member: Field, given: Field | None) -> Field:
+        if given is None:
+            return member
+        if column.id > self._highest_before:
+            return Field(member.name, logical.Option(required(given.type)), given.extra)
+        return replace(member, type=self._type(column.type, member.type, given.type))
+
+    def _type(self, stored: DataType, known: LogicalType, given: LogicalType) -> LogicalType:
+        inside = self._inside(stored, required(known), required(given))
+        return logical.Option(inside) if isinstance(known, logical.Option) else inside
+
+    def _inside(self, stored: DataType, known: LogicalType, given: LogicalType) -> LogicalType:
+        match stored, known, given:
+            case Row(), logical.Struct(), logical.Struct():
+                return replace(known, fields=self.fields(stored.fields, known.fields, given.fields))
+            case Array(), logical.List(), logical.List():
+                return replace(known, item_type=self._type(stored.element, known.item_type, given.item_type))
+            case Map(), logical.Map(), logical.Map():
+                return replace(known, value_type=self._type(stored.value, known.value_type, given.value_type))
+            case _:
+                return known

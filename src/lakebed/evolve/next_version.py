@@ -10,10 +10,10 @@ from lakebed.catalog.columns import to_data_type
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, ValidationError
-from lakebed.evolve.changes import AddColumn, Change, UpdateColumnType, from_json
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.evaluate import evaluate
-from lakebed.physical.types import DataField
+from lakebed.evolve.schema_changes import AddColumn, Change, UpdateColumnType, from_json
+from lakebed.physical.paimon_types import DataField
 
 
 def evolved(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from lakebed.errors import ValidationError
-from lakebed.evolve.changes import problem
+from lakebed.evolve.schema_changes import problem
 
 NULL_TO_NOT_NULL_DISABLED = "alter-column-null-to-not-null.disabled"
 EXPLICIT_CASTING_DISABLED = "disable-explicit-type-casting"

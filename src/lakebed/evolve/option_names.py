@@ -13,8 +13,8 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
-from lakebed.evolve.changes import ELEMENT, VALUE, Path
-from lakebed.physical.types import Array, Blob, DataField, DataType, Map, Vector
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
+from lakebed.physical.paimon_types import Array, Blob, DataField, DataType, Map, Vector
 
 BLOB_LISTS = ("blob-field", "blob-descriptor-field", "blob-view-field", "blob.stored-descriptor-fields")
 VECTOR_LIST = "vector-field"

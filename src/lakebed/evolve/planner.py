@@ -13,9 +13,9 @@ from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
+from lakebed.evolve.describe_edits import before_and_after, summary
 from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.drift import Drift, Outside
@@ -23,18 +23,17 @@ from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify, identify_new
-from lakebed.evolve.look_alikes import look_alikes
 from lakebed.evolve.meaning import Meanings, compare
-from lakebed.evolve.nested import Fields, locate
+from lakebed.evolve.nested_paths import Fields, locate
 from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import PlannedChange, TablePlan
+from lakebed.evolve.possible_renames import look_alikes
+from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, undoing
-from lakebed.evolve.wording import before_and_after, summary
 from lakebed.model import Schema
 from lakebed.physical import path_text
-from lakebed.physical.render import type_line
-from lakebed.physical.types import DataField, Map
+from lakebed.physical.paimon_types import DataField, Map, type_line
 
 if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.changes import Path
+from lakebed.evolve.cast_rules import Effect, declared_effect, stored_effect
 from lakebed.evolve.diff_columns import Edit, EditKind
-from lakebed.evolve.lossless import Effect, declared_effect, stored_effect
 from lakebed.evolve.meaning import Meanings
+from lakebed.evolve.schema_changes import Path
 from lakebed.model import LogicalType, required
-from lakebed.physical.types import MAX_LENGTH, Binary, Char, DataType, VarBinary, VarChar
+from lakebed.physical.paimon_types import MAX_LENGTH, Binary, Char, DataType, VarBinary, VarChar
 
 
 class Verdict(StrEnum):

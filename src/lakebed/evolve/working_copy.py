@@ -12,8 +12,17 @@ from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import near_names
 from lakebed.errors import ValidationError
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.casts import castable
-from lakebed.evolve.changes import (
+from lakebed.evolve.cast_rules import castable
+from lakebed.evolve.column_list import ColumnList
+from lakebed.evolve.directives import directed, is_directive
+from lakebed.evolve.nested_paths import (
+    Fields,
+    edit_siblings,
+    edit_type,
+    without_ids,
+)
+from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
+from lakebed.evolve.schema_changes import (
     AddColumn,
     Change,
     DropColumn,
@@ -33,18 +42,15 @@ from lakebed.evolve.changes import (
     path_of,
     problem,
 )
-from lakebed.evolve.column_list import ColumnList
-from lakebed.evolve.directives import directed, is_directive
-from lakebed.evolve.nested import (
-    Fields,
-    edit_siblings,
-    edit_type,
-    without_ids,
-)
-from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
 from lakebed.physical import path_text
-from lakebed.physical.render import type_line
-from lakebed.physical.types import UNASSIGNED, DataField, DataType, equal_ignoring_nullability, with_nullability
+from lakebed.physical.paimon_types import (
+    UNASSIGNED,
+    DataField,
+    DataType,
+    equal_ignoring_nullability,
+    type_line,
+    with_nullability,
+)
 
 
 @dataclass(slots=True)

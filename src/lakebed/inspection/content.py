@@ -12,17 +12,24 @@ from typing import Any
 
 from lakebed.catalog import SchemaManager, TableSchema
 from lakebed.errors import UnsupportedError
-from lakebed.inspection.moments import wall_clock
-from lakebed.physical.types import DataType, with_nullability
+from lakebed.format import binary_row
+from lakebed.format.live_files import (
+    DataFile,
+    data_files,
+    entries_of,
+    live_entries,
+    partition_types,
+    snapshot_manifests,
+)
+from lakebed.format.manifest import FileSource
+from lakebed.format.merge_plan import key_types
+from lakebed.format.partition import DEFAULT_NAME
+from lakebed.format.snapshot import Snapshot
+from lakebed.format.statistics import file_statistics
+from lakebed.format.value_text import cast_text
+from lakebed.inspection.system_table import wall_clock
+from lakebed.physical.paimon_types import DataType, with_nullability
 from lakebed.store.base import Store
-from lakebed.table import binary_row
-from lakebed.table.manifest import FileSource
-from lakebed.table.merge_plan import key_types
-from lakebed.table.partition import DEFAULT_NAME
-from lakebed.table.scan import DataFile, data_files, entries_of, live_entries, partition_types, snapshot_manifests
-from lakebed.table.snapshot import Snapshot
-from lakebed.table.statistics import file_statistics
-from lakebed.table.value_text import cast_text
 
 _Rows = Iterator[tuple[Any, ...]]
 

@@ -10,13 +10,12 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from lakebed.catalog import SchemaManager, TableSchema
+from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.content import buckets, files, manifests, partitions
-from lakebed.inspection.moments import wall_clock
-from lakebed.inspection.system_table import OF_A_STATE, SystemTable, columns_of
+from lakebed.inspection.system_table import OF_A_STATE, SystemTable, columns_of, wall_clock
 from lakebed.maintenance.branches import Branches
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.tags import Tags
-from lakebed.table.snapshot import Snapshot
 
 _Rows = Iterator[tuple[Any, ...]]
 

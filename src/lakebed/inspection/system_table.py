@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import UTC, datetime, tzinfo
 from typing import Any
 
 from lakebed.catalog import TableRef
 from lakebed.catalog.names import SYSTEM_TABLES, split_system_table
 from lakebed.diagnostics import near_names
-from lakebed.errors import NotFoundError, UnsupportedError
+from lakebed.errors import NotFoundError, UnsupportedError, warn
 from lakebed.physical import parse
-from lakebed.physical.types import DataField
+from lakebed.physical.paimon_types import DataField
 
 _ID, _TEXT, _TIME = "BIGINT NOT NULL", "STRING NOT NULL", "TIMESTAMP(3)"
 _SIZES = (("record_count", _ID), ("file_size_in_bytes", _ID), ("file_count", _ID), ("last_update_time", _TIME))
@@ -155,3 +156,22 @@ class SystemTableRef:
             found=system,
             suggestions=near_names(system, NAMES),
         )
+
+
+def wall_clock(millis: int, zone: tzinfo, source: str) -> datetime | None:
+    """The wall clock of the zone, without one; None, with a `LakebedWarning`, outside of the years 1 to 9999.
+
+    `source` says in a message whose moment it is. What another engine wrote as a time need not be one.
+    """
+    try:
+        return datetime.fromtimestamp(millis / 1000, UTC).astimezone(zone).replace(tzinfo=None)
+    except (ValueError, OverflowError, OSError):
+        warn(
+            "LB5081",
+            f"{source}: {millis} milliseconds since 1970 are no time of the years 1 to 9999; it is shown as NULL",
+            path=source,
+            expected="a time of the years 1 to 9999",
+            found=str(millis),
+            remedy="if the file was edited or is damaged, restore it from a copy of the warehouse",
+        )
+        return None

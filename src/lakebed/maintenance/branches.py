@@ -13,13 +13,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog import TableName
-from lakebed.catalog.branches import INCOMPLETE, branch_names
+from lakebed.catalog.branch_names import INCOMPLETE, branch_names
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
 from lakebed.maintenance.fast_forward import FastForward, fast_forward
-from lakebed.maintenance.names import check_new_name
 from lakebed.maintenance.place import Place
+from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import ReferenceKind, References, State
 from lakebed.maintenance.tags import Tags, snapshot_bytes
 from lakebed.store import DirectoryStore, temporary

@@ -17,14 +17,14 @@ from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
+from lakebed.format.deletion_vectors import read_index_manifest
+from lakebed.format.snapshot import Snapshot
 from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import temporary
 from lakebed.store.base import Entry, Store
 from lakebed.store.inside import Inside
-from lakebed.table.deletion_vectors import read_index_manifest
-from lakebed.table.snapshot import Snapshot
 
 DEFAULT_MIN_AGE = timedelta(days=1)
 

@@ -9,10 +9,10 @@ from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
+from lakebed.format.snapshot import SnapshotManager
 from lakebed.store.afterwards import afterwards
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
-from lakebed.table.snapshot import SnapshotManager
 
 NOT_A_PLACE = "LB3668"
 

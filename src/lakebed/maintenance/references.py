@@ -16,9 +16,9 @@ from typing import Any
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
+from lakebed.format.manifest import ManifestFileMeta, read_list, read_manifest
+from lakebed.format.snapshot import Snapshot, SnapshotManager, loads
 from lakebed.store.base import Store
-from lakebed.table.manifest import ManifestFileMeta, read_list, read_manifest
-from lakebed.table.snapshot import Snapshot, SnapshotManager, loads
 
 UNREADABLE = "LB3664"
 

@@ -14,11 +14,11 @@ from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
+from lakebed.format.snapshot import Snapshot
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import Reference, References, changelogs, summary, unreadable
 from lakebed.maintenance.tags import refuse_needed, snapshot_bytes
 from lakebed.maintenance.versions import put_back
-from lakebed.table.snapshot import Snapshot
 
 REFERRED = "LB3660"
 LATER_TAGS = "LB3661"

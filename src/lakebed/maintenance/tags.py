@@ -23,12 +23,12 @@ from lakebed.errors import (
     StoreError,
     UsageError,
 )
-from lakebed.maintenance.names import check_new_name
+from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.maintenance.place import Place
+from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import References
 from lakebed.store.afterwards import warn_undone
 from lakebed.store.obstacles import refuse_obstacle
-from lakebed.table.snapshot import Snapshot, SnapshotManager
 
 NO_SUCH_TAG = "LB5004"
 TAG_EXISTS = "LB3657"

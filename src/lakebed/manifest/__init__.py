@@ -1,7 +1,6 @@
 """Manifests: YAML that declares tables, read with positions and all problems at once, and written canonically."""
 
-from lakebed.manifest.encode import dump_table
-from lakebed.manifest.infer import table_manifest_of
+from lakebed.manifest.encode_manifest import dump_table, table_manifest_of
 from lakebed.manifest.load import load_all, load_manifest, parse_manifest
 from lakebed.manifest.table_manifest import (
     Compatibility,

@@ -13,8 +13,8 @@ from functools import partial
 
 from lakebed.diagnostics import Severity, near_names
 from lakebed.errors import ConversionError
-from lakebed.manifest.json_values import json_value
-from lakebed.manifest.literals import literal_for
+from lakebed.manifest.column_values import literal_for
+from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
 from lakebed.manifest.problems import FieldPath, Problems, path_text
 from lakebed.manifest.properties import wrong_shape

@@ -13,13 +13,6 @@ from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
 from lakebed.manifest.read_step import decode_read
-from lakebed.manifest.system_columns import (
-    ROLES,
-    decode_system_columns,
-    system_column_problem,
-    vocabulary_of,
-    with_system_columns,
-)
 from lakebed.manifest.table_manifest import (
     Compatibility,
     SourceKind,
@@ -29,11 +22,16 @@ from lakebed.manifest.table_manifest import (
 )
 from lakebed.manifest.table_names import DEFAULT_DATABASE, QUARANTINE_SUFFIX, join_table_name, split_table_name
 from lakebed.manifest.table_properties import (
+    ROLES,
     check_keys,
     decode_keys,
     decode_patterns,
+    decode_system_columns,
     decode_text_map,
     option_positions,
+    system_column_problem,
+    vocabulary_of,
+    with_system_columns,
 )
 from lakebed.model import required
 

@@ -21,9 +21,9 @@ from lakebed.manifest.text_patches import YamlText, entry, flow_text, value_text
 from lakebed.manifest.yaml_text import text_scalar
 from lakebed.model import Field, LogicalType
 from lakebed.model import types as logical
-from lakebed.model.attributes import without_attributes
+from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import DESCRIPTION, FIELD_ID, RENAMED_FROM, Extra
-from lakebed.model.schema import type_json
+from lakebed.model.types import type_json
 
 CANNOT, DIFFERS = "LB1630", "LB1631"
 #: They say which stored column is meant, not what it is like; an edit leaves those that are there.

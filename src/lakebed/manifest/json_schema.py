@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from lakebed.manifest.json_schema_parts import KEYS, NAME, PATTERNS, TEXT, TEXT_MAP, Json, definitions, one_of_names
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
 from lakebed.manifest.read_step import DATE_PATTERNS, STEP_PROPERTIES
-from lakebed.manifest.system_columns import AUTO
 from lakebed.manifest.table_manifest import Compatibility, ReadKind, SystemColumns, Vocabulary
+from lakebed.manifest.table_properties import AUTO
 
 if TYPE_CHECKING:
     from lakebed.manifest.attribute_registry import AttributeRegistry

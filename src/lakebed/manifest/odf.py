@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass
 
 from lakebed.diagnostics import near_names
-from lakebed.manifest.json_values import json_value
+from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings, wrong_shape

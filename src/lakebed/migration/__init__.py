@@ -9,8 +9,8 @@ Everything is planned and judged before anything is written; the source is only 
 from __future__ import annotations
 
 from lakebed.migration.inference import Inference, Step, infer
-from lakebed.migration.plan import MigrationPlan, RowFile, State, TableMigration
-from lakebed.migration.planner import plan_migration
+from lakebed.migration.migration_plan import MigrationPlan, RowFile, State, TableMigration
+from lakebed.migration.migration_planner import plan_migration
 from lakebed.migration.publish import MigratedTable, MigrationResult, migrate
 from lakebed.migration.renames import Rename
 

@@ -17,11 +17,10 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedError
-from lakebed.evolve.look_alikes import resembling
 from lakebed.evolve.next_version import evolved
+from lakebed.evolve.possible_renames import resembling
 from lakebed.migration.renames import BAD_RENAME, Rename
-from lakebed.physical.render import type_line
-from lakebed.physical.types import UNASSIGNED, DataField, DataType, with_nullability
+from lakebed.physical.paimon_types import UNASSIGNED, DataField, DataType, type_line, with_nullability
 
 CANNOT_FOLLOW = "LB3754"
 RELAXED = "LB3760"

@@ -15,15 +15,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog import schema_file
-from lakebed.catalog.branches import has_schema
+from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, PathFactory
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, StoreError
-from lakebed.migration.plan import MigrationPlan, RowFile, State, TableMigration, count
-from lakebed.migration.source import read_source
+from lakebed.migration.migration_plan import MigrationPlan, RowFile, State, TableMigration, count
+from lakebed.migration.mini_source import read_source
 from lakebed.store import DirectoryStore, Store, temporary
 from lakebed.store.inside import Inside
 

@@ -1,8 +1,7 @@
 """The logical schema: the 24 ODF types, fields, schemas and their attributes. Pure, standard library only."""
 
 from lakebed.model.extra import Extra, JsonValue, canonical_json
-from lakebed.model.normal_form import normalize
-from lakebed.model.schema import Field, Schema, field_json, schema_json, type_json
+from lakebed.model.from_json import normalize
 from lakebed.model.types import (
     BY_KIND,
     Binary,
@@ -10,6 +9,7 @@ from lakebed.model.types import (
     Date,
     Decimal,
     Duration,
+    Field,
     Float16,
     Float32,
     Float64,
@@ -22,6 +22,7 @@ from lakebed.model.types import (
     Map,
     Null,
     Option,
+    Schema,
     String,
     Struct,
     Time,
@@ -31,8 +32,11 @@ from lakebed.model.types import (
     UInt16,
     UInt32,
     UInt64,
+    field_json,
     optional,
     required,
+    schema_json,
+    type_json,
 )
 
 __all__ = [

@@ -14,7 +14,7 @@ from typing import Any, Protocol, TypeAlias
 from lakebed.model.differences import Difference, DifferenceKind, Party, differences
 from lakebed.model.encoding import is_encoding
 from lakebed.model.extra import DESCRIPTION
-from lakebed.model.schema import Schema
+from lakebed.model.types import Schema
 
 
 class Likeness(StrEnum):

@@ -5,8 +5,11 @@ They are kept in `extra` so that conversions lose nothing, and left out where a 
 
 from __future__ import annotations
 
-from lakebed.model.attributes import without_attributes
-from lakebed.model.schema import Schema
+from collections.abc import Collection
+from dataclasses import replace
+
+from lakebed.model.extra import Extra
+from lakebed.model.types import Field, List, LogicalType, Map, Option, Schema, Struct
 
 BUFFER_ENCODING = "arrow.apache.org/bufferEncoding"
 DATE_ENCODING = "arrow.apache.org/dateEncoding"
@@ -28,3 +31,31 @@ def strip_encoding(schema: Schema) -> Schema:
     All other attributes stay, those of the schema itself included. A stripped schema comes back as it is.
     """
     return without_attributes(schema, ENCODING_KEYS)
+
+
+def without_attributes(schema: Schema, keys: Collection[str]) -> Schema:
+    """The schema whose fields, at every depth, do not have these attributes; those of the schema itself stay."""
+    return replace(schema, fields=_fields(schema.fields, keys))
+
+
+def _fields(fields: tuple[Field, ...], keys: Collection[str]) -> tuple[Field, ...]:
+    return tuple(Field(f.name, _type(f.type, keys), _without(f.extra, keys)) for f in fields)
+
+
+def _without(extra: Extra, keys: Collection[str]) -> Extra:
+    found = [key for key in extra if key in keys]
+    return extra.without(*found) if found else extra
+
+
+def _type(type_: LogicalType, keys: Collection[str]) -> LogicalType:
+    match type_:
+        case Struct():
+            return Struct(_fields(type_.fields, keys))
+        case List():
+            return replace(type_, item_type=_type(type_.item_type, keys))
+        case Map():
+            return replace(type_, key_type=_type(type_.key_type, keys), value_type=_type(type_.value_type, keys))
+        case Option():
+            return Option(_type(type_.inner, keys))
+        case _:
+            return type_

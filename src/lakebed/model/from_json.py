@@ -6,14 +6,14 @@ Manifests, which need positions and all their problems at once, have a decoder o
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import ConversionError
 from lakebed.model import types as logical
 from lakebed.model.extra import Extra
-from lakebed.model.schema import Field
-from lakebed.model.types import BY_KIND, LogicalType, TimeUnit
+from lakebed.model.types import BY_KIND, Field, LogicalType, Schema, TimeUnit, field_json
 
 _TYPE, _FIELDS, _NUMBER, _FLAG, _UNIT, _TEXT = "type", "fields", "number", "flag", "unit", "text"
 
@@ -91,3 +91,11 @@ def _parameter(value: Any, holds: str, where: str, depth: int) -> Any:
 
 def _error(message: str, suggestions: tuple[str, ...] = ()) -> ConversionError:
     return ConversionError(Diagnostic("LB2112", message, suggestions=suggestions))
+
+
+def normalize(schema: Schema) -> Schema:
+    """The schema without units, zones and `keysSorted` that equal their default, at every depth.
+
+    The result equals `schema`, since equality knows the defaults; of equal schemas the normal forms print alike.
+    """
+    return replace(schema, fields=tuple(field_from_json(field_json(f, normalize=True)) for f in schema.fields))

@@ -86,7 +86,7 @@ def extended_type(extra: Extra) -> ExtendedType | None:
 
 def extended_type_json(type_: ExtendedType) -> dict[str, Any]:
     """The value of the attribute, in the long form."""
-    from lakebed.model.schema import type_json
+    from lakebed.model.types import type_json
 
     match type_:
         case Core():

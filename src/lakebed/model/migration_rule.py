@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.model.differences import Difference, DifferenceKind, differences
-from lakebed.model.schema import Field, Schema, type_json
+from lakebed.model.types import Field, Schema, type_json
 
 _OPTIONALITY = frozenset({DifferenceKind.BECAME_OPTIONAL, DifferenceKind.BECAME_REQUIRED})
 _FREE = frozenset({DifferenceKind.ATTRIBUTE, DifferenceKind.SCHEMA_ATTRIBUTE, DifferenceKind.REORDERED})

@@ -9,9 +9,7 @@ from typing import Any
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import TypeTextError
 from lakebed.physical.json_form import TypeReader, Unknowns, parse_json
-from lakebed.physical.render import path_text, type_json, type_line, type_text
-from lakebed.physical.text import parse_text
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     BYTES,
     FIRST_SYSTEM_ID,
     MAX_LENGTH,
@@ -46,8 +44,13 @@ from lakebed.physical.types import (
     Variant,
     Vector,
     equal_ignoring_nullability,
+    path_text,
+    type_json,
+    type_line,
+    type_text,
     with_nullability,
 )
+from lakebed.physical.text import parse_text
 
 __all__ = [
     "BYTES",

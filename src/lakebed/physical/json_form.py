@@ -16,9 +16,7 @@ from typing import Any, Literal, TypeAlias
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import TypeTextError
-from lakebed.physical.render import path_text
-from lakebed.physical.text import UNKNOWN_TYPE, VECTOR_ELEMENTS, parse_text
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     STRING,
     UNASSIGNED,
@@ -30,7 +28,9 @@ from lakebed.physical.types import (
     Row,
     Unknown,
     Vector,
+    path_text,
 )
+from lakebed.physical.text import UNKNOWN_TYPE, VECTOR_ELEMENTS, parse_text
 
 #: What to do with a type keyword that this version does not know.
 Unknowns: TypeAlias = Literal["keep", "error"]

@@ -15,8 +15,7 @@ from typing import Any
 
 from lakebed.diagnostics import near_names
 from lakebed.errors import TypeTextError
-from lakebed.physical.tokens import Kind, Token, failure, tokens
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     Array,
     BigInt,
@@ -44,6 +43,7 @@ from lakebed.physical.types import (
     Vector,
     with_nullability,
 )
+from lakebed.physical.tokens import Kind, Token, failure, tokens
 
 #: The code of a type keyword that this version does not know; the reader of schema files keeps such a type.
 UNKNOWN_TYPE = "LB2002"

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
-from lakebed.history import History, Version
-from lakebed.render.moments import time_text
+from lakebed.format.snapshot import Snapshot
+from lakebed.inspection.history import History, Version
+from lakebed.render.iso_times import time_text
 from lakebed.render.terminal import one_line, wrapped
-from lakebed.table.snapshot import Snapshot
 
 _INDENT = " " * len("2013-01-01 00:00:00  ")
 

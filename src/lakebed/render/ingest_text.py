@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lakebed.catalog import TableName
 
 if TYPE_CHECKING:
-    from lakebed.spark.runs import IngestResult
-    from lakebed.spark.source_listing import LeftOut
+    from lakebed.ingest.run_history import IngestResult
+    from lakebed.ingest.sources.source_listing import LeftOut
 
 #: How many files a list names.
 _SHOWN = 10

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from lakebed.render.moments import time_text
+from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 
 if TYPE_CHECKING:
-    from lakebed.history import TableState
+    from lakebed.inspection.history import TableState
 
 
 def listing_text(states: Sequence[TableState], time_zone: str, *, width: int | None = None) -> str:

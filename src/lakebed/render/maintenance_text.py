@@ -12,7 +12,7 @@ from lakebed.maintenance.orphans import OrphanReport
 from lakebed.maintenance.rollback import RollBack
 from lakebed.maintenance.tags import Tag
 from lakebed.maintenance.versions import VersionReport
-from lakebed.render.moments import time_text
+from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 

@@ -9,14 +9,14 @@ import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakebed.migration.plan import State, count
-from lakebed.physical.render import type_line
+from lakebed.migration.migration_plan import State, count
+from lakebed.physical.paimon_types import type_line
 from lakebed.render.terminal import one_line, plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema
     from lakebed.migration.inference import Step
-    from lakebed.migration.plan import MigrationPlan, TableMigration
+    from lakebed.migration.migration_plan import MigrationPlan, TableMigration
     from lakebed.migration.publish import MigratedTable, MigrationResult
 
 _INDENT = " " * 12

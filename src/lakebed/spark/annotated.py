@@ -11,7 +11,7 @@ from pyspark.sql.types import StructType
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import column_metadata, has_nested_metadata, with_metadata
 from lakebed.model import Schema
-from lakebed.spark.addresses import quote_name
+from lakebed.spark.sql_names import quote_name
 
 
 def annotated(spark: SparkSession, rows: DataFrame, schema: TableSchema, beside: Sequence[str] = ()) -> DataFrame:

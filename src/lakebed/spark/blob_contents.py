@@ -10,9 +10,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.types import BinaryType
 
 from lakebed.errors import UsageError
+from lakebed.format.blob_columns import read_blob
 from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store
-from lakebed.table.blob_columns import read_blob
 
 #: About how many bytes of contents go on together.
 _BYTES = 16 << 20

@@ -9,14 +9,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
+from lakebed.arrow.arrow_schema import to_arrow_schema
+from lakebed.arrow.blob_file import PLACEHOLDER, Place, Placeholder, blob_places, index_size
+from lakebed.arrow.blob_values import IS_PLACEHOLDER
+from lakebed.arrow.decode_files import ORDINAL, POSITION
 from lakebed.errors import CorruptMetadataError
-from lakebed.spark.decoders.arrow_schema import to_arrow_schema
-from lakebed.spark.decoders.blob_file import PLACEHOLDER, Place, Placeholder, blob_places, index_size
-from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
-from lakebed.spark.decoders.decode import ORDINAL, POSITION
+from lakebed.format.blob_columns import BlobDescriptor
 from lakebed.spark.scan import ScanFile, Scanned
 from lakebed.store.base import Store
-from lakebed.table.blob_columns import BlobDescriptor
 
 #: Enough for the index of most files in one read.
 _FIRST_READ = 64 * 1024

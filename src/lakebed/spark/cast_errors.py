@@ -15,20 +15,19 @@ from pyspark.sql import types as spark_types
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
-from lakebed.physical.render import type_line
-from lakebed.physical.types import Array, DataField, DataType, Map, Row
-from lakebed.spark.addresses import quote_name
+from lakebed.format.file_columns import stored_fields
+from lakebed.format.live_files import DataFile, plan_files
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row, type_line
+from lakebed.read.travel import SchemaChoice, TableState, Travel, resolve
+from lakebed.read.unknown_types import without_unknown
 from lakebed.spark.casts import cast_fails
 from lakebed.spark.casts.conversion import shown
 from lakebed.spark.file_rows import FileRows, StoredRows
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.spark_errors import jvm_looked_at
-from lakebed.spark.travel import SchemaChoice, TableState, Travel, resolve
-from lakebed.spark.unknown_types import without_unknown
+from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
-from lakebed.table.file_columns import stored_fields
-from lakebed.table.scan import DataFile, plan_files
 
 SCHEMA = spark_types.StructType(
     [

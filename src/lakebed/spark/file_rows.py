@@ -7,7 +7,7 @@ of row ranges with the columns of `System` beside the table's own.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cache, cached_property, reduce
@@ -17,18 +17,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.arrow.blob_values import IS_PLACEHOLDER
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_schema
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import Array, DataField, Map, Multiset, Row, Unknown
-from lakebed.spark.addresses import quote_name
+from lakebed.format.deletion_vectors import read_positions
+from lakebed.format.file_columns import stored_fields
+from lakebed.format.live_files import DataFile
+from lakebed.format.table_options import is_set
+from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown, outer_rows
 from lakebed.spark.blob_places import described
-from lakebed.spark.decoders.blob_values import IS_PLACEHOLDER
-from lakebed.spark.leaves import Changes, with_changes
-from lakebed.spark.lookup import by_number
-from lakebed.spark.name_case import check_case
-from lakebed.spark.orc_clocks import (
+from lakebed.spark.map_leaves import Changes, with_changes
+from lakebed.spark.orc_values import (
     LEGACY_INSTANTS,
     holds_instants,
     jvm_zone,
@@ -42,7 +43,7 @@ from lakebed.spark.orc_clocks import (
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
 from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
-from lakebed.spark.pushdown import shielded
+from lakebed.spark.push_down import shielded
 from lakebed.spark.reach import check_reach
 from lakebed.spark.scan import (
     NATIVE,
@@ -55,12 +56,9 @@ from lakebed.spark.scan import (
     scan,
     without_deleted,
 )
+from lakebed.spark.sql_names import by_number, quote_name
 from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store
-from lakebed.table.deletion_vectors import read_positions
-from lakebed.table.file_columns import stored_fields
-from lakebed.table.options import is_set
-from lakebed.table.scan import DataFile
 
 
 class System(StrEnum):
@@ -358,3 +356,27 @@ def _key_field(schema: TableSchema, key: str) -> DataField:
     if field is None:
         raise UnsupportedError.of("LB6705", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
     return field
+
+
+def check_case(spark: SparkSession, schema: TableSchema) -> None:
+    """Names that differ only in case need a session that tells them apart."""
+    if (spark.conf.get("spark.sql.caseSensitive", "false") or "false").lower() == "true":
+        return
+    for names, path in _sibling_names(schema.fields, ""):
+        folded: dict[str, str] = {}
+        for name in names:
+            other = folded.setdefault(name.casefold(), name)
+            if other != name:
+                raise UnsupportedError.of(
+                    "LB6706",
+                    f"columns {path + other!r} and {path + name!r} of schema {schema.id} differ only in case",
+                    path=path + name,
+                    remedy="set spark.sql.caseSensitive=true in the Spark session",
+                )
+
+
+def _sibling_names(fields: Sequence[DataField], path: str) -> Iterable[tuple[list[str], str]]:
+    yield [f.name for f in fields], path
+    for field in fields:
+        for inner in outer_rows(field.type):
+            yield from _sibling_names(inner.fields, f"{path}{field.name}.")

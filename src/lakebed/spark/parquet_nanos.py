@@ -12,13 +12,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.errors import UnsupportedError
-from lakebed.physical.types import DataField, DataType, LocalZonedTimestamp, Timestamp
+from lakebed.format.parquet_footer import read_footer
+from lakebed.format.support import holds_nanoseconds
+from lakebed.physical.paimon_types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
 from lakebed.spark.footers import of_each_file
-from lakebed.spark.leaves import Change
+from lakebed.spark.map_leaves import Change
 from lakebed.store.base import Store
-from lakebed.table.parquet_footer import read_footer
-from lakebed.table.support import holds_nanoseconds
 
 _MAX_MICROS = 6
 

@@ -10,7 +10,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.convert.spark import scan_type
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     BigInt,
     Boolean,
     DataType,
@@ -22,7 +22,7 @@ from lakebed.physical.types import (
     Timestamp,
     TinyInt,
 )
-from lakebed.spark.lookup import by_number
+from lakebed.spark.sql_names import by_number
 
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 
@@ -32,7 +32,7 @@ def partition_columns(
 ) -> tuple[Column, ...]:
     """One column a partition key.
 
-    `partitions` are the distinct partition rows in internal values (see `lakebed.table.binary_row`); `ordinal` is the
+    `partitions` are the distinct partition rows in internal values (see `lakebed.format.binary_row`); `ordinal` is the
     column that says, for each row, which of them it belongs to.
     """
     if not types:

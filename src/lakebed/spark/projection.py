@@ -15,8 +15,7 @@ from pyspark.sql import functions as F
 
 from lakebed.convert.spark import scan_type
 from lakebed.errors import CorruptMetadataError
-from lakebed.physical.render import type_line
-from lakebed.physical.types import Array, DataField, DataType, Map, Multiset, Row, with_nullability
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, type_line, with_nullability
 from lakebed.spark.casts import cast_column
 
 

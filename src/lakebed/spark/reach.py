@@ -9,9 +9,9 @@ from weakref import WeakKeyDictionary
 from pyspark.sql import SparkSession
 
 from lakebed.errors import UnsupportedError
-from lakebed.spark.addresses import spark_pattern
 from lakebed.spark.scan import is_connect
 from lakebed.spark.spark_errors import cause_of, is_sparks
+from lakebed.spark.sql_names import spark_pattern
 
 #: What a Spark needs to open URLs, by their schemes.
 _CONNECTORS = {

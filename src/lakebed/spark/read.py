@@ -1,6 +1,6 @@
 """Reading a table as a DataFrame under one schema, whatever schema each file was written under.
 
-Metadata is read in Python: `lakebed.pruning.read_plan` says which files of a snapshot are needed and what they are to
+Metadata is read in Python: `lakebed.read.read_plan` says which files of a snapshot are needed and what they are to
 the table. Rows are Spark's: `file_rows` reads files; what a kind of table does beyond that is built upon it. Filters
 and column pruning reach the scans, since a projection is plain expressions over columns.
 """
@@ -12,30 +12,31 @@ from functools import partial, reduce
 from typing import assert_never
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import scan_schema
+from lakebed.convert.spark import scan_schema, scan_type
 from lakebed.errors import UsageError
-from lakebed.physical.types import Blob
-from lakebed.pruning.read_plan import Plain, ReadPlan
+from lakebed.format.blob_columns import holds_blobs, refuse_blobs
+from lakebed.format.merge_plan import MergePlan
+from lakebed.format.row_ranges import RangePlan
+from lakebed.physical.paimon_types import Blob
+from lakebed.read.fallback_branch import branch_column
+from lakebed.read.planned_read import Condition, PlannedState, condition, planned_read
+from lakebed.read.read_plan import Plain, ReadPlan
+from lakebed.read.travel import SchemaChoice, TableState, Travel
 from lakebed.spark.annotated import annotated
-from lakebed.spark.fallback_rows import like
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.merge import merged
-from lakebed.spark.page_checksums import checksum_failures
-from lakebed.spark.planned import Condition, PlannedState, condition, planned_read
 from lakebed.spark.projection import CastRules
+from lakebed.spark.row_merge.merge import merged
 from lakebed.spark.row_parts import put_together
 from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
-from lakebed.spark.spark_errors import jvm_looked_at
-from lakebed.spark.travel import SchemaChoice, TableState, Travel
+from lakebed.spark.spark_errors import checksum_failures, jvm_looked_at
+from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
-from lakebed.table.blob_columns import holds_blobs, refuse_blobs
-from lakebed.table.merge_plan import MergePlan
-from lakebed.table.row_ranges import RangePlan
 
 #: What rows hold of a blob.
 CONTENT, DESCRIPTOR = "content", "descriptor"
@@ -170,3 +171,16 @@ def rows_of_plan(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata
 def _union(plain: DataFrame | None, made: DataFrame | None) -> DataFrame:
     frames = [frame for frame in (plain, made) if frame is not None]
     return reduce(DataFrame.union, frames)
+
+
+def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame:
+    """Rows of the fallback branch as columns of the main branch, by name; a column that it lacks is NULL.
+
+    Raises UnsupportedError for a column of another type.
+    """
+    columns = []
+    for field in wanted.fields:
+        lacks = branch_column(field, schema) is None
+        value = F.lit(None).cast(scan_type(field.type)) if lacks else F.col(quote_name(field.name))
+        columns.append(value.alias(field.name))
+    return rows.select(*columns)

@@ -9,16 +9,15 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.physical.types import DataField
-from lakebed.spark.addresses import quote_name
+from lakebed.format.deletion_vectors import read_positions
+from lakebed.format.file_columns import doubtful_fields, stored_fields
+from lakebed.format.live_files import DataFile
+from lakebed.format.row_ranges import column_sequence, first_row_id, is_blob_file
+from lakebed.physical.paimon_types import DataField
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.lookup import by_number
 from lakebed.spark.row_tracking import stored_or_known
+from lakebed.spark.sql_names import by_number, quote_name
 from lakebed.store.base import Store
-from lakebed.table.deletion_vectors import read_positions
-from lakebed.table.file_columns import doubtful_fields, stored_fields
-from lakebed.table.row_ranges import column_sequence, first_row_id, is_blob_file
-from lakebed.table.scan import DataFile
 
 _GROUP, _ROW = "_LAKEBED_GROUP", "_LAKEBED_ROW"
 #: Never the value of a column where another file has one.

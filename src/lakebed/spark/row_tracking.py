@@ -13,11 +13,10 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
-from lakebed.spark.addresses import quote_name
+from lakebed.format.live_files import DataFile
+from lakebed.format.row_ranges import has_row_tracking
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.lookup import by_number
-from lakebed.table.row_ranges import has_row_tracking
-from lakebed.table.scan import DataFile
+from lakebed.spark.sql_names import by_number, quote_name
 
 #: The metadata columns that a read can have, by their names.
 METADATA_COLUMNS = (System.ROW_ID, System.SEQUENCE_NUMBER)

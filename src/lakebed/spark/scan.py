@@ -21,10 +21,10 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
+from lakebed.arrow.arrow_schema import to_arrow_schema
+from lakebed.arrow.decode_files import ORDINAL, POSITION, decoder
 from lakebed.errors import NotFoundError, StoreError
-from lakebed.spark.addresses import spark_pattern, spark_url
-from lakebed.spark.decoders.arrow_schema import to_arrow_schema
-from lakebed.spark.decoders.decode import ORDINAL, POSITION, decoder
+from lakebed.spark.sql_names import spark_pattern, spark_url
 from lakebed.store import LocalStore, temporary
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from urllib.parse import unquote
 
 from lakebed.errors import IngestError, LakebedError, StoreError
-from lakebed.spark.page_checksums import failed_checksum_of
+from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
+from lakebed.spark.sql_names import plain_url
 from lakebed.store.failures import NO_ROOM
 
 SPARK_FAILED = "LB6118"
@@ -27,6 +28,8 @@ _CALLED = "An error occurred while calling "
 _BRIDGE = frozenset(("Py4JError", "Py4JNetworkError"))
 _ANSWERED = "Trace:"
 _NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
+
+_DAMAGED_FILE = re.compile(r"Encountered error while reading file (\S.*?)\.\s+SQLSTATE")
 
 
 @contextmanager
@@ -155,3 +158,23 @@ def said(error: Exception) -> list[str]:
     if lines and lines[0].startswith(_CALLED):
         lines = [line.removeprefix(": ") for line in lines[1:]]
     return lines
+
+
+def failed_checksum_of(said: str) -> LakebedError | None:
+    """The error for a failure of Spark that such a page is the cause of; None for other failures."""
+    if not is_failed_checksum(said):
+        return None
+    file = _DAMAGED_FILE.search(said)
+    return failed_checksum(plain_url(file[1]) if file else "that was read")
+
+
+@contextmanager
+def checksum_failures() -> Iterator[None]:
+    """Turn failures of Spark whose cause is such a page into `CorruptMetadataError`; other errors pass."""
+    try:
+        yield
+    except Exception as error:
+        damaged = failed_checksum_of(str(error))
+        if damaged is None:
+            raise
+        raise damaged from error

@@ -10,7 +10,7 @@ from pyspark.sql import DataFrame, SparkSession
 from lakebed.catalog import TableManager, TableName
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import LakebedError, LakebedWarning, UsageError
-from lakebed.spark.addresses import quote_name
+from lakebed.spark.sql_names import quote_name
 
 
 def make_views(

@@ -18,7 +18,7 @@ from lakebed.manifest import (
     SystemColumns,
     TableManifest,
 )
-from lakebed.manifest.system_columns import with_system_columns
+from lakebed.manifest.table_properties import with_system_columns
 from lakebed.model import Option, Schema
 from lakebed.testing.schemas import json_values, paimon_schemas, schemas
 

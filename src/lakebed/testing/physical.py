@@ -14,7 +14,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
 from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, ENUM, PAIMON_TYPE, RENAMED_FROM
 from lakebed.physical import MAX_LENGTH, UNASSIGNED, DataField, DataType, with_nullability
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 from lakebed.physical.text import ALGORITHMS
 
 _TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), max_size=12)

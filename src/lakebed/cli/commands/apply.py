@@ -10,7 +10,7 @@ from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.manifest_files import manifest_sources
 from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 
 
 @click.group()

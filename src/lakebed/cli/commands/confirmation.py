@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from lakebed.cli.session import Session
+from lakebed.cli.invocation import Session
 from lakebed.errors import UsageError
 
 

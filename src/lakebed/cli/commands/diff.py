@@ -13,7 +13,7 @@ from lakebed.cli.commands.manifest_files import STANDARD_INPUT, manifest_sources
 from lakebed.cli.configuration import NO_WAREHOUSE
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import LakebedError, UsageError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ import click
 
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import CorruptMetadataError
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _named(file: str) -> Iterator[None]:
 
 def _content(file: str) -> bytes:
     """The bytes of a file, one more than may be at the most."""
-    from lakebed.events.cursor import MAX_BYTES
+    from lakebed.events.buffer_cursor import MAX_BYTES
 
     if file == _STANDARD_INPUT:
         return sys.stdin.buffer.read(MAX_BYTES + 1)

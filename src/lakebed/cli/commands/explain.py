@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.codes import Code, register
 from lakebed.diagnostics import near_names
 from lakebed.errors import NotFoundError

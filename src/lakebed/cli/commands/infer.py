@@ -11,7 +11,7 @@ import click
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import ManifestError, NotFoundError
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ import click
 
 from lakebed.cli.commands.spark_options import key_values, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
-from lakebed.cli.session import Session, common_options
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

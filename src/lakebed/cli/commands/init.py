@@ -12,7 +12,7 @@ import click
 from lakebed.cli.configuration import FILE_NAME, configuration_text, find_configuration, nearest_file
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import AlreadyExistsError, UsageError
 
 
@@ -68,7 +68,7 @@ def _storage(wanted: str) -> Mapping[str, Any]:
 
 def _check_warehouse(wanted: str, storage: Mapping[str, Any]) -> None:
     """Whether what is there is a warehouse, or nothing."""
-    from lakebed.catalog.layout import open_warehouse
+    from lakebed.catalog.warehouse_layout import open_warehouse
 
     try:
         open_warehouse(wanted, storage_options=storage)

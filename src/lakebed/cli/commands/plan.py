@@ -11,7 +11,7 @@ import click
 from lakebed.cli.commands.manifest_files import manifest_sources
 from lakebed.cli.commands.saved_plans import save_plan
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def _gate(plan: Plan) -> ExitCode:
 
 
 def _check_place(out: str, files: tuple[str, ...]) -> None:
-    from lakebed.manifest.directories import manifest_files
+    from lakebed.manifest.load import manifest_files
 
     given = [path for file in files for path in (manifest_files(file) if os.path.isdir(file) else [file])]
     if any(Path(out).resolve() == Path(file).resolve() for file in given):

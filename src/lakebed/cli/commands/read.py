@@ -12,8 +12,8 @@ import click
 
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
-from lakebed.cli.session import Session, common_options
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import LakebedError, LakebedWarning, UsageError
 

@@ -8,7 +8,7 @@ import click
 
 from lakebed.cli.configuration import project_attributes
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()

@@ -9,7 +9,7 @@ import click
 from lakebed.cli.commands.saved_plans import load_plan, not_a_plan
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import NotFoundError, UsageError, ValidationError
 
 if TYPE_CHECKING:

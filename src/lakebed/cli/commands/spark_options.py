@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.session import Session
+from lakebed.cli.invocation import Session
 from lakebed.errors import CastError, LakebedError, UsageError
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def spark_failures() -> Iterator[None]:
             raise jvm_ended() from None
         if not is_sparks(error):
             raise
-        from lakebed.spark.page_checksums import failed_checksum_of
+        from lakebed.spark.spark_errors import failed_checksum_of
 
         damaged = failed_checksum_of(str(error))
         if damaged is not None:

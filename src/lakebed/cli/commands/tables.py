@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.session import Session, common_options
+from lakebed.cli.invocation import Session, common_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from lakebed.catalog import TableName
     from lakebed.diagnostics import Diagnostic
-    from lakebed.history import TableState
+    from lakebed.inspection.history import TableState
     from lakebed.lake import Lake
 
 
@@ -49,7 +49,7 @@ def command(session: Session, database: str | None, quarantine: bool, names_only
 def _states(lake: Lake, names: list[TableName], problems: list[Diagnostic]) -> Iterator[TableState]:
     """The state of each table; one that cannot be read does not hide the others."""
     from lakebed.errors import LakebedError
-    from lakebed.history import TableState, state_of
+    from lakebed.inspection.history import TableState, state_of
 
     for name in names:
         try:

@@ -15,12 +15,11 @@
 
 `Option` is Arrow's nullability, at every level. A conversion to Arrow also puts the schema itself into the metadata,
 from where the way back takes it as long as the columns are those that it describes; see
-`lakebed.convert.arrow.carrier`.
+`lakebed.convert.arrow.to_arrow`.
 """
 
-from lakebed.convert.arrow.carrier import CARRIER_KEY
 from lakebed.convert.arrow.from_arrow import from_arrow
 from lakebed.convert.arrow.settings import ToArrow
-from lakebed.convert.arrow.to_arrow import to_arrow
+from lakebed.convert.arrow.to_arrow import CARRIER_KEY, to_arrow
 
 __all__ = ["CARRIER_KEY", "ToArrow", "from_arrow", "to_arrow"]

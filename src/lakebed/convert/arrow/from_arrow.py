@@ -7,8 +7,8 @@ from typing import Any, Literal
 
 import pyarrow as pa
 
-from lakebed.convert.arrow.carrier import CARRIER_KEY, resolve
 from lakebed.convert.arrow.plain_types import PLAIN, UNITS
+from lakebed.convert.arrow.to_arrow import CARRIER_KEY, resolve
 from lakebed.convert.arrow_hints import (
     ARROW_METADATA,
     Buffer,
@@ -31,7 +31,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.physical import DataType, path_text, with_nullability
-from lakebed.physical import types as physical
+from lakebed.physical import paimon_types as physical
 
 Naive = Literal["keep", "utc", "error"]
 

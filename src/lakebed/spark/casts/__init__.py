@@ -16,8 +16,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 
 from lakebed.errors import UnsupportedError, UsageError
-from lakebed.physical.render import type_line
-from lakebed.physical.types import (
+from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     STRING,
     Array,
@@ -41,8 +40,12 @@ from lakebed.physical.types import (
     VarBinary,
     VarChar,
     equal_ignoring_nullability,
+    type_line,
 )
-from lakebed.spark.casts import nested, numbers, text, time
+from lakebed.spark.casts import nested_casts as nested
+from lakebed.spark.casts import number_casts as numbers
+from lakebed.spark.casts import text_casts as text
+from lakebed.spark.casts import time_casts as time
 from lakebed.spark.casts.conversion import Conversion, Total, impossible, settle
 
 __all__ = ["cast_column", "cast_fails"]

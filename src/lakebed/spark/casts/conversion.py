@@ -12,8 +12,7 @@ from typing import TypeAlias
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.physical.render import type_line
-from lakebed.physical.types import DataType
+from lakebed.physical.paimon_types import DataType, type_line
 
 #: How much of a value an error message shows, in characters.
 SHOWN = 80

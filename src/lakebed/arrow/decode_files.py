@@ -1,0 +1,54 @@
+"""The function that Spark's workers run over the contents of files."""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from collections.abc import Callable, Iterator
+
+import pyarrow as pa
+
+from lakebed.arrow.avro_file import avro_batches
+from lakebed.arrow.blob_values import blob_batches
+from lakebed.diagnostics import reason_of
+
+ORDINAL, POSITION = "_LAKEBED_ORDINAL", "_LAKEBED_POSITION"
+#: After the columns of a file come the ordinal of the file and the row's place in it.
+_ADDED = 2
+#: What the libraries raise over bytes that are not what they should be.
+_DAMAGE = (ValueError, TypeError, EOFError, LookupError, ArithmeticError, struct.error, zlib.error)
+Decoder = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+
+def decoder(format: str, schema: pa.Schema) -> Decoder:
+    """From batches of `content`, ordinal and path to rows of `schema`, which ends with the ordinal and the place.
+
+    Raises ValueError that names the file for one that is damaged.
+    """
+    own = pa.schema(list(schema)[:-_ADDED])
+
+    def decode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            for content, ordinal, path in zip(*batch.columns, strict=True):
+                place = 0
+                for rows in _named(_rows(format, content.as_py(), own), path.as_py()):
+                    added = [
+                        pa.array([ordinal.as_py()] * rows.num_rows, pa.int32()),
+                        pa.array(range(place, place + rows.num_rows), pa.int64()),
+                    ]
+                    yield pa.RecordBatch.from_arrays([*rows.columns, *added], schema=schema)
+                    place += rows.num_rows
+
+    return decode
+
+
+def _named(batches: Iterator[pa.RecordBatch], path: str) -> Iterator[pa.RecordBatch]:
+    """The batches of a file, whose errors say which file it is."""
+    try:
+        yield from batches
+    except _DAMAGE as e:
+        raise ValueError(f"LB5561: data file {path} cannot be decoded: {reason_of(e)}") from e
+
+
+def _rows(format: str, content: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    return avro_batches(content, schema) if format == "avro" else blob_batches(content, schema)

@@ -1,0 +1,96 @@
+"""Rows whose columns lie in several data files, one beside the other (data evolution), put together in Arrow.
+
+What `spark.row_parts` does, for columns that are not in blob files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakebed.arrow.file_part import Column, FilePart, batch_schema, rows_of
+from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
+from lakebed.format.blob_columns import holds_blobs
+from lakebed.format.deletion_vectors import DeletionVector, read_positions
+from lakebed.format.file_columns import Versions, stored_fields
+from lakebed.format.live_files import DataFile
+from lakebed.format.row_ranges import column_sequence, first_row_id, is_blob_file
+from lakebed.store.base import Store
+
+#: How many bytes of files a task puts together at most: all of their rows are in memory at once.
+_MOST = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class SideBySide:
+    """For each column the number of the file that has it; `deletions` of any file delete the whole row."""
+
+    sources: tuple[int, ...]
+    deletions: tuple[DeletionVector, ...]
+
+
+def row_files(group: Sequence[DataFile], columns: Sequence[Column]) -> list[tuple[DataFile, ...]]:
+    """The data files of a group of a `RangePlan`, those together that hold parts of the same rows.
+
+    Raises UnsupportedError (LB5605) where blob files have a say in what the rows are.
+    """
+    ranges: dict[tuple[int, int], list[DataFile]] = {}
+    for file in group:
+        if not is_blob_file(file):
+            ranges.setdefault((first_row_id(file), file.meta.row_count), []).append(file)
+    blobs = [file for file in group if is_blob_file(file)]
+    if not ranges or (blobs and any(holds_blobs(c.wanted.type) for c in columns)) or any(f.deletions for f in blobs):
+        raise _refused(group, "hold blobs of the same rows")
+    if sum(file.size for files in ranges.values() for file in files) > _MOST:
+        raise _refused(group, "hold parts of the same rows, and are too big for one task")
+    return [tuple(files) for files in ranges.values()]
+
+
+def side_by_side(files: Sequence[DataFile], columns: Sequence[Column], version: Versions) -> SideBySide:
+    """Which of the files, all of which hold the same rows, has each column: the newest one that holds it at all."""
+    held = [{f.id: f.name for f in stored_fields(version, file)} for file in files]
+
+    def source(column: Column) -> int:
+        own = -1 if column.field is None else column.field.id
+        ages = [(column_sequence(files[i], names[own]), -i) for i, names in enumerate(held) if own in names]
+        return -max(ages)[1] if ages else 0
+
+    return SideBySide(tuple(map(source, columns)), tuple(f.deletions for f in files if f.deletions is not None))
+
+
+def put_together(
+    store: Store, parts: Sequence[FilePart], columns: Sequence[Column], rule: SideBySide
+) -> Iterator[pa.RecordBatch]:
+    """The rows of files that hold parts of them."""
+    arrays: dict[int, pa.ChunkedArray] = {}
+    for number, part in enumerate(parts):
+        places = [i for i, source in enumerate(rule.sources) if source == number]
+        if not places:
+            continue
+        own = tuple(columns[i] for i in places)
+        table = pa.Table.from_batches(rows_of(store, part, own), schema=batch_schema(own))
+        if table.num_rows != parts[0].rows:
+            raise CorruptMetadataError.of(
+                "LB5560",
+                f"data file {part.path} holds {table.num_rows} rows where {parts[0].rows} are promised",
+                path=part.path,
+            )
+        arrays.update(zip(places, table.columns, strict=True))
+    made = pa.Table.from_arrays([arrays[i] for i in range(len(columns))], schema=batch_schema(columns))
+    deleted = [place for positions in read_positions(store, rule.deletions) for place in positions]
+    if deleted:
+        places_of_rows = pa.array(range(made.num_rows), pa.int64())
+        made = made.filter(pc.invert(pc.is_in(places_of_rows, pa.array(deleted, pa.int64()))))
+    yield from made.combine_chunks().to_batches(1 << 16)
+
+
+def _refused(group: Sequence[DataFile], message: str) -> LakebedError:
+    return UnsupportedError.of(
+        "LB5605",
+        f"data file {group[0].path} and {len(group) - 1} more {message}: this source does not put them together",
+        path=group[0].path,
+        remedy="use lake.read(...), which puts them together in Spark",
+    )

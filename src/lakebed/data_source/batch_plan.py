@@ -1,0 +1,250 @@
+"""What a read takes to Spark: the table's state, its columns, the work of each task. No Spark session takes part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+from pyspark.sql import types as spark_types
+
+from lakebed.arrow.convert_arrays import Stored, check_exact
+from lakebed.arrow.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, FilePart, refuse_format, rows_of
+from lakebed.arrow.newest_row import NewestRow, merged, newest_row
+from lakebed.arrow.side_by_side import SideBySide, put_together, row_files, side_by_side
+from lakebed.catalog import TableManager, TableRef, open_warehouse
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.spark import scan_schema, with_metadata
+from lakebed.data_source.read_options import ReadOptions, Warehouse
+from lakebed.data_source.user_schema import all_nullable, chosen_fields
+from lakebed.format.file_columns import stored_fields
+from lakebed.format.live_files import DataFile, PartitionFilter
+from lakebed.format.support import refuse_unreadable
+from lakebed.model import Schema
+from lakebed.read.fallback_branch import branch_column, fallback_branch, fallback_state
+from lakebed.read.predicate import Predicate
+from lakebed.read.pushed_filters import from_filters
+from lakebed.read.read_plan import EVERY_ROW, ReadPlan, plan_read
+from lakebed.read.travel import TableState, Travel, resolve
+from lakebed.read.unknown_types import without_unknown
+from lakebed.spark.projection import layout
+from lakebed.store.base import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql.datasource import Filter
+
+#: What opening a file costs, in bytes that could be read meanwhile, as Spark counts it.
+_OPENING = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What one task reads: parts of files one after the other, or files that make rows by a rule."""
+
+    parts: tuple[FilePart, ...]
+    columns: tuple[Column, ...]
+    rule: NewestRow | SideBySide | None = None
+
+
+def wall_clock() -> int:
+    """Milliseconds since 1970."""
+    return time.time_ns() // 1_000_000
+
+
+def open_tables(warehouse: Warehouse) -> tuple[TableManager, Store]:
+    """The tables of a warehouse, and its store."""
+    paths, store = open_warehouse(
+        warehouse.location, layout=warehouse.layout, storage_options=warehouse.storage_options or None
+    )
+    return TableManager(paths, store, wall_clock), store
+
+
+def open_rows(store: Store, work: Work) -> Iterator[pa.RecordBatch]:
+    """The rows of a task."""
+    match work.rule:
+        case NewestRow():
+            yield from merged(store, work.parts, work.columns, work.rule)
+        case SideBySide():
+            yield from put_together(store, work.parts, work.columns, work.rule)
+        case None:
+            for part in work.parts:
+                yield from rows_of(store, part, work.columns)
+
+
+class TableRead:
+    """A read of a table in one state. What it is made of is found when it is first asked for."""
+
+    def __init__(self, options: ReadOptions) -> None:
+        self._options = options
+        self._tables, self._store = open_tables(options.warehouse)
+        self._ref = TableRef.parse(options.table)
+        self._tables.refuse_foreign_rows(self._ref.name)
+
+    @cached_property
+    def travel(self) -> Travel:
+        """The state that the options and the table's name choose."""
+        chosen = self._options
+        return Travel(
+            snapshot=chosen.snapshot if chosen.snapshot is not None else self._ref.snapshot,
+            tag=chosen.tag if chosen.tag is not None else self._ref.tag,
+            as_of=chosen.as_of,
+            branch=chosen.branch if chosen.branch is not None else self._ref.branch,
+            watermark=chosen.watermark,
+        )
+
+    @cached_property
+    def state(self) -> TableState:
+        """The state, with the columns whose types are known."""
+        name, zone = self._ref.name, self._options.warehouse.time_zone
+        schema = self._options.schema if self._options.schema is not None else self._ref.schema_id
+        return without_unknown(resolve(self._tables, self._store, name, self.travel, schema, zone), name)
+
+    @property
+    def schema(self) -> spark_types.StructType:
+        """The columns as Spark has them, with their annotations."""
+        schema = self.state.schema
+        logical = {f.name: f for f in schema.logical.fields}
+        wanted = Schema(tuple(logical[f.name] for f in schema.fields), schema.logical.extra)
+        return all_nullable(with_metadata(scan_schema(schema.fields), wanted))
+
+    def predicate(self, filters: Sequence[Filter]) -> Predicate:
+        """What filters that Spark pushes say of files."""
+        return from_filters(filters, self.state.schema, time_zone=self._options.warehouse.time_zone).predicate
+
+    def work(self, wanted: spark_types.StructType, predicate: Predicate = EVERY_ROW) -> list[Work]:
+        """The work of each task of a read of the columns `wanted`.
+
+        Raises UnsupportedError where rows would not be those that `lake.read` gives.
+        """
+        state = self.state
+        fields = chosen_fields(wanted, state.schema, self._options.table)
+        refuse_unreadable(state.schema, columns=[f.name for f in fields])
+        columns = tuple(Column(f.name, f, f) for f in fields)
+        plan = self._plan(state, predicate)
+        found = list(self._tasks(state, plan, columns))
+        branch = fallback_branch(state.newest) if self.travel.branch is None else None
+        if branch is not None:
+            found += self._fallback(state, columns, predicate, branch)
+        return found
+
+    def _plan(self, state: TableState, predicate: Predicate, wanted: PartitionFilter | None = None) -> ReadPlan:
+        return plan_read(
+            self._store,
+            state.table_path,
+            state.snapshot,
+            state.schema,
+            state.schemas.load_schema,
+            predicate,
+            partition_filter=wanted,
+        )
+
+    def _fallback(
+        self, state: TableState, columns: tuple[Column, ...], predicate: Predicate, branch: str
+    ) -> Iterator[Work]:
+        """The partitions that only the fallback branch has; its own columns of the same names answer."""
+        name, zone = self._ref.name, self._options.warehouse.time_zone
+        other = fallback_state(self._tables, self._store, name, self.travel, state, branch, zone)
+        other = without_unknown(other, name)
+        # What the filter leaves out of the main branch is there nevertheless.
+        own = self._plan(state, EVERY_ROW).partitions
+        refuse_unreadable(other.schema, columns=[c.name for c in columns])
+        plan = self._plan(other, EVERY_ROW, lambda partition: partition not in own)
+        whole = {f.id: f for f in state.schema.fields}
+        named = tuple(replace(c, field=branch_column(whole[c.wanted.id], other.schema)) for c in columns)
+        yield from self._tasks(other, plan, named)
+
+    def _tasks(self, state: TableState, plan: ReadPlan, columns: tuple[Column, ...]) -> Iterator[Work]:
+        verify = self._options.warehouse.verify_checksums
+        planner = Planner(state.schema, state.schemas.load_schema, columns, verify)
+        for group in plan.groups:
+            if state.schema.primary_keys:
+                yield planner.merge(group)
+            else:
+                yield from planner.put_together(group)
+        yield from planner.split(plan.as_they_are, self._options.split_size)
+
+
+@dataclass(frozen=True)
+class Planner:
+    """Makes the work of tasks, for files that are read as `columns` of `schema`."""
+
+    schema: TableSchema
+    load: Callable[[int], TableSchema]
+    columns: tuple[Column, ...]
+    verify_checksums: bool = True
+
+    @cached_property
+    def _version(self) -> Callable[[int], TableSchema]:
+        return cache(self.load)
+
+    @cached_property
+    def _partition(self) -> tuple[int, ...]:
+        fields = {f.name: f.id for f in self.schema.fields}
+        return tuple(fields[key] for key in self.schema.partition_keys)
+
+    def part(self, file: DataFile, columns: Iterable[Column] | None = None) -> FilePart:
+        """A whole file. Raises UnsupportedError where its rows would come out otherwise than by `lake.read`."""
+        refuse_format(file.path)
+        constants = dict(zip(self._partition, file.partition, strict=True))
+        wanted = {
+            c.field.id: c.wanted
+            for c in (self.columns if columns is None else columns)
+            if c.field is not None and c.field.id not in constants
+        }
+        fields = [replace(w, id=i) for i, w in wanted.items()]
+        stored = layout(stored_fields(self._version, file), fields)
+        for have in stored:
+            at = Stored(file.path, wanted[have.id].name)
+            check_exact(have.type, wanted[have.id].type, at, orc=file.path.lower().endswith(".orc"))
+        rows = file.meta.row_count
+        return FilePart(
+            file.path,
+            file.size,
+            rows,
+            stored,
+            tuple(constants.items()),
+            file.deletions,
+            verify_checksums=self.verify_checksums,
+        )
+
+    def merge(self, section: Sequence[DataFile]) -> Work:
+        """The merge of files that hold rows of the same keys."""
+        rule = newest_row(self.schema, tuple(section))
+        needed = [*self.columns, *(Column(f.name, f, f) for f in (*rule.key, *rule.order))]
+        # Within a bucket the lower level is the newer; files of level 0 stand in the order of their commits.
+        parts = [self.part(f, needed) for f in sorted(section, key=lambda f: -f.meta.level)]
+        return Work(
+            tuple(replace(p, stored=(*p.stored, SEQUENCE_NUMBER, VALUE_KIND)) for p in parts), self.columns, rule
+        )
+
+    def put_together(self, group: Sequence[DataFile]) -> Iterator[Work]:
+        """The work for files that hold parts of the same rows."""
+        for files in row_files(group, self.columns):
+            rule = side_by_side(files, self.columns, self._version)
+            shares = [[c for c, n in zip(self.columns, rule.sources, strict=True) if n == i] for i in range(len(files))]
+            parts = (self.part(file, own) for file, own in zip(files, shares, strict=True))
+            yield Work(tuple(replace(part, deletions=None) for part in parts), self.columns, rule)
+
+    def split(self, files: Sequence[DataFile], size: int) -> Iterator[Work]:
+        """The files in tasks of about `size` bytes; a bigger Parquet file is read by several."""
+        parts = [part for file in files for part in _split(self.part(file), size)]
+        held: list[FilePart] = []
+        taken = 0
+        for part in parts:
+            weight = part.size // part.parts + _OPENING
+            if held and taken + weight > size + _OPENING:
+                yield Work(tuple(held), self.columns)
+                held, taken = [], 0
+            held.append(part)
+            taken += weight
+        if held:
+            yield Work(tuple(held), self.columns)
+
+
+def _split(part: FilePart, size: int) -> Iterator[FilePart]:
+    count = -(-part.size // size) if part.format == "parquet" else 1
+    for number in range(max(count, 1)):
+        yield replace(part, part=number, parts=max(count, 1))

@@ -1,0 +1,147 @@
+"""What the options of a stream say: where it begins, how much a batch takes, what stops it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeVar
+
+from lakebed.data_source.stream_admission import NO_LIMITS, Limits
+from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.errors import LakebedError, UsageError
+from lakebed.format.table_options import byte_size
+
+_T = TypeVar("_T", bound=StrEnum)
+_D = TypeVar("_D")
+
+
+class Start(StrEnum):
+    """What comes first: the whole state of a snapshot and then what changes it, or changes only."""
+
+    FULL = "full"
+    CHANGES = "changes"
+    LATEST = "latest"
+
+
+class OnOverwrite(StrEnum):
+    """What a commit means that replaces rows: the end of the stream, nothing, or the rows of the files it added."""
+
+    FAIL = "fail"
+    IGNORE = "ignore"
+    ADDED = "added"
+
+
+class OnSchemaChange(StrEnum):
+    """What rows mean that the schema of the stream cannot show whole: the end of the stream, or what it can show."""
+
+    FAIL = "fail"
+    PROJECT = "project"
+
+
+@dataclass(frozen=True, slots=True)
+class StreamOptions:
+    """The options of a stream. `from_timestamp` is ISO text or milliseconds since 1970, as it was given.
+
+    `on_schema_change` None: fail, unless the reader chose its columns or a version of the schema itself.
+    """
+
+    start: Start = Start.FULL
+    from_snapshot: int | None = None
+    from_timestamp: str | None = None
+    limits: Limits = NO_LIMITS
+    on_overwrite: OnOverwrite = OnOverwrite.FAIL
+    on_schema_change: OnSchemaChange | None = None
+    row_kinds: bool = False
+
+
+#: The names of the options, in the order in which the documentation has them.
+STREAM_OPTIONS = (
+    *("start", "from-snapshot", "from-timestamp"),
+    *("max-files-per-trigger", "max-bytes-per-trigger", "max-rows-per-trigger"),
+    *("on-overwrite", "on-schema-change", "row-kinds"),
+)
+
+
+def stream_options(given: Mapping[str, str]) -> StreamOptions:
+    """Read the options among `given` (names in any case) that are a stream's. Raises UsageError (LB5615)."""
+    texts = {k.lower(): v.strip() for k, v in given.items() if k.lower() in STREAM_OPTIONS}
+    if "from-snapshot" in texts and "from-timestamp" in texts:
+        raise UsageError.of(
+            "LB5615", "from-snapshot and from-timestamp cannot be given together", remedy="give one of them"
+        )
+    from_somewhere = "from-snapshot" in texts or "from-timestamp" in texts
+    start = _choice(texts, "start", Start, Start.CHANGES if from_somewhere else Start.FULL)
+    if (start is Start.LATEST and from_somewhere) or (start is Start.CHANGES and not from_somewhere):
+        raise UsageError.of(
+            "LB5615",
+            f"start={start} {'cannot be given with' if from_somewhere else 'needs'} from-snapshot or from-timestamp",
+            path="start",
+            found=start.value,
+            remedy="start=latest begins after the newest snapshot, start=full with the rows of the newest one",
+        )
+    return StreamOptions(
+        start,
+        _number(texts, "from-snapshot"),
+        texts.get("from-timestamp"),
+        Limits(
+            _number(texts, "max-files-per-trigger"),
+            _bytes(texts, "max-bytes-per-trigger"),
+            _number(texts, "max-rows-per-trigger"),
+        ),
+        _choice(texts, "on-overwrite", OnOverwrite, OnOverwrite.FAIL),
+        _choice(texts, "on-schema-change", OnSchemaChange, None),
+        _flag(texts, "row-kinds"),
+    )
+
+
+def _choice(texts: Mapping[str, str], name: str, kinds: type[_T], default: _D) -> _T | _D:
+    text = texts.get(name)
+    if text is None:
+        return default
+    try:
+        return kinds(text.lower())
+    except ValueError:
+        raise _bad(name, text, ", ".join(kinds), near_names(text.lower(), list(kinds))) from None
+
+
+def _number(texts: Mapping[str, str], name: str) -> int | None:
+    text = texts.get(name)
+    if text is None:
+        return None
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 1 << 63):
+        raise _bad(name, text, "a whole number from 1")
+    return int(text)
+
+
+def _bytes(texts: Mapping[str, str], name: str) -> int | None:
+    if name not in texts:
+        return None
+    try:
+        size = byte_size(texts, name, 0)
+    except UsageError:
+        size = 0
+    if not 0 < size < 1 << 63:
+        raise _bad(name, texts[name], "a size such as 64 mb")
+    return size
+
+
+def _flag(texts: Mapping[str, str], name: str) -> bool:
+    text = texts.get(name, "false").lower()
+    if text not in ("true", "false"):
+        raise _bad(name, text, "true or false")
+    return text == "true"
+
+
+def _bad(name: str, text: str, expected: str, suggestions: tuple[str, ...] = ()) -> LakebedError:
+    return UsageError(
+        Diagnostic(
+            "LB5615",
+            f"option {name} is {text!r}",
+            path=name,
+            expected=expected,
+            found=text,
+            remedy=f"give {expected}",
+            suggestions=suggestions,
+        )
+    )

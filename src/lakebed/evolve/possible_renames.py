@@ -1,0 +1,125 @@
+"""A column that goes while one of the same type comes at its place or with a similar name may be a rename: ask."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.evolve.identity import PositionOf
+from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
+from lakebed.model.extra import RENAMED_FROM
+from lakebed.physical import path_text
+from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Row, equal_ignoring_nullability
+
+#: How alike two names must be, from 0 to 1.
+_SIMILAR = 0.6
+#: Beyond so many pairs names are not compared letter by letter: only the same letters, or the same place, look alike.
+_MOST_PAIRS = 40_000
+
+
+def look_alikes(
+    before: Fields, after: Fields, position_of: PositionOf, *, of_others: Collection[Path] = ()
+) -> Iterator[Diagnostic]:
+    """A warning for each new field that looks like one that went; each field counts for one warning at most.
+
+    `of_others` are paths of fields that others have added, and go, or have dropped, and come back: who declares the
+    others has renamed none of them.
+    """
+    yield from _level((), before, after, _Asking(position_of, frozenset(of_others)))
+
+
+def resembling(before: Fields, after: Fields, *, of_others: Collection[str] = ()) -> list[tuple[DataField, DataField]]:
+    """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most.
+
+    Fields with names `of_others` are in none.
+    """
+    kept = {f.id for f in after if f.id != UNASSIGNED}
+    gone = {i: f for i, f in enumerate(before) if f.id not in kept and f.name not in of_others}
+    came = {i: f for i, f in enumerate(after) if f.id == UNASSIGNED and f.name not in of_others}
+    if len(gone) * len(came) > _MOST_PAIRS:
+        return _plainly_alike(gone, came)
+    pairs = []
+    for place, new in came.items():
+        found = max(
+            ((i, _likeness(i, old, place, new)) for i, old in gone.items()), key=lambda pair: pair[1], default=(0, 0.0)
+        )
+        if found[1] > 0:
+            pairs.append((gone.pop(found[0]), new))
+    return pairs
+
+
+def _plainly_alike(gone: dict[int, DataField], came: dict[int, DataField]) -> list[tuple[DataField, DataField]]:
+    """Pairs of the same letters, else of the same place; `gone` and `came` are by place, and `gone` is used up."""
+    by_letters = {_letters(old.name): i for i, old in reversed(gone.items())}
+    pairs = []
+    for place, new in came.items():
+        for at in (by_letters.get(_letters(new.name)), place):
+            if at in gone and _same_type(gone[at], new):
+                pairs.append((gone.pop(at), new))
+                break
+    return pairs
+
+
+def _letters(name: str) -> str:
+    return "".join(c for c in name.casefold() if c.isalnum()) or name
+
+
+def _same_type(old: DataField, new: DataField) -> bool:
+    return equal_ignoring_nullability(without_ids(old.type), without_ids(new.type))
+
+
+@dataclass(frozen=True, slots=True)
+class _Asking:
+    """Where declared fields stand in the manifest, and which fields are not asked about."""
+
+    position_of: PositionOf
+    of_others: frozenset[Path]
+
+    def names(self, parent: Path) -> frozenset[str]:
+        """The names of the fields below a path that are not asked about."""
+        return frozenset(path[-1] for path in self.of_others if path[:-1] == parent)
+
+
+def _level(parent: Path, before: Fields, after: Fields, asking: _Asking) -> Iterator[Diagnostic]:
+    for old, new in resembling(before, after, of_others=asking.names(parent)):
+        yield _question((*parent, new.name), old.name, asking.position_of)
+    by_id = {f.id: f for f in before}
+    for new in after:
+        if new.id in by_id:
+            yield from _inside((*parent, new.name), by_id[new.id].type, new.type, asking)
+
+
+def _inside(path: Path, old: DataType, new: DataType, asking: _Asking) -> Iterator[Diagnostic]:
+    match old, new:
+        case Row(), Row():
+            yield from _level(path, old.fields, new.fields, asking)
+        case Array(), Array():
+            yield from _inside((*path, ELEMENT), old.element, new.element, asking)
+        case Map(), Map():
+            yield from _inside((*path, VALUE), old.value, new.value, asking)
+        case _:
+            return
+
+
+def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) -> float:
+    """0 for no resemblance."""
+    if not _same_type(old, new):
+        return 0.0
+    names = SequenceMatcher(None, old.name.casefold(), new.name.casefold()).ratio()
+    if names >= _SIMILAR:
+        return names + 1
+    return 0.5 if old_place == new_place else 0.0
+
+
+def _question(path: Path, old: str, position_of: PositionOf) -> Diagnostic:
+    return Diagnostic(
+        "LB4104",
+        f"{path_text((*path[:-1], old))} goes and {path_text(path)} of the same type comes: is it a rename?",
+        Severity.WARNING,
+        position=position_of(path),
+        path=path_text(path),
+        remedy=f"if it is, add `{RENAMED_FROM}: {old}` to {path[-1]}, and its values stay; else nothing need be done",
+    )

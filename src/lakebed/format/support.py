@@ -1,0 +1,250 @@
+"""What Lakebed reads and writes of the table format, and the refusal of all else, by name, before any row is touched.
+
+A feature that is not known here would be read wrongly, not partly: the table, the snapshot or the file that uses it is
+refused with the code of the feature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import replace
+
+from lakebed.catalog.option_values import whole
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.errors import UnsupportedError
+from lakebed.format.blob_columns import holds_blobs
+from lakebed.format.manifest import DataFileMeta
+from lakebed.format.table_options import is_set
+from lakebed.physical.paimon_types import (
+    Binary,
+    Blob,
+    DataType,
+    Geography,
+    Geometry,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+    Unknown,
+    VarBinary,
+    Variant,
+    Vector,
+    type_line,
+    types_inside,
+)
+
+_FORMATS = ("parquet", "orc", "avro", "blob")
+#: Spark takes files whose names start so for no data, and reads no rows from them.
+_HIDDEN = ("_", ".")
+_PREFIX = "data-file.prefix"
+_LEGACY_NAME = "partition.legacy-name"
+_MAX_MICROS_PRECISION = 6
+#: How many files a refusal names one by one.
+_NAMED = 5
+
+#: Options that change what a reader must do, with the value that changes nothing.
+_READ_OPTIONS = {
+    "type": ("LB5051", "table"),
+    "scan.primary-branch": ("LB5053", ""),
+}
+#: Options that change what a writer must do, beside those.
+_WRITE_OPTIONS = {
+    "data-evolution.enabled": ("LB5052", "false"),
+    "row-tracking.enabled": ("LB5060", "false"),
+    "deletion-vectors.enabled": ("LB5055", "false"),
+    "changelog-producer": ("LB5061", "none"),
+    "file.format": ("LB5056", "parquet"),
+    "manifest.format": ("LB5011", "avro"),
+    "data-file.external-paths": ("LB5062", ""),
+}
+
+
+def refuse_unreadable(schema: TableSchema, *, columns: Collection[str] | None = None) -> None:
+    """Raise UnsupportedError with every reason why a table of this schema cannot be read.
+
+    `columns`: the top-level columns that are read; columns of types that are not supported stand in nobody's way when
+    they are left out. None means all. Deletion vectors and files are looked at by `plan_files`.
+    """
+    problems = read_problems(schema, columns)
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def refuse_unwritable(schema: TableSchema) -> None:
+    """Raise UnsupportedError with every reason why rows cannot be appended to a table of this schema."""
+    problems = write_problems(schema)
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def limits(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """As warnings, for those who are about to make such a table: every reason why Lakebed cannot write it."""
+    what = "cannot read or write such a table" if read_problems(schema) else "reads such a table, it cannot write it"
+    return tuple(
+        replace(d, message=f"Lakebed {what}: {d.message}", severity=Severity.WARNING) for d in write_problems(schema)
+    )
+
+
+def read_problems(schema: TableSchema, columns: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
+    """Why a table of this schema cannot be read, or these top-level columns of it; empty where it can."""
+    return (*_options(schema, _READ_OPTIONS, "read"), *_types(schema, "read", columns))
+
+
+def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """Why rows cannot be appended to a table of this schema; empty where they can. Ingest and plans go by it."""
+    problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
+    problems += _types(schema, "written", None)
+    problems += _partition_types(schema)
+    prefix = schema.options.get(_PREFIX, "")
+    if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
+        problems.append(
+            Diagnostic(
+                "LB5065",
+                f"a table with option {_PREFIX}={prefix} cannot be written: Spark would not read its files",
+                path=_PREFIX,
+                expected="text that does not start with _ or ., without / and :",
+                found=prefix,
+                remedy="set the option to another text",
+            )
+        )
+    bucket = schema.options.get("bucket", "-1")
+    if not schema.primary_keys and whole(bucket) != -1:
+        problems.append(
+            Diagnostic(
+                "LB5063",
+                f"a table with bucket={bucket} cannot be written",
+                path="bucket",
+                expected="-1",
+                found=bucket,
+                remedy="write it with another engine, or copy it into a table without the option",
+            )
+        )
+    if schema.version > CURRENT_VERSION:
+        problems.append(
+            Diagnostic(
+                "LB5064",
+                f"schema {schema.id} has version {schema.version}; tables of a newer version are not written",
+                expected=f"at most {CURRENT_VERSION}",
+                found=str(schema.version),
+                remedy="write the table with a newer Lakebed",
+            )
+        )
+    return tuple(problems)
+
+
+def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:
+    """Raise UnsupportedError naming data files of formats that are not read, and hidden ones."""
+    problems: list[Diagnostic] = []
+    for file in files:
+        extension = file.file_name.rpartition(".")[2]
+        if extension.lower() not in _FORMATS:
+            problems.append(_file_problem("LB5056", file.file_name, f"is of format {extension!r}, which is not read"))
+        elif file.file_name.startswith(_HIDDEN):
+            problems.append(
+                _file_problem("LB5058", file.file_name, "is a hidden file for Spark, which reads no rows of it")
+            )
+        if len(problems) >= _NAMED:
+            break
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def _file_problem(code: str, path: str, message: str) -> Diagnostic:
+    return Diagnostic(code, f"data file {path} {message}", path=path)
+
+
+def _primary_key(schema: TableSchema, action: str) -> Iterator[Diagnostic]:
+    if schema.primary_keys:
+        keys = ", ".join(schema.primary_keys)
+        yield Diagnostic(
+            "LB5050",
+            f"a table with primary key ({keys}) cannot be {action} yet",
+            expected="no primary key",
+            found=keys,
+            remedy="use another engine for it, or an append table",
+        )
+
+
+def _options(schema: TableSchema, options: dict[str, tuple[str, str]], action: str) -> Iterator[Diagnostic]:
+    for key, (code, harmless) in options.items():
+        value = schema.options.get(key, harmless)
+        if value.strip().lower() != harmless:
+            yield Diagnostic(
+                code,
+                f"a table with option {key}={value} cannot be {action} yet",
+                path=key,
+                expected=harmless or "not set",
+                found=value,
+                remedy="use another engine for it",
+            )
+
+
+def _types(schema: TableSchema, action: str, columns: Collection[str] | None) -> Iterator[Diagnostic]:
+    for field in schema.fields:
+        if columns is not None and field.name not in columns:
+            continue
+        if action == "read" and holds_blobs(field.type):
+            continue
+        found = _unsupported_type(field.type)
+        if found is None and action == "written":
+            found = _unwritable_type(field.type)
+        if found is not None:
+            yield Diagnostic(
+                "LB5054",
+                f"column {field.name!r} holds the type {found}, which cannot be {action} yet",
+                path=field.name,
+                found=type_line(field.type),
+                remedy="leave the column out" if action == "read" else "use another engine for this table",
+            )
+
+
+def _unsupported_type(type_: DataType) -> str | None:
+    """The first part of a type that Spark has no form for."""
+    for inside in types_inside(type_):
+        match inside:
+            case Unknown():
+                return inside.text
+            case Blob() | Vector() | Geometry() | Geography():
+                return inside.root
+    return None
+
+
+def _unwritable_type(type_: DataType) -> str | None:
+    """The first part of a type that is read and that no rows can be written to."""
+    if holds_nanoseconds(type_):
+        return "TIMESTAMP(7..9)"
+    for inside in types_inside(type_):
+        match inside:
+            case Variant():
+                return inside.root
+            case Row(fields=()):
+                return "ROW without fields"
+            case Map(key=key) | Multiset(element=key) if any(isinstance(t, Map | Multiset) for t in types_inside(key)):
+                return "MAP in the key of a map"
+            case _:
+                continue
+    return None
+
+
+def _partition_types(schema: TableSchema) -> Iterator[Diagnostic]:
+    """Partition keys whose values name no directory."""
+    for field in schema.fields:
+        if field.name not in schema.partition_keys or not isinstance(field.type, Binary | VarBinary):
+            continue
+        if is_set(schema.options, _LEGACY_NAME, default=True):
+            yield Diagnostic(
+                "LB5030",
+                f"a table with the partition key {field.name!r} of bytes cannot be written: "
+                "the directory of a value would be named by a memory address",
+                path=field.name,
+                found=type_line(field.type),
+                remedy=f"set option {_LEGACY_NAME} to false, or use another partition key",
+            )
+
+
+def holds_nanoseconds(type_: DataType) -> bool:
+    """Whether a timestamp finer than microseconds is in a type."""
+    stamps = (t for t in types_inside(type_) if isinstance(t, (Timestamp, LocalZonedTimestamp)))
+    return any(t.precision > _MAX_MICROS_PRECISION for t in stamps)

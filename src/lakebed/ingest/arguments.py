@@ -1,0 +1,74 @@
+"""What a caller of ingest says, checked before anything is looked at."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from lakebed.catalog.names import TableName
+from lakebed.errors import UsageError
+from lakebed.ingest.sources.source_listing import FileChoice
+
+BAD_SOURCE = "LB6108"
+BAD_ARGUMENT = "LB6109"
+
+
+def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:
+    """Raise `UsageError` (LB6109) for values that an argument cannot have."""
+    if unknown_columns not in ("fail", "ignore"):
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            f"unknown_columns is {unknown_columns!r}",
+            expected="'fail' or 'ignore'",
+            found=repr(unknown_columns),
+        )
+    if folders not in ("columns", "ignore"):
+        raise UsageError.of(
+            BAD_ARGUMENT, f"folders is {folders!r}", expected="'columns' or 'ignore'", found=repr(folders)
+        )
+    if max_bad_rows is not None and max_bad_rows < 0:
+        raise UsageError.of(
+            BAD_ARGUMENT, f"max_bad_rows is {max_bad_rows}", expected="0 or more", found=str(max_bad_rows)
+        )
+    if run_id is not None and not run_id.strip():
+        raise UsageError.of(BAD_ARGUMENT, "the run id is blank", found=repr(run_id))
+
+
+def target_table(table: str) -> TableName:
+    """The table of a name. Raises `UsageError` (LB6109) for a quarantine."""
+    name = TableName.parse(table)
+    if name.is_quarantine:
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            f"{name} is the quarantine of another table and takes that table's bad rows only",
+            found=table,
+            remedy="ingest into the table itself",
+        )
+    return name
+
+
+def source_paths(source: Any) -> list[str | os.PathLike[str]]:
+    """The paths of a source. Raises `UsageError` (LB6108) for what is none."""
+    if isinstance(source, (str, os.PathLike)):
+        return [source]
+    if isinstance(source, Sequence) and source and all(isinstance(s, (str, os.PathLike)) for s in source):
+        return list(source)
+    raise UsageError.of(
+        BAD_SOURCE,
+        f"{type(source).__name__} is no source of rows",
+        expected="a path, a list of paths, or a Spark DataFrame",
+        found=type(source).__name__,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class NamedFiles:
+    """What the caller says of a source of files."""
+
+    paths: Sequence[str | os.PathLike[str]]
+    choice: FileChoice
+    format: str | None
+    options: Mapping[str, object] | None
+    folders: bool

@@ -1,0 +1,391 @@
+"""From the parts of a source to checked rows: all of them with their values, or the bad ones with their problems.
+
+What is wrong is looked for twice: quickly, as one condition, for all rows, and in detail for the rows where the
+condition holds.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import pairwise
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError
+from lakebed.evolve.former_names import FormerNames
+from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
+from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.numbering import block_of
+from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
+from lakebed.ingest.sources.json_texts import has_json, json_steps, with_json
+from lakebed.ingest.sources.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
+from lakebed.ingest.sources.source_schema import SourceSchema
+from lakebed.ingest.sources.source_types import Text
+from lakebed.ingest.system_columns import SystemRow
+from lakebed.ingest.write_types import write_type
+from lakebed.model.extra import DEFAULT, ON_BAD_ROW
+from lakebed.physical import DataField, path_text, with_nullability
+from lakebed.physical.paimon_types import DataType, Variant
+
+BAD_DEFAULT = "LB6116"
+FOLDER_DIFFERS = "LB6130"
+
+NOT_DECLARED = SourceSchema({})
+
+_FAIL = "fail"
+#: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
+_JSON_NAMES = ("t", "a", "s")
+
+
+@dataclass(frozen=True, slots=True)
+class _FolderSays:
+    """What the folders of a file say for a column that its rows may have too, and what makes a value of it.
+
+    `where` says whether a row has the column.
+    """
+
+    source: Column
+    where: Column
+    checker: Checker
+
+    def disagrees(self, text: Column, where: Column, value: Column) -> Column:
+        """Whether a row says something else than its folders. `text` and `where` are those of the row."""
+        return where & ~value.eqNullSafe(self.checker.value(text))
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A declared column and what one part has for it."""
+
+    index: int
+    field: DataField
+    place: Place
+    checker: Checker | None
+    source: SourceColumn | None
+    read_as: DataType
+    default: Column | None
+    folder: _FolderSays | None = None
+    json_steps: tuple[Callable[[Column], Column], ...] = ()
+
+    @property
+    def fails_the_run(self) -> bool:
+        return self.place.extra.get(ON_BAD_ROW) == _FAIL
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedRows:
+    """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read."""
+
+    parts: tuple[_CheckedPart, ...]
+    has_shape: bool
+    system: SystemRow | None = None
+
+    @property
+    def folders(self) -> frozenset[str]:
+        """The columns that the folders of every file say."""
+        names = [frozenset(c.name for c in p.part.folders) for p in self.parts]
+        return frozenset.intersection(*names) if names else frozenset()
+
+    def all(self) -> DataFrame:
+        """Every row: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong
+        with the row, `fatal` whether it is something that ends the run, `cut` whether it is a piece of a row, `block`
+        which piece of the source it comes from, `shape` is the JSON value.
+        """
+        return reduce(DataFrame.union, (part.all(i) for i, part in enumerate(self.parts)))
+
+    def bad(self) -> DataFrame:
+        """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
+        return reduce(DataFrame.union, (part.bad() for part in self.parts))
+
+
+def prepare(
+    session: SparkSession,
+    parts: Sequence[SourcePart],
+    schema: TableSchema,
+    rules: Rules,
+    *,
+    ignore_unknown: bool,
+    system: SystemRow | None = None,
+    declared: SourceSchema = NOT_DECLARED,
+    former: Callable[[], FormerNames] = dict,
+) -> PreparedRows:
+    """The checked rows of all parts; there is one part at least. `system` fills columns that a source may lack,
+    `declared` are the types that values of the source have to be of first, `former` the names that columns bore before.
+
+    Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
+    columns that are not declared, types that cannot become the declared ones, defaults that are no values.
+    """
+    builder = CheckBuilder(rules, ignore_unknown, former=former)
+    places = [
+        Place(column.type, member.type, (column.name,), member.extra)
+        for column, member in zip(schema.fields, schema.logical.fields, strict=True)
+    ]
+    if system is not None:
+        places = [system.place(place) for place in places]
+        builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]
+    # A default is written as in the manifest, whatever the source has.
+    usual = CheckBuilder(replace(rules, formats=TextFormats()), ignore_unknown, builder.problems)
+    defaults = [
+        _default(usual, place, system.default_of(place, f) if system else f.default_value)
+        for place, f in zip(places, schema.fields, strict=True)
+    ]
+    planned = [_columns(builder, part, places, defaults, schema, system, declared) for part in parts]
+    if not builder.problems:
+        _check_defaults(session, builder, places, defaults)
+    if builder.problems:
+        raise IngestError(*builder.problems)
+    fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
+    checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
+    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system)
+
+
+@dataclass(frozen=True, slots=True)
+class _Default:
+    """The default of a column: its text and what checks it."""
+
+    text: str
+    checker: Checker
+
+    @property
+    def value(self) -> Column:
+        return self.checker.value(F.lit(self.text))
+
+
+def _default(builder: CheckBuilder, place: Place, text: str | None) -> _Default | None:
+    if text is None or not place.stored.nullable:
+        return None
+    declared = place.extra.get(DEFAULT)
+    if isinstance(place.stored, NESTED):
+        if not isinstance(declared, (list, dict)):
+            builder.problems.append(_bad_default(place, text))
+            return None
+        text = json.dumps(declared)
+    elif len(text) > 1 and text[0] == text[-1] == "'":
+        text = text[1:-1]
+    stored = with_nullability(place.stored, False)
+    checker = builder.checker(Place(stored, place.meant, place.path, place.extra), Text(base64=True))
+    return None if checker is None else _Default(text, checker)
+
+
+def _check_defaults(
+    session: SparkSession, builder: CheckBuilder, places: Sequence[Place], defaults: Sequence[_Default | None]
+) -> None:
+    """Note defaults that cannot be converted; a NULL in their place would be silent."""
+    given = [(p, d) for p, d in zip(places, defaults, strict=True) if d is not None]
+    if not given:
+        return
+    tests = [F.coalesce(d.checker.bad(F.lit(d.text), d.value), F.lit(False)) for _, d in given]
+    found = session.sql("SELECT 1").select(*(t.alias(f"d{i}") for i, t in enumerate(tests))).collect()[0]
+    for is_bad, (place, default) in zip(found, given, strict=True):
+        if is_bad:
+            builder.problems.append(_bad_default(place, default.text))
+
+
+def _bad_default(place: Place, text: str) -> Diagnostic:
+    name = path_text(place.path)
+    return Diagnostic(
+        BAD_DEFAULT,
+        f"the default of column {name} cannot be used as its value: {text!r}",
+        path=name,
+        found=text,
+        remedy="change the default in the manifest and apply it",
+    )
+
+
+def _columns(
+    builder: CheckBuilder,
+    part: SourcePart,
+    places: Sequence[Place],
+    defaults: Sequence[_Default | None],
+    schema: TableSchema,
+    system: SystemRow | None,
+    declared: SourceSchema,
+) -> tuple[_Column, ...]:
+    found = []
+    for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
+        said = declared.place(place.path[0]) or place
+        source = part.said(place.path[0], said.stored, builder.rules.formats)
+        checker: Checker | None = None
+        steps: tuple[Callable[[Column], Column], ...] = ()
+        if source is not None:
+            form = with_json(source.type, said.stored)
+            checker = declared.checker(builder, place, form)
+            steps = json_steps(form, builder.rules.formats.decimal) if has_json(form) else ()
+        elif not place.stored.nullable:
+            builder.note_missing(place, [c.name for c in _named(part)], part.label)
+        filled = None if default is None else default.value
+        if default is not None and system is not None and system.by_file(place):
+            filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
+        folder = _folder_says(builder, part, place, declared)
+        found.append(_Column(i, schema.fields[i], place, checker, source, said.stored, filled, folder, steps))
+    builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
+    return tuple(found)
+
+
+def _named(part: SourcePart) -> tuple[SourceColumn, ...]:
+    """The columns of a part that are known by name before its rows are read."""
+    names = {c.name for c in part.columns or ()}
+    return (*(part.columns or ()), *(c for c in part.folders if c.name not in names))
+
+
+def _folder_says(builder: CheckBuilder, part: SourcePart, place: Place, declared: SourceSchema) -> _FolderSays | None:
+    """What the folders say beside the rows; None where they say nothing, or are all that says something."""
+    name = place.path[0]
+    folder = part.folder(name)
+    if folder is None or part.column(name, place.stored, builder.rules.formats) is None:
+        return None
+    if isinstance(place.stored, (*NESTED, Variant)):
+        builder.note_unfit(place, f"a folder {name}=... as well as a column")
+        return None
+    checker = declared.checker(builder, place, folder.type)
+    return None if checker is None else _FolderSays(folder.value, part.has(name), checker)
+
+
+@dataclass(frozen=True, slots=True)
+class _CheckedPart:
+    """One part with what is read of it. Rows go through steps, so that no value is computed twice."""
+
+    part: SourcePart
+    columns: tuple[_Column, ...]
+    rules: Rules
+    fatal_rows: bool
+
+    @property
+    def _read(self) -> list[tuple[_Column, Checker, SourceColumn]]:
+        return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
+
+    def _flagged(self, *others: Column) -> DataFrame:
+        """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
+        again = [(c, source) for c, _, source in self._read if source.again is not None]
+        parsed = [c for c, _, _ in self._read if c.json_steps]
+        given = {c.index: "r" for c, _ in again} | {c.index: _JSON_NAMES[0] for c in parsed}
+        sources = (source.value.alias(f"{given.get(c.index, 's')}{c.index}") for c, _, source in self._read)
+        wrong = any_of([fault.when for fault in self.part.faults]).alias("is_malformed")
+        cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
+        folders = (
+            column
+            for c in self.columns
+            if c.folder is not None
+            for column in (c.folder.source.alias(f"f{c.index}"), c.folder.where.alias(f"w{c.index}"))
+        )
+        frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
+        frame = _with_values_as_written(frame, again, self.part.allowed, self.rules.formats.decimal) if again else frame
+        frame = _with_json_parsed(frame, parsed)
+        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
+        malformed = F.col("is_malformed") | F.col("is_too_deep") if again else F.col("is_malformed")
+        frame = frame.select("*", *values, _apart(malformed).alias("is_bad"))
+        faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
+        faulty += [(c, _disagrees(c)) for c, _, _ in self._read if c.folder is not None]
+        bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
+        fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
+        flags = {"bad": bad, "fatal": fatal}
+        return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
+
+    @property
+    def _faults(self) -> tuple[RowFault, ...]:
+        if all(source.again is None for _, _, source in self._read):
+            return self.part.faults
+        expected = f"values that are nested no deeper than {DEPTH}, where text is kept as it is written"
+        return (*self.part.faults, RowFault(F.col("is_too_deep"), TOO_DEEP, expected))
+
+    def all(self, number: int) -> DataFrame:
+        part = self.part
+        shape = () if part.shape is None else (part.shape.alias("shape"),)
+        values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
+        block = block_of(number, part.url, part.start).alias("block")
+        flagged = self._flagged(block, plain_path(part.url).alias("path"))
+        cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
+        return flagged.select(*values, "bad", "fatal", cut, "block", *shape)
+
+    def bad(self) -> DataFrame:
+        part = self.part
+        found = [_problems_of(c, checker) for c, checker, _ in self._read]
+        whole_row, line = F.lit(None).cast(PROBLEM), part.raw if part.line is None else part.line
+        for fault in reversed(self._faults):
+            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, line)
+            whole_row = F.when(fault.when, told_of).otherwise(whole_row)
+        in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
+        problems = F.when(_apart(F.col("is_bad")), F.array(whole_row)).otherwise(in_columns)
+        # After the filter: raw texts and problems are made for bad rows only.
+        flagged = self._flagged(part.url.alias("url"), part.offset.alias("offset"))
+        path = plain_path(F.col("url"))
+        told = (problems.alias("problems"), part.raw.alias("raw"), path.alias("file"), "offset")
+        return flagged.where(F.col("bad")).select(*told)
+
+
+def _with_json_parsed(frame: DataFrame, columns: Sequence[_Column]) -> DataFrame:
+    """The source values `s0`, ... of columns that hold JSON in texts; each step is a projection of its own."""
+    for step, (given, made) in enumerate(pairwise(_JSON_NAMES) if columns else ()):
+        values = (c.json_steps[step](F.col(f"{given}{c.index}")).alias(f"{made}{c.index}") for c in columns)
+        frame = frame.select("*", *values)
+    return frame
+
+
+def _with_values_as_written(
+    frame: DataFrame, columns: Sequence[tuple[_Column, SourceColumn]], allowed: Mapping[str, str], point: str
+) -> DataFrame:
+    """The source values `s0`, ... of JSON columns that have `r0`, ...: those in doubt are read again from the line.
+
+    `is_too_deep` says that this cannot be done.
+    """
+    doubts = [source.doubt(F.col(f"r{c.index}")) for c, source in columns if source.doubt is not None]
+    want = members_wanted([(source.name, c.read_as) for c, source in columns], point)
+    frame = frame.select("*", F.coalesce(any_of(doubts), F.lit(False)).alias("in_doubt"))
+    again = record_exactly(F.col("line"), want, allowed)
+    frame = frame.select("*", F.when(F.col("in_doubt") & ~F.col("is_malformed"), again).alias("again"))
+    known = F.col("again").isNotNull()
+    values = (
+        F.when(known, source.again(F.col("again"))).otherwise(F.col(f"r{c.index}")).alias(f"s{c.index}")
+        for c, source in columns
+        if source.again is not None
+    )
+    too_deep = F.col("in_doubt") & ~known & ~F.col("is_malformed")
+    return frame.select("*", *values, too_deep.alias("is_too_deep"))
+
+
+def _apart(condition: Column) -> Column:
+    """The same condition, in a form that keeps its step out of the one big function that Spark makes of a plan.
+
+    That function soon is longer than the 8000 bytes that the JVM's compiler takes, and then runs many times slower. A
+    step by itself is split into small functions.
+    """
+    return F.from_json(F.when(condition, F.lit("{}")), "nothing int").isNotNull()
+
+
+def _problems_of(column: _Column, checker: Checker) -> Column:
+    path = F.lit(path_text(column.place.path))
+    found = checker.problems(_s(column), _x(column), path)
+    if column.folder is None:
+        return found
+    expected = f"what the folder {column.place.path[0]}=... says"
+    shown = F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
+    other = F.array(problem(path, FOLDER_DIFFERS, expected, shown))
+    return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)
+
+
+def _disagrees(column: _Column) -> Column:
+    assert column.folder is not None
+    return column.folder.disagrees(F.col(f"f{column.index}"), F.col(f"w{column.index}"), _x(column))
+
+
+def _s(column: _Column) -> Column:
+    return F.col(f"s{column.index}")
+
+
+def _x(column: _Column) -> Column:
+    return F.col(f"x{column.index}")
+
+
+def _written(column: _Column, rules: Rules) -> Column:
+    """The value that is written. NULL in a column with a default becomes the default, as the table format has it."""
+    type_ = write_type(column.field.type, rules.stamps)
+    value = F.lit(None) if column.checker is None else _x(column)
+    value = value.cast(type_)
+    return value if column.default is None else F.coalesce(value, column.default.cast(type_))

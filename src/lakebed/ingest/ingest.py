@@ -1,0 +1,375 @@
+"""Ingest: rows of a source into an append table under its declared schema, all or nothing.
+
+One pass reads, checks and writes the good rows and counts all of them; a second one writes the bad rows, if there are
+any. What was written has to agree with what was counted. Then the quarantine is committed, then the table, both under
+one run id. Whatever fails before leaves nothing that anybody sees; a run that was cut off between the two commits is
+finished when it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from typing import Any, Literal
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError, UsageError
+from lakebed.evolve.former_names import FormerNames, former_names
+from lakebed.evolve.union_schema import MergeTypes
+from lakebed.format.commit import TableStorage
+from lakebed.format.support import refuse_unwritable
+from lakebed.ingest.arguments import BAD_ARGUMENT, NamedFiles, check_arguments, source_paths, target_table
+from lakebed.ingest.bad_rows import BadRowsError
+from lakebed.ingest.checked_rows import NOT_DECLARED
+from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.merge_on_ingest import (
+    MergeChoice,
+    merge_frame,
+    merge_parts,
+    merge_types,
+    merged_columns,
+)
+from lakebed.ingest.run import IngestContext, Limits, Run
+from lakebed.ingest.run_commit import RunGuard
+from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
+from lakebed.ingest.run_memory import Leftover, RunMemory
+from lakebed.ingest.run_notices import all_bad, read_otherwise, rows_twice
+from lakebed.ingest.sources.csv_source import text_scan
+from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_source, moments
+from lakebed.ingest.sources.open_source import open_files, open_frame
+from lakebed.ingest.sources.source_files import SourceFile, check_compressed, identify
+from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
+from lakebed.ingest.sources.source_listing import LeftOut, are_gone, file_choice, find_files
+from lakebed.ingest.sources.source_options import SourceOptions, check_options
+from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.system_columns import system_row
+from lakebed.ingest.timestamp_encoding import stamp_forms
+from lakebed.ingest.write import refuse_legacy_dates
+from lakebed.spark.reach import check_reach
+from lakebed.spark.spark_errors import jvm_looked_at, spark_errors
+
+__all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
+
+LEGACY_PATTERNS = "LB6123"
+OTHER_SOURCE = "LB6400"
+
+_PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
+
+
+@jvm_looked_at(IngestError)
+def ingest(
+    context: IngestContext,
+    spark: SparkSession | Callable[[], SparkSession],
+    table: str,
+    source: Any,
+    *,
+    format: str | None = None,
+    options: Mapping[str, object] | None = None,
+    run_id: str | None = None,
+    again: bool = False,
+    unknown_columns: Literal["fail", "ignore"] = "fail",
+    max_bad_rows: int | None = None,
+    merge_schema: MergeChoice = None,
+    include: str | Collection[str] | None = None,
+    exclude: str | Collection[str] | None = None,
+    folders: Literal["columns", "ignore"] = "columns",
+    progress: Callable[[str], None] | None = None,
+) -> IngestResult:
+    """Put the rows of a source into a table.
+
+    Args:
+        context: the lake.
+        spark: a session, classic or Connect, that sees the same files; or what gives one, which is called when what
+            can be told without it has been looked at.
+        table: `db.table`.
+        source: a path, several paths (files, directories, patterns), or a DataFrame.
+        format: `csv`, `json` (lines) or `parquet`; by the names of the files where None.
+        options: of Spark's reader, those that do not defeat the checks.
+        run_id: a run that has committed under this id is not repeated; its result is returned. For files the default
+            is made from the table and the files, for a DataFrame and with `again` it is random.
+        again: also read files that an earlier run has read.
+        unknown_columns: whether columns that are not declared fail the run or are left out.
+        max_bad_rows: with more bad rows than this the run fails.
+        merge_schema: `add` first gives the table the columns of the source that it has not, `widen` also widens types;
+            only what is safe. The schema version that this makes stays when the run fails.
+        include: patterns of the files to read, all where None; `*.csv` is held against names, `2024/**/*.csv` against
+            paths below the source.
+        exclude: patterns of files to leave out.
+        folders: whether folders named `key=value` are columns. All below the source are, and of those on the way to it
+            the ones that are columns of the table.
+        progress: told each stage as it begins.
+
+    Raises:
+        NotFoundError: there is no such table or file.
+        UnsupportedError: a table or a source that is not written or read.
+        UsageError: arguments that make no sense.
+        BadRowsError: more bad rows than allowed.
+        IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
+    """
+    check_arguments(unknown_columns, folders, max_bad_rows, run_id)
+    choice = file_choice(include, exclude)
+    merging = merge_types(merge_schema)
+    name = target_table(table)
+    storage = context.storage(name)
+    schema = storage.schemas.load_latest_schema()
+    refuse_unwritable(schema)
+    quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
+    memory = RunMemory(name, storage, quarantine)
+    memory.load()
+    limits = Limits(unknown_columns == "ignore", max_bad_rows)
+    opened = cache(spark if callable(spark) else lambda: spark)
+    job = _Job(context, opened, name, storage, schema, memory, limits, progress or (lambda _: None), merging)
+    if isinstance(source, DataFrame):
+        if format is not None:
+            raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
+        return job.of_frame(source, options, run_id)
+    named = NamedFiles(source_paths(source), choice, format, options, folders == "columns")
+    return job.of_files(named, run_id, again=again)
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedAt:
+    """Files of a source: how they are read, all of them, those to be ingested, and those that are left out."""
+
+    declared: DeclaredSource
+    options: SourceOptions
+    files: tuple[SourceFile, ...]
+    fresh: tuple[SourceFile, ...]
+    left_out: tuple[LeftOut, ...]
+    folders: bool
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The paths of files that were ingested before."""
+        fresh = set(self.fresh)
+        return tuple(f.shown for f in self.files if f not in fresh)
+
+    @property
+    def read_as(self) -> str:
+        """What tells two ways of reading a file apart."""
+        return self.declared.digest(folders=self.folders)
+
+
+class _Job:
+    """From a source to its run."""
+
+    def __init__(
+        self,
+        context: IngestContext,
+        session: Callable[[], SparkSession],
+        name: TableName,
+        storage: TableStorage,
+        schema: TableSchema,
+        memory: RunMemory,
+        limits: Limits,
+        tell: Callable[[str], None],
+        merging: MergeTypes | None,
+    ) -> None:
+        self._context = context
+        self._session = session
+        self._name = name
+        self._storage = storage
+        self._schema = schema
+        self._memory = memory
+        self._limits = limits
+        self._tell = tell
+        self._merging = merging
+
+    @cached_property
+    def _spark(self) -> SparkSession:
+        """The session, which can write what the table wants where it lies."""
+        spark = self._session()
+        refuse_legacy_dates(spark)
+        schemas = self._context.tables.get_schema_manager(self._name.database, self._name.table)
+        check_reach(spark, [schemas.path(self._schema.id)])
+        return spark
+
+    def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
+        checked = check_options(None, options)
+        if run_id is not None:
+            done = self._repeated(run_id, (), ())
+            if done is not None:
+                return done
+        before = self._schema
+        if self._merging is not None:
+            self._schema = merge_frame(self._context, self._name, frame, self._merging)
+        run = self._run(run_id or random_run_id(), checked, (), None, again=False)
+        with open_frame(frame) as parts:
+            return replace(run.execute(parts), merged=merged_columns(before, self._schema))
+
+    def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
+        done = None if run_id is None else self._memory.finished(run_id)
+        if done is not None and are_gone(named.paths, self._context.sources):
+            # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
+            return done
+        looked = self._look(named, again=again)
+        if run_id is not None:
+            done = self._repeated(run_id, looked.files, looked.fresh)
+            if done is not None:
+                return done
+        if looked.fresh and looked.declared.documents is None:
+            check_reach(self._spark, [f.path for f in looked.fresh])
+        before = self._schema
+        with hinted(partial(self._hints, looked)):
+            self._merge_files(looked)
+            made_up = random_run_id() if again else file_run_id(self._name, looked.fresh or looked.files)
+            run = self._run(run_id or made_up, looked.options, looked.fresh, looked, again=again)
+            result = run.execute(self._opened(looked, run.schema) if looked.fresh else ())
+        result = replace(result, left_out=looked.left_out, merged=merged_columns(before, self._schema))
+        return replace(result, notices=self._notices(looked, result))
+
+    def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
+        storage = self._context.sources
+        found = find_files(named.paths, chosen_files(self._schema, named.choice), storage)
+        declared = declared_source(self._schema, found.paths, named.format, named.options)
+        options = check_options(declared.format, declared.options)
+        checked = replace(options, verify_checksums=self._context.verify_checksums)
+        self._tell("looking at the files")
+        # Documents are read by the driver, which says itself what is wrong with them.
+        scan = None if declared.documents is not None else partial(text_scan, declared.format, checked)
+        files = identify(found.files, scan, storage)
+        check_compressed(files)
+        before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
+        fresh = tuple(f for f in files if f.identity not in before)
+        return _LookedAt(declared, checked, files, fresh, found.left_out, named.folders)
+
+    def _merge_files(self, looked: _LookedAt) -> None:
+        if self._merging is None or not looked.fresh:
+            return
+        refuse_misread(self._hints(looked))
+        parts, known = self._opened(looked, self._schema), self._schema.field_names
+        self._schema = merge_parts(self._context, self._name, parts, looked.declared.format, self._merging, known)
+
+    def _opened(self, looked: _LookedAt, schema: TableSchema) -> tuple[SourcePart, ...]:
+        declared, storage = looked.declared, self._context.sources
+        columns = schema.field_names if looked.folders else None
+        placed = [replace(f, folders=declared.folders(f, columns)) for f in looked.fresh]
+        with spark_errors():
+            parts = open_files(
+                self._spark,
+                placed,
+                declared.format,
+                looked.options,
+                declared.names(schema),
+                declared.documents,
+                storage,
+            )
+        return tuple(declared.only(part) for part in parts)
+
+    def _hints(self, looked: _LookedAt) -> tuple[Diagnostic, ...]:
+        declared, schema = looked.declared, self._schema
+        reading = Reading(
+            declared.format,
+            looked.options,
+            declared.documents is not None,
+            tuple(schema.field_names),
+            declared.names(schema),
+        )
+        return hints(looked.fresh, reading, self._context.sources)
+
+    def _notices(self, looked: _LookedAt, result: IngestResult) -> tuple[Diagnostic, ...]:
+        fresh = set(looked.fresh)
+        skipped = self._memory.finished_with(f for f in looked.files if f not in fresh)
+        return (
+            *read_otherwise(skipped, looked.read_as),
+            *rows_twice(tuple(self._memory.finished_with(looked.fresh)), result),
+            *all_bad(result),
+        )
+
+    def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
+        """The result of a run that was done before; None where it was not, or was cut off.
+
+        `files` are all of the source, `fresh` those that would be ingested now. Raises `UsageError` where the run was
+        about something else.
+        """
+        record = self._memory.record(run_id)
+        if record is None:
+            return None
+        done = self._memory.finished(run_id)
+        theirs = {f.identity for f in record.sources}
+        ours = {f.identity for f in fresh}
+        if done is None:
+            same = ours == theirs
+        else:
+            # Files that earlier runs had ingested were skipped then as they are now.
+            same = ours <= theirs and (any(f.identity in theirs for f in files) or not (files or theirs))
+        if not same:
+            other = next((f.path for f in files if f.identity not in theirs), None)
+            raise UsageError.of(
+                OTHER_SOURCE,
+                f"run {run_id} has been used for another source" + (f"; {other!r} was not in it" if other else ""),
+                path=other,
+                expected=", ".join(f.path for f in record.sources) or "a DataFrame",
+                found=run_id,
+                remedy="give each run an id of its own",
+            )
+        return done
+
+    def _run(
+        self,
+        run_id: str,
+        options: SourceOptions,
+        files: tuple[SourceFile, ...],
+        looked: _LookedAt | None,
+        *,
+        again: bool,
+    ) -> Run:
+        declared = None if looked is None else looked.declared
+        self._refuse_legacy_patterns(options.formats)
+        context, memory = self._context, self._memory
+        interrupted = memory.interrupted(run_id)
+        schema = self._schema
+        if interrupted is not None:
+            # The rest of the run is checked as its beginning was, whatever has become of the schema since.
+            version = interrupted.number(SCHEMA_ID)
+            schema = schema if version is None else self._storage.schemas.load_schema(version)
+        leftovers = memory.leftovers(files, schema.id)
+        if interrupted is not None and not files:
+            leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
+        known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
+        adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
+        return Run(
+            context=context,
+            session=lambda: self._spark,
+            name=self._name,
+            storage=self._storage,
+            schema=schema,
+            rules=Rules(context.time_zone, stamp_forms(schema.fields), options.formats),
+            run_id=run_id,
+            files=files,
+            skipped=() if looked is None else looked.skipped,
+            leftovers=leftovers,
+            guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
+            system=system_row(schema, context.clock, context.time_zone, known),
+            limits=self._limits,
+            tell=self._tell,
+            again=again,
+            columns=None if declared is None else declared.columns,
+            declared=NOT_DECLARED if declared is None else declared.schema,
+            former=cache(partial(self._former_names, schema)),
+            read_as=None if looked is None else looked.read_as,
+            hints=tuple if looked is None else partial(self._hints, looked),
+        )
+
+    def _former_names(self, schema: TableSchema) -> FormerNames:
+        manager = self._context.tables.get_schema_manager(self._name.database, self._name.table)
+        return former_names(schema.fields, (version.fields for version in manager.versions()))
+
+    def _refuse_legacy_patterns(self, formats: TextFormats) -> None:
+        """Patterns mean something else, and are read leniently, under Spark's old parser."""
+        if formats.date is None and formats.timestamp is None and formats.wall_clock is None:
+            return
+        policy = (self._spark.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
+        if policy != "CORRECTED":
+            raise UsageError.of(
+                LEGACY_PATTERNS,
+                "datetime patterns need Spark's present parser",
+                expected=f"{_PARSER_POLICY}=CORRECTED",
+                found=policy,
+                remedy=f"set {_PARSER_POLICY}=CORRECTED, or leave the patterns out",
+            )

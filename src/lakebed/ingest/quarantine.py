@@ -1,0 +1,118 @@
+"""The quarantine of a table: an ordinary append table that takes its bad rows, each with the reasons.
+
+It is `<db>.<table>__quarantine`, made when the first bad row comes. `raw` is the row as it was read: the line where it
+is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was
+checked against. The mini layout knows neither structs nor zones: there a problem is a map with the same keys, and
+`ingested_at` is the UTC wall clock.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.catalog.columns import DataType as Mini
+from lakebed.catalog.columns import Field as MiniField
+from lakebed.catalog.names import TableName
+from lakebed.catalog.paths import Layout
+from lakebed.catalog.table_manager import TableManager
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import AlreadyExistsError
+from lakebed.ingest.columns.checkers import PROBLEM
+from lakebed.ingest.timestamp_encoding import StampForms, stamp_forms
+from lakebed.ingest.write_types import write_type
+from lakebed.model import Field, Int64, List, Option, String, Struct, Timestamp
+from lakebed.physical.paimon_types import Array, DataField, Map
+from lakebed.physical.paimon_types import Timestamp as WallClock
+from lakebed.redaction import redact
+from lakebed.spark.clocks import UTC, instant_to_wall
+
+_PROBLEM = Struct(
+    (
+        Field("path", Option(String())),
+        Field("code", String()),
+        Field("expected", Option(String())),
+        Field("found", Option(String())),
+    )
+)
+FIELDS = (
+    Field("run_id", String()),
+    Field("ingested_at", Timestamp()),
+    Field("source_file", Option(String())),
+    Field("source_offset", Option(Int64())),
+    Field("raw", Option(String())),
+    Field("schema_id", Int64()),
+    Field("problems", List(_PROBLEM)),
+)
+MINI_FIELDS = (
+    MiniField("run_id", Mini.STRING, nullable=False),
+    MiniField("ingested_at", Mini.TIMESTAMP, nullable=False),
+    MiniField("source_file", Mini.STRING),
+    MiniField("source_offset", Mini.LONG),
+    MiniField("raw", Mini.STRING),
+    MiniField("schema_id", Mini.LONG, nullable=False),
+    MiniField("problems", Mini.ARRAY(Mini.MAP(Mini.STRING, Mini.STRING)), nullable=False),
+)
+
+
+def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
+    """The newest schema of the quarantine of table `name`, which is made if there is none."""
+    quarantine = name.quarantine
+    if not tables.exists(quarantine):
+        fields = MINI_FIELDS if tables.path_factory.layout is Layout.MINI else FIELDS
+        # Another run may make it at the same time.
+        with suppress(AlreadyExistsError):
+            tables.create_table(quarantine.database, quarantine.table, fields, comment=f"Bad rows of {name}")
+    return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
+
+
+def without_logins(rows: DataFrame, paths: Iterable[str]) -> DataFrame:
+    """Bad rows of these files, whose URLs in the column `file` are as `redact` shows them."""
+    shown = {path: redact(path) for path in paths if redact(path) != path}
+    if not shown:
+        return rows
+    known = F.create_map(*(F.lit(text) for pair in shown.items() for text in pair))
+    return rows.withColumn("file", F.coalesce(F.try_element_at(known, F.col("file")), F.col("file")))
+
+
+def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema_id: int, now: int) -> DataFrame:
+    """Bad rows as columns `v0`, `v1`, ... of the quarantine's schema.
+
+    `rows` are bad rows (see `PreparedRows.bad`), `schema_id` the version that they were checked against,
+    `now` milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
+    """
+    stamps = stamp_forms(schema.fields)
+    values: dict[str, Column] = {
+        "run_id": F.lit(run_id),
+        "ingested_at": F.timestamp_millis(F.lit(now)),
+        "source_file": F.col("file"),
+        "source_offset": F.col("offset"),
+        "raw": F.col("raw"),
+        "schema_id": F.lit(schema_id),
+        "problems": F.col("problems").cast(f"array<{PROBLEM}>"),
+    }
+    return rows.select(
+        *(
+            _formed(values.get(f.name, F.lit(None)), f, stamps).cast(write_type(f.type, stamps)).alias(f"v{i}")
+            for i, f in enumerate(schema.fields)
+        )
+    )
+
+
+def _formed(value: Column, field: DataField, stamps: StampForms) -> Column:
+    """The value in the form that a column of the mini layout has, which a cast alone does not give."""
+    match field.name, field.type:
+        case "ingested_at", WallClock():
+            return stamps.of_wall(instant_to_wall(value, UTC), field.type)
+        case "problems", Array(element=Map()):
+            return F.transform(value, _as_map)
+        case _:
+            return value
+
+
+def _as_map(problem: Column) -> Column:
+    parts = ("path", "code", "expected", "found")
+    return F.create_map(*(part for name in parts for part in (F.lit(name), problem[name])))

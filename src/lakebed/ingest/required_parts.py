@@ -1,0 +1,142 @@
+"""Required columns and members are written as required: Spark would write them as optional, being expressions.
+
+pypaimon cannot read a struct whose members are optional in the file and NOT NULL in the schema. Items of lists and
+values of maps make no difference to readers, and are touched only where structs inside of them have to be.
+"""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal as Number
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.ingest.timestamp_encoding import StampForms
+from lakebed.ingest.write_types import FIELD_ID, write_type
+from lakebed.physical.paimon_types import (
+    Array,
+    Binary,
+    Boolean,
+    Char,
+    DataType,
+    Date,
+    Decimal,
+    LocalZonedTimestamp,
+    Map,
+    Multiset,
+    Row,
+    Timestamp,
+    VarBinary,
+    VarChar,
+    Variant,
+)
+
+_MISSING = "a required value is missing in a row that was found to be good"
+
+
+def with_required_parts(x: Column, type_: DataType, stamps: StampForms) -> Column:
+    """The same value, not nullable to Spark where `type_` is NOT NULL, at the top and in members of structs.
+
+    `x` is of the column's write type and NULL only where `type_` allows it; another NULL fails the query.
+    """
+    value = _exact(x, type_, stamps)
+    # Spark drops the field ids of members where it merges two types that differ in nullability.
+    return value.cast(_exact_type(type_, stamps)) if _has_members(type_) else value
+
+
+def _exact(x: Column, type_: DataType, stamps: StampForms) -> Column:
+    if type_.nullable or isinstance(type_, Variant):
+        return _inside(x, type_, stamps)
+    present = F.coalesce(x, F.raise_error(F.lit(_MISSING)).cast(write_type(type_, stamps)))
+    if isinstance(type_, Row):
+        return _struct(present, type_, stamps)
+    return F.coalesce(_inside(present, type_, stamps), _some_value(type_, stamps))
+
+
+def _inside(x: Column, type_: DataType, stamps: StampForms) -> Column:
+    if not _has_required_members(type_):
+        return x
+    match type_:
+        case Row():
+            return F.when(x.isNotNull(), _struct(x, type_, stamps))
+        case Array():
+            return F.transform(x, lambda item: _exact(item, type_.element, stamps))
+        case Map():
+            return F.transform_values(x, lambda _, value: _exact(value, type_.value, stamps))
+        case _:
+            return x
+
+
+def _struct(x: Column, type_: Row, stamps: StampForms) -> Column:
+    return F.struct(*(_exact(x.getField(f.name), f.type, stamps).alias(f.name) for f in type_.fields))
+
+
+def _has_required_members(type_: DataType) -> bool:
+    match type_:
+        case Row():
+            return any(not f.type.nullable or _has_required_members(f.type) for f in type_.fields)
+        case Array():
+            return _has_required_members(type_.element)
+        case Map():
+            return _has_required_members(type_.value)
+        case _:
+            return False
+
+
+def _has_members(type_: DataType) -> bool:
+    return isinstance(type_, Row) or _has_required_members(type_)
+
+
+def _exact_type(type_: DataType, stamps: StampForms) -> spark.DataType:
+    """The type of what `_exact` gives, with the field ids of members."""
+    match type_:
+        case Row():
+            return spark.StructType(
+                [
+                    spark.StructField(f.name, _exact_type(f.type, stamps), f.type.nullable, {FIELD_ID: f.id})
+                    for f in type_.fields
+                ]
+            )
+        case Array():
+            untouched = not _has_required_members(type_)
+            return spark.ArrayType(_exact_type(type_.element, stamps), untouched or type_.element.nullable)
+        case Map():
+            untouched = not _has_required_members(type_)
+            value = _exact_type(type_.value, stamps)
+            return spark.MapType(write_type(type_.key, stamps), value, untouched or type_.value.nullable)
+        case _:
+            return write_type(type_, stamps)
+
+
+def _some_value(type_: DataType, stamps: StampForms) -> Column:
+    """Any value of the type, which tells Spark that there is no NULL; it is never used."""
+    match type_:
+        case Row():
+            return F.struct(*(_some_value(f.type, stamps).alias(f.name) for f in type_.fields))
+        case Array():
+            return F.array_repeat(_some_value(type_.element, stamps), 0)
+        case Map():
+            return _some_map(type_.key, _some_value(type_.value, stamps), stamps)
+        case Multiset():
+            return _some_map(type_.element, F.lit(0), stamps)
+        case Decimal():
+            return F.lit(Number(0).scaleb(-type_.scale))
+        case Boolean():
+            return F.lit(False)
+        case Char() | VarChar():
+            return F.lit("")
+        case Binary() | VarBinary():
+            return F.lit(b"")
+        case Date():
+            return F.lit(datetime.date(1970, 1, 1))
+        case Timestamp() | LocalZonedTimestamp():
+            kind = stamps.spark_type(type_).typeName()
+            return F.expr(f"{kind} '1970-01-01 00:00:00{'Z' if kind == 'timestamp' else ''}'")
+        case _:
+            return F.lit(0).cast(write_type(type_, stamps))
+
+
+def _some_map(key: DataType, value: Column, stamps: StampForms) -> Column:
+    return F.map_from_arrays(F.array_repeat(_some_value(key, stamps), 0), F.array_repeat(value, 0))

@@ -1,0 +1,186 @@
+"""Runs of ingest, as the snapshots of a table remember them: who they were, what they read, what came of it.
+
+A run commits to the quarantine first and then to the table, both as user `lakebed-<run id>` and with the same
+properties. The quarantine's snapshot also says how many good rows there were: where there were some and the table has
+no snapshot of the run, it was interrupted in between. Only snapshots that have not expired are remembered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+from uuid import uuid4
+
+from lakebed.catalog.names import TableName
+from lakebed.diagnostics import Diagnostic
+from lakebed.ingest.sources.source_files import SourceFile
+from lakebed.ingest.sources.source_listing import LeftOut
+from lakebed.model import JsonValue, canonical_json
+from lakebed.readable import Readable
+
+RUN_ID = "lakebed.run-id"
+ATTEMPT = "lakebed.attempt"
+SOURCES = "lakebed.sources"
+ROWS_READ = "lakebed.rows-read"
+ROWS_WRITTEN = "lakebed.rows-written"
+ROWS_QUARANTINED = "lakebed.rows-quarantined"
+SCHEMA_ID = "lakebed.schema-id"
+QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
+ADOPTED = "lakebed.adopted-runs"
+AGAIN = "lakebed.again"
+READ_AS = "lakebed.read-as"
+
+
+@dataclass(frozen=True, slots=True)
+class MergedColumn:
+    """A column that a merge has added (`before` is None) or widened, and its types in words."""
+
+    column: str
+    before: str | None
+    after: str
+
+    def __str__(self) -> str:
+        if self.before is None:
+            return f"added column {self.column}: {self.after}"
+        return f"widened column {self.column} from {self.before} to {self.after}"
+
+    def to_json(self) -> dict[str, JsonValue]:
+        """The object of `--json`."""
+        return {"column": self.column, "before": self.before, "after": self.after}
+
+
+@dataclass(frozen=True, slots=True)
+class IngestResult(Readable):
+    """What a run did. Snapshots are None where there was nothing to commit.
+
+    `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns that
+    `merge_schema` has added or widened; `notices` are warnings. `repeated` says that the run itself was done before,
+    and that nothing was done now; the counts and snapshots are those of then.
+    """
+
+    renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
+
+    table: str
+    run_id: str
+    schema_id: int
+    rows_read: int
+    rows_written: int
+    rows_quarantined: int
+    snapshot_id: int | None
+    quarantine_snapshot_id: int | None
+    skipped_files: tuple[str, ...] = ()
+    repeated: bool = False
+    left_out: tuple[LeftOut, ...] = ()
+    merged: tuple[MergedColumn, ...] = ()
+    notices: tuple[Diagnostic, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `--json`."""
+        return {
+            "table": self.table,
+            "run_id": self.run_id,
+            "schema_id": self.schema_id,
+            "rows_read": self.rows_read,
+            "rows_written": self.rows_written,
+            "rows_quarantined": self.rows_quarantined,
+            "snapshot_id": self.snapshot_id,
+            "quarantine_snapshot_id": self.quarantine_snapshot_id,
+            "skipped_files": list(self.skipped_files),
+            "repeated": self.repeated,
+            "left_out": [f.to_json() for f in self.left_out],
+            "merged": [c.to_json() for c in self.merged],
+            "notices": [n.to_json() for n in self.notices],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class RunCounts:
+    """Rows of a run: good and bad ones together are the ones read."""
+
+    good: int
+    bad: int
+
+    @property
+    def read(self) -> int:
+        return self.good + self.bad
+
+
+def repeated_result(
+    name: TableName, run_id: str, properties: Mapping[str, str], snapshot_id: int | None, quarantine_id: int | None
+) -> IngestResult:
+    """The result of a run that was done before, from the properties of its snapshot."""
+    return IngestResult(
+        table=str(name),
+        run_id=run_id,
+        schema_id=int(properties.get(SCHEMA_ID, "0")),
+        rows_read=int(properties.get(ROWS_READ, "0")),
+        rows_written=int(properties.get(ROWS_WRITTEN, "0")),
+        rows_quarantined=int(properties.get(ROWS_QUARANTINED, "0")),
+        snapshot_id=snapshot_id,
+        quarantine_snapshot_id=quarantine_id,
+        repeated=True,
+    )
+
+
+def listed_sources(properties: Mapping[str, str]) -> tuple[SourceFile, ...]:
+    """The files that the properties of a snapshot list."""
+    try:
+        return tuple(SourceFile.from_json(s) for s in json.loads(properties.get(SOURCES, "[]")))
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        # Properties are anybody's to write: what is not ours names no files.
+        return ()
+
+
+def listed_runs(properties: Mapping[str, str]) -> tuple[str, ...]:
+    """The runs whose bad rows the properties of a snapshot say were taken over."""
+    try:
+        return tuple(str(run) for run in json.loads(properties.get(ADOPTED, "[]")))
+    except (ValueError, TypeError, RecursionError):
+        return ()
+
+
+def commit_user(run_id: str) -> str:
+    """The user that a run commits as."""
+    return f"lakebed-{run_id}"
+
+
+def file_run_id(name: TableName, files: Sequence[SourceFile]) -> str:
+    """The id of a run over files: the same for the same files into the same table, so that a repeated command finds
+    what it has begun.
+    """
+    listed = [f.to_json() for f in sorted(files, key=lambda f: (f.path, f.size, f.sha256))]
+    return hashlib.sha256(canonical_json([str(name), *listed]).encode()).hexdigest()[:32]
+
+
+def random_run_id() -> str:
+    """The id of a run that nobody repeats."""
+    return uuid4().hex
+
+
+def run_properties(
+    run_id: str,
+    schema_id: int,
+    files: Iterable[SourceFile],
+    counts: RunCounts,
+    *,
+    attempt: str,
+    adopted: Sequence[str] = (),
+) -> dict[str, str]:
+    """The properties of both snapshots of a run."""
+    properties = {
+        RUN_ID: run_id,
+        ATTEMPT: attempt,
+        SCHEMA_ID: str(schema_id),
+        ROWS_READ: str(counts.read),
+        ROWS_WRITTEN: str(counts.good),
+        ROWS_QUARANTINED: str(counts.bad),
+    }
+    listed = [f.to_json() for f in files]
+    if listed:
+        properties[SOURCES] = canonical_json([*listed])
+    if adopted:
+        properties[ADOPTED] = canonical_json([*adopted])
+    return properties

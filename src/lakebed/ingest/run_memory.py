@@ -1,0 +1,223 @@
+"""What a table remembers of the runs that were ingested into it: its snapshots, and a file that saves reading them all.
+
+The truth is in the properties of the snapshots. Since every run has to know of all earlier ones, `.lakebed-runs` beside
+them holds what the snapshots up to one of them say. It is no more than that: it counts only as long as the snapshot
+that it was made at is there and the same, and may be deleted at any time.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from lakebed.catalog.names import TableName
+from lakebed.errors import NotFoundError, StoreError
+from lakebed.format.commit import TableStorage
+from lakebed.format.snapshot import Snapshot
+from lakebed.ingest import run_history as runs
+from lakebed.ingest.run_history import IngestResult, commit_user
+from lakebed.ingest.sources.source_files import SourceFile
+from lakebed.model import canonical_json
+
+CACHE = ".lakebed-runs"
+
+_FORMAT = 1
+_OURS = "lakebed."
+#: Snapshots that are read one by one before their content is put together in the file.
+_ENOUGH = 32
+
+Identity = tuple[str, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RunRecord:
+    """One run as its snapshot tells of it."""
+
+    run_id: str
+    snapshot_id: int
+    properties: Mapping[str, str] = field(hash=False)
+
+    def number(self, key: str) -> int | None:
+        """A count among the properties."""
+        text = self.properties.get(key, "")
+        return int(text) if text.isdigit() else None
+
+    @property
+    def sources(self) -> tuple[SourceFile, ...]:
+        """The files that the run read."""
+        return runs.listed_sources(self.properties)
+
+    @property
+    def adopted(self) -> tuple[str, ...]:
+        """The runs whose bad rows this run took over, since they never came to an end."""
+        return runs.listed_runs(self.properties)
+
+
+def run_of(snapshot: Snapshot) -> RunRecord | None:
+    """The run that a snapshot belongs to."""
+    properties = snapshot.properties or {}
+    run_id = properties.get(runs.RUN_ID)
+    if run_id is None or snapshot.commit_user != commit_user(run_id):
+        return None
+    return RunRecord(run_id, snapshot.id, {k: v for k, v in properties.items() if k.startswith(_OURS)})
+
+
+@dataclass(frozen=True, slots=True)
+class RunLog:
+    """The runs of one table by id, each by its first snapshot, and the snapshot up to which this holds (0: none)."""
+
+    by_run: Mapping[str, RunRecord] = field(default_factory=dict)
+    until: int = 0
+
+
+def load_log(table: TableStorage) -> RunLog:
+    """The runs of a table. What had to be read from many snapshots is put together for the next time."""
+    snapshots = table.snapshots
+    path = f"{table.path}/{CACHE}"
+    found, until = _cached(table, path)
+    newest: Snapshot | None = None
+    read: list[RunRecord] = []
+    count = 0
+    for snapshot in snapshots.newest_first(after=until):
+        newest = newest or snapshot
+        count += 1
+        record = run_of(snapshot)
+        if record is not None:
+            read.append(record)
+    for record in reversed(read):
+        found.setdefault(record.run_id, record)
+    if newest is None:
+        return RunLog(found, until)
+    if count >= _ENOUGH:
+        # Whoever can read may not be allowed to write, and then reads all snapshots each time.
+        with suppress(StoreError):
+            table.store.replace(path, _dumps(newest, found))
+    return RunLog(found, newest.id)
+
+
+def _cached(table: TableStorage, path: str) -> tuple[dict[str, RunRecord], int]:
+    try:
+        content = json.loads(table.store.read(path))
+        if content["format"] != _FORMAT:
+            return {}, 0
+        snapshot = table.snapshots.load(int(content["snapshot"]))
+        if content["digest"] != _digest(snapshot):
+            return {}, 0
+        records = [RunRecord(str(r["run"]), int(r["snapshot"]), _texts(r["properties"])) for r in content["runs"]]
+    except (NotFoundError, ValueError, TypeError, KeyError, RecursionError):
+        return {}, 0
+    return {r.run_id: r for r in records}, snapshot.id
+
+
+def _texts(properties: Mapping[str, Any]) -> dict[str, str]:
+    return {str(k): str(v) for k, v in properties.items()}
+
+
+def _dumps(newest: Snapshot, found: Mapping[str, RunRecord]) -> bytes:
+    listed = [{"run": r.run_id, "snapshot": r.snapshot_id, "properties": dict(r.properties)} for r in found.values()]
+    content = {"format": _FORMAT, "snapshot": newest.id, "digest": _digest(newest), "runs": listed}
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _digest(snapshot: Snapshot) -> str:
+    return hashlib.sha256(canonical_json(snapshot.to_json()).encode()).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Leftover:
+    """Bad rows of a run that was cut off before its good rows were committed: they need not be written again.
+
+    `files` are the paths that they come from, None where the run had no files.
+    """
+
+    record: RunRecord
+    rows: int
+    files: frozenset[str] | None = None
+
+
+@dataclass(slots=True)
+class RunMemory:
+    """What the snapshots of a table and of its quarantine (None where there is none yet) say of runs."""
+
+    name: TableName
+    table: TableStorage
+    quarantine: TableStorage | None
+    good: RunLog = field(default_factory=RunLog)
+    bad: RunLog = field(default_factory=RunLog)
+
+    def load(self) -> None:
+        """Look, once."""
+        # The quarantine first: a run that commits in between is then seen whole, or as one that has committed.
+        self.bad = RunLog() if self.quarantine is None else load_log(self.quarantine)
+        self.good = load_log(self.table)
+
+    def record(self, run_id: str) -> RunRecord | None:
+        """What is known of a run, whether it came to an end or not."""
+        return self.good.by_run.get(run_id) or self.bad.by_run.get(run_id)
+
+    def finished(self, run_id: str) -> IngestResult | None:
+        """The result of a run that has committed all it had."""
+        done, bad = self.good.by_run.get(run_id), self.bad.by_run.get(run_id)
+        if done is not None:
+            quarantined = done.number(runs.QUARANTINE_SNAPSHOT)
+            return runs.repeated_result(self.name, run_id, done.properties, done.snapshot_id, quarantined)
+        if bad is None or bad.number(runs.ROWS_WRITTEN) != 0:
+            return None
+        return runs.repeated_result(self.name, run_id, bad.properties, None, bad.snapshot_id)
+
+    def interrupted(self, run_id: str) -> RunRecord | None:
+        """A run that has committed its bad rows and not its good ones."""
+        return None if self.finished(run_id) is not None else self.bad.by_run.get(run_id)
+
+    def ingested(self) -> frozenset[Identity]:
+        """Every file of a finished run."""
+        return frozenset(f.identity for record in self._finished() for f in record.sources)
+
+    def finished_with(self, files: Iterable[SourceFile]) -> Iterator[tuple[SourceFile, RunRecord]]:
+        """The files that finished runs have read, each with every such run."""
+        wanted = {f.identity: f for f in files}
+        for record in self._finished():
+            yield from ((wanted[f.identity], record) for f in record.sources if f.identity in wanted)
+
+    def _finished(self) -> list[RunRecord]:
+        return [*self.good.by_run.values(), *(r for r in self.bad.by_run.values() if r.number(runs.ROWS_WRITTEN) == 0)]
+
+    def leftovers(self, files: Iterable[SourceFile], schema_id: int) -> tuple[Leftover, ...]:
+        """The bad rows of these files that are in quarantine already, checked against the same schema version."""
+        wanted = {f.identity: f.path for f in files}
+        adopted = {
+            (run, f.identity) for record in self.good.by_run.values() for run in record.adopted for f in record.sources
+        }
+        found: list[Leftover] = []
+        for record in sorted(self.bad.by_run.values(), key=lambda r: -r.snapshot_id):
+            if self.interrupted(record.run_id) is None or record.number(runs.SCHEMA_ID) != schema_id:
+                continue
+            left = {k: path for k, path in wanted.items() if (record.run_id, k) not in adopted}
+            leftover = _leftover(record, left)
+            if leftover is not None:
+                found.append(leftover)
+                wanted = {k: path for k, path in wanted.items() if path not in (leftover.files or ())}
+        return tuple(found)
+
+
+def _leftover(record: RunRecord, wanted: Mapping[Identity, str]) -> Leftover | None:
+    sources = record.sources
+    shared = [f for f in sources if f.identity in wanted]
+    if not shared:
+        return None
+    paths = frozenset(f.path for f in shared)
+    counts = [f.bad for f in shared if f.bad is not None]
+    if len(counts) == len(shared):
+        return Leftover(record, sum(counts), paths)
+    total = record.number(runs.ROWS_QUARANTINED)
+    return Leftover(record, total, paths) if len(shared) == len(sources) and total is not None else None
+
+
+def shared_file(record: RunRecord, files: Sequence[SourceFile]) -> str | None:
+    """The first of the files that a run has read as well."""
+    theirs = {f.identity for f in record.sources}
+    return next((f.path for f in files if f.identity in theirs), None)

@@ -1,0 +1,190 @@
+"""CSV files, opened: every column is text.
+
+Where a file has quotes, or is no proper text, its lines are looked at before they are split: a quoted value that does
+not end in its line would be cut there, and what cannot be decoded would become U+FFFD, both without a word. All other
+files are split by Spark's reader right away.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.ingest.raw_rows import line_as_json
+from lakebed.ingest.sources.csv_header import read_header
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, compression_of
+from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
+from lakebed.ingest.sources.source_option_values import is_wide
+from lakebed.ingest.sources.source_options import SourceOptions
+from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
+from lakebed.ingest.sources.source_types import Text
+from lakebed.ingest.sources.text_scan import TextScan
+from lakebed.spark.sql_names import quote_name, spark_pattern
+
+MALFORMED = "LB6208"
+CUT = "LB6410"
+NOT_TEXT = "LB6411"
+
+STRICT_FILES = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
+
+_REPLACEMENT = "\ufffd"
+#: Separates nothing: two code points that are no characters.
+_NO_SEPARATOR = "\uffff\ufffe"
+#: What Spark's reader gives for a quoted empty value, to be told from an unquoted one: no text has it.
+_EMPTY = "\ufffe\uffff"
+#: Options that say where lines and files begin and end, for reading whole lines.
+_OF_LINES = ("header", "encoding", "charset", "linesep", "comment")
+_READER = {"columnPruning": "false", "enforceSchema": "true", "inferSchema": "false", "mode": "PERMISSIVE"}
+
+
+def text_scan(format_: SourceFormat, options: SourceOptions, path: str) -> TextScan | None:
+    """What looks at the bytes of a file while it is identified; None for a format that needs no look."""
+    compression = compression_of(path)
+    match format_:
+        case SourceFormat.CSV:
+            return TextScan(options.encoding, options.get("quote", '"'), compression)
+        case SourceFormat.JSON if compression:
+            # Of what is no bzip2 file Spark reads no rows, without a word.
+            return TextScan(None, "", compression)
+        case _:
+            return None
+
+
+def csv_parts(
+    session: SparkSession,
+    files: Sequence[SourceFile],
+    options: SourceOptions,
+    declared: Sequence[str],
+    storage: SourceStorage = LOCAL,
+) -> Iterator[SourcePart]:
+    """The parts of CSV files: those with the same header, and the same need of being looked at, together.
+
+    `declared` are the columns by position of files without a header.
+    """
+    groups: dict[tuple[tuple[str, ...], bool, bool], list[str]] = {}
+    for file in files:
+        names = read_header(file.path, options, storage) if options.is_on("header", True) else tuple(declared)
+        if names is not None:
+            said = file.text
+            invalid = said is not None and said.invalid_at is not None
+            quoted = said is None or said.has_quotes
+            groups.setdefault((names, quoted, invalid), []).append(file.path)
+    for (names, quoted, invalid), paths in groups.items():
+        if options.is_on("multiline", is_wide(options.encoding)) or not (quoted or invalid):
+            yield _split_by_reader(session, paths, names, options, invalid=invalid)
+        else:
+            yield _split_by_line(session, paths, names, options, invalid=invalid)
+
+
+def _own(options: SourceOptions) -> dict[str, str]:
+    # RFC 4180: a quote inside of quotes is doubled. Spark's own default, a backslash, leaves such values in quotes.
+    wide = {"multiline": "true"} if is_wide(options.encoding) else {}
+    return {"header": "true", "escape": '"', **wide, **options.reader, "emptyvalue": _EMPTY}
+
+
+def _split_by_reader(
+    session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions, *, invalid: bool
+) -> SourcePart:
+    # Spark warns of every header that is not the schema's; it cannot have names that it takes for the same.
+    usable = all(names) and len({n.casefold() for n in names}) == len(names)
+    as_read = list(names) if usable else [f"c{i}" for i in range(len(names))]
+    corrupt = "malformed"
+    while corrupt in {n.casefold() for n in as_read}:
+        corrupt += "_"
+    reader = session.read.options(**_own(options), **STRICT_FILES, **_READER, columnNameOfCorruptRecord=corrupt)
+    schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
+    frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
+    frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
+    columns = _columns(names, options)
+    line = F.coalesce(F.col("malformed"), columns_as_json(columns)) if invalid else None
+    return _part(frame, files, columns, line, None)
+
+
+def _split_by_line(
+    session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions, *, invalid: bool
+) -> SourcePart:
+    of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
+    reader = session.read.options(**of_lines, **STRICT_FILES, **_READER, quote="", sep=_NO_SEPARATOR)
+    lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
+    schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
+    of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}
+    split = F.from_csv("line", schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
+    frame = lines.select("line", split.alias("split"))
+    frame = frame.select("line", *(F.col(f"split.c{i}") for i in range(len(names))), F.col("split.malformed"))
+    columns = _columns(names, options)
+    quote = options.get("quote", '"')
+    cut = None
+    if quote:
+        cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
+    return _part(frame, files, columns, F.col("line") if invalid else None, cut, options)
+
+
+def _columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
+    """Every column as text. A quoted empty value is what `emptyValue` says, an empty text by default, or NULL where
+    that is also what `nullValue` says, as Spark has it.
+    """
+    empty = options.reader.get("emptyvalue")
+    is_null = empty is not None and empty == options.get("nullvalue", "")
+    meant = F.lit(None).cast("string") if is_null else F.lit(empty or "")
+
+    def value(i: int) -> Column:
+        read = F.col(f"c{i}")
+        return F.when(read == F.lit(_EMPTY), meant).otherwise(read)
+
+    return tuple(SourceColumn(n, Text(), value(i)) for i, n in enumerate(names))
+
+
+def _part(
+    frame: DataFrame,
+    files: Sequence[str],
+    columns: tuple[SourceColumn, ...],
+    undecoded: Column | None,
+    cut: Column | None,
+    options: SourceOptions | None = None,
+) -> SourcePart:
+    malformed, values = F.col("malformed"), columns_as_json(columns)
+    faults = []
+    if undecoded is not None:
+        faults.append(RowFault(F.instr(undecoded, F.lit(_REPLACEMENT)) > 0, NOT_TEXT, "text in the file's encoding"))
+    if cut is not None:
+        faults.append(RowFault(cut, CUT, "a quoted value that ends in its line"))
+    faults.append(RowFault(malformed.isNotNull(), MALFORMED, f"{len(columns)} values"))
+    place = frame.metadataColumn("_metadata")
+    # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
+    said = options is not None and "multiline" in options.reader
+    return SourcePart(
+        frame,
+        columns,
+        tuple(RowFault(F.coalesce(f.when, F.lit(False)), f.code, f.expected) for f in faults),
+        F.coalesce(line_as_json(malformed), values),
+        place.getField("file_path"),
+        F.lit(None).cast("bigint"),
+        place.getField("file_block_start"),
+        cut=None if said else cut,
+        line=F.coalesce(malformed, values),
+        label=label(files),
+    )
+
+
+def complete_line(options: SourceOptions) -> str:
+    """A pattern of the lines in which every quoted value ends; it never goes back over what it has matched.
+
+    A value is quoted if a quote is its first character, blanks before it left out where the reader leaves them out.
+    Behind the closing quote Spark takes everything up to the separator.
+    """
+    quote = re.escape(options.get("quote", '"'))
+    escape = options.get("escape", '"')
+    separator = "".join(f"\\x{{{ord(c):x}}}" for c in options.separator)
+    blank = r"[ \t]*+" if options.is_on("ignoreleadingwhitespace", False) else ""
+    if escape == options.get("quote", '"') or not escape:
+        inside = f"(?:[^{quote}]++|{quote}{quote})*+"
+    else:
+        inside = f"(?:[^{quote}{re.escape(escape)}]++|{re.escape(escape)}.)*+"
+    rest = f"(?:(?!{separator}).)*+" if len(options.separator) > 1 else f"[^{separator}]*+"
+    quoted = f"{blank}{quote}{inside}{quote}{rest}"
+    bare = f"(?!{blank}{quote}){rest}"
+    return f"(?s)^(?:(?:{quoted}|{bare})(?:{separator}|\\z))*+\\z"

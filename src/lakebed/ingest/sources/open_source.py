@@ -1,0 +1,247 @@
+"""What is ingested, opened for reading: paths or a DataFrame, as parts that each have columns of one kind.
+
+CSV is read with every column as text, JSON lines as VARIANT, Parquet with the types of each file: what a value becomes
+is decided by the checks, never by a reader. Files are grouped by their columns, so that one file with its columns in
+another order is not read by the header of its neighbour. Columns get plain names (`c0`, `c1`, ...) and are matched to
+the declared schema here, in Python: Spark, which may ignore case, never resolves a name of the source.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from pyspark import StorageLevel
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
+from pyspark.sql import types as spark
+
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError, UsageError
+from lakebed.ingest.sources import json_values
+from lakebed.ingest.sources.csv_source import MALFORMED, STRICT_FILES, csv_parts
+from lakebed.ingest.sources.json_documents import Documents, document_rows
+from lakebed.ingest.sources.parquet_source import ParquetColumns, parquet_columns
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
+from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
+from lakebed.ingest.sources.source_options import BAD_OPTION, SourceOptions
+from lakebed.ingest.sources.source_parts import (
+    RowFault,
+    SourceColumn,
+    SourcePart,
+    columns_as_json,
+    label,
+    renamed,
+    with_folders,
+)
+from lakebed.ingest.sources.source_types import Entries, Items, Members, SourceType, from_spark
+from lakebed.spark.scan import page_checks
+from lakebed.spark.sql_names import spark_pattern
+
+CASE_CLASH = "LB6114"
+
+#: JSON in these is turned into UTF-8 value by value; the others could hide a line break inside of a character.
+_JSON_ENCODINGS = {"utf-8": None, "utf8": None, "us-ascii": None, "iso-8859-1": "ISO-8859-1", "latin1": "ISO-8859-1"}
+_CASE_SENSITIVE = "spark.sql.caseSensitive"
+
+
+def open_files(
+    spark_session: SparkSession,
+    files: Sequence[SourceFile],
+    format_: SourceFormat,
+    options: SourceOptions,
+    declared: Sequence[str],
+    documents: Documents | None = None,
+    storage: SourceStorage = LOCAL,
+) -> tuple[SourcePart, ...]:
+    """The parts of a source of files. `declared` are the columns of CSV files without a header; `documents` says that
+    JSON files are one document each.
+    """
+    parts: list[SourcePart] = []
+    for folders, alike in _by_folders(files).items():
+        paths = [f.path for f in alike]
+        match format_:
+            case SourceFormat.CSV:
+                found = tuple(csv_parts(spark_session, alike, options, declared, storage))
+            case SourceFormat.JSON if documents is not None:
+                found = (_document_part(spark_session, paths, options, documents, storage),)
+            case SourceFormat.JSON:
+                found = (_json_part(spark_session, paths, options),)
+            case SourceFormat.PARQUET:
+                found = tuple(_parquet_parts(spark_session, paths, options, storage))
+        parts += (with_folders(part, folders, alike) for part in found)
+    return tuple(parts)
+
+
+def _by_folders(files: Sequence[SourceFile]) -> dict[tuple[str, ...], list[SourceFile]]:
+    """The files by the names of the folders that say something about them."""
+    groups: dict[tuple[str, ...], list[SourceFile]] = {}
+    for file in files:
+        groups.setdefault(tuple(f.name for f in file.folders), []).append(file)
+    return groups
+
+
+@contextmanager
+def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
+    """The one part of a DataFrame, kept in memory or on disk meanwhile: both passes see the same rows."""
+    _refuse_case_clashes(frame.sparkSession, _members(frame.schema), "the DataFrame")
+    level = frame.storageLevel
+    kept = not (level.useMemory or level.useDisk)
+    if kept:
+        frame.persist(StorageLevel.MEMORY_AND_DISK)
+    try:
+        plain = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+        columns = tuple(
+            SourceColumn(f.name, from_spark(f.dataType), F.col(f"c{i}")) for i, f in enumerate(frame.schema.fields)
+        )
+        nothing = F.lit(None).cast("string")
+        no_offset = F.lit(None).cast("bigint")
+        yield (SourcePart(plain, columns, (), columns_as_json(columns), nothing, no_offset, F.spark_partition_id()),)
+    finally:
+        if kept:
+            frame.unpersist()
+
+
+def _members(schema: spark.StructType) -> Members:
+    found = from_spark(schema)
+    assert isinstance(found, Members)
+    return found
+
+
+def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptions) -> SourcePart:
+    encoding = options.get("encoding", options.get("charset", "UTF-8"))
+    if encoding.lower() not in _JSON_ENCODINGS:
+        raise UsageError.of(
+            BAD_OPTION,
+            f"JSON lines in {encoding} are not read",
+            path="encoding",
+            expected=", ".join(_JSON_ENCODINGS),
+            found=encoding,
+            remedy="convert the source to UTF-8",
+        )
+    parsing = _parsing(options)
+    lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
+    frame = session.read.options(**lines, **STRICT_FILES).text([spark_pattern(f) for f in files])
+    decoder = _JSON_ENCODINGS[encoding.lower()]
+    line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
+    frame = frame.select(line.alias("line")).where(F.trim("line", F.lit(json_values.BLANKS)) != "")
+    frame = _looked_into(frame, parsing)
+    place = frame.metadataColumn("_metadata")
+    url, start = place.getField("file_path"), place.getField("file_block_start")
+    return _json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
+
+
+def _document_part(
+    session: SparkSession,
+    files: Sequence[str],
+    options: SourceOptions,
+    documents: Documents,
+    storage: SourceStorage,
+) -> SourcePart:
+    parsing = _parsing(options)
+    frame = _looked_into(document_rows(session, files, documents, storage), parsing, "source", "number")
+    return _json_rows(frame, files, parsing, F.col("source"), F.col("number"), F.spark_partition_id())
+
+
+def _parsing(options: SourceOptions) -> dict[str, str]:
+    return {k: v for k, v in options.reader.items() if k.startswith("allow")}
+
+
+def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> DataFrame:
+    """`line`, its value as `record`, and whether it is `good`; and `others` of the frame."""
+    line, parsed = F.col("line"), F.col("parsed")
+    frame = frame.withColumn("parsed", json_values.parse_line(line, parsing))
+    good = json_values.is_one_object(line, parsed) & F.is_valid_utf8(line)
+    record = json_values.record(parsed)
+    return frame.select("line", record.alias("record"), good.alias("good"), *others)
+
+
+def _json_rows(
+    frame: DataFrame, files: Sequence[str], parsing: dict[str, str], url: Column, offset: Column, start: Column
+) -> SourcePart:
+    good = F.coalesce(F.col("good"), F.lit(False))
+    # To a map of texts JSON is read also where a key is there twice, at any depth.
+    lenient = F.from_json(
+        F.concat(F.lit("["), F.col("line"), F.lit("]")), "array<map<string,string>>", {**json_values.STRICT, **parsing}
+    )
+    twice = F.is_valid_utf8("line") & (F.array_size(lenient) == 1) & F.get(lenient, F.lit(0)).isNotNull()
+    twice = F.coalesce(twice, F.lit(False))
+    return SourcePart(
+        frame,
+        None,
+        (
+            RowFault(
+                ~good & F.coalesce(twice, F.lit(False)), MALFORMED, "one JSON object in which no key is there twice"
+            ),
+            RowFault(~good, MALFORMED, "one JSON object"),
+        ),
+        # In JSON line breaks stand between values only: a record of a document becomes one line.
+        F.make_valid_utf8(F.regexp_replace("line", r"[\r\n]+", " ")),
+        url,
+        offset,
+        start,
+        shape=F.when(good, F.col("record")),
+        label=label(files),
+        allowed=parsing,
+    )
+
+
+def _parquet_parts(
+    session: SparkSession, files: Sequence[str], options: SourceOptions, storage: SourceStorage
+) -> Iterator[SourcePart]:
+    groups: dict[ParquetColumns, list[str]] = {}
+    rebase = options.get("datetimerebasemode", "CORRECTED").upper() != "CORRECTED"
+    for path in files:
+        groups.setdefault(parquet_columns(path, storage, rebase=rebase), []).append(path)
+    for group, paths in groups.items():
+        _refuse_case_clashes(session, group.members, paths[0])
+        checks = page_checks(options.verify_checksums)
+        reader = session.read.options(**options.reader, **STRICT_FILES, **checks).schema(group.schema)
+        frame = reader.parquet(*(spark_pattern(p) for p in paths))
+        frame = frame.select(*renamed([n for n, _ in group.members.fields]))
+        place = frame.metadataColumn("_metadata")
+        columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
+        url, offset = place.getField("file_path"), place.getField("row_index")
+        start = place.getField("file_block_start")
+        yield SourcePart(frame, columns, (), columns_as_json(columns), url, offset, start, label=label(paths))
+
+
+def _refuse_case_clashes(session: SparkSession, members: Members, where: str) -> None:
+    """Raise `IngestError` for names that Spark cannot tell apart: the same ones, and those that differ only in case."""
+    told_apart = (session.conf.get(_CASE_SENSITIVE, "false") or "false").lower() == "true"
+    clashes = [(path, names) for path, names in _clashes(members, ()) if not told_apart or len(set(names)) < len(names)]
+    if clashes:
+        raise IngestError(
+            *(
+                Diagnostic(
+                    CASE_CLASH,
+                    f"{where} has {_how_alike(names)}: {', '.join(map(repr, names))}",
+                    path=".".join(path) or None,
+                    found=", ".join(names),
+                    remedy="rename one of them"
+                    + (f", or set {_CASE_SENSITIVE}=true" if len(set(names)) == len(names) else ""),
+                )
+                for path, names in clashes
+            )
+        )
+
+
+def _how_alike(names: Sequence[str]) -> str:
+    return "names that differ only in case" if len(set(names)) == len(names) else "a name more than once"
+
+
+def _clashes(type_: SourceType, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], list[str]]]:
+    match type_:
+        case Members(fields=fields):
+            by_folded: dict[str, list[str]] = {}
+            for name, inner in fields:
+                by_folded.setdefault(name.casefold(), []).append(name)
+                yield from _clashes(inner, (*path, name))
+            yield from ((path, names) for names in by_folded.values() if len(names) > 1)
+        case Items(item=item):
+            yield from _clashes(item, path)
+        case Entries(key=key, value=value):
+            yield from _clashes(key, path)
+            yield from _clashes(value, path)
+        case _:
+            return

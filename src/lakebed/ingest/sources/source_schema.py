@@ -1,0 +1,103 @@
+"""What a read schema says: a value of the source first has to be of the type that it declares there, and then becomes
+what the table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+from lakebed.convert.paimon import carrier
+from lakebed.ingest.columns.checkers import Checker
+from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType
+from lakebed.ingest.timestamp_encoding import StampForms
+from lakebed.ingest.write_types import write_type
+from lakebed.model import LogicalType, required
+from lakebed.model import types as logical
+from lakebed.physical import paimon_types as physical
+from lakebed.physical import with_nullability
+
+_STORED_TIME_DIGITS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlainForms(StampForms):
+    """Timestamps as Spark has them: an instant is `timestamp`, a wall clock `timestamp_ntz`."""
+
+    millis: bool = False
+
+    def _as_instant(self, type_: physical.Timestamp | physical.LocalZonedTimestamp) -> bool:
+        return isinstance(type_, physical.LocalZonedTimestamp)
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSchema:
+    """The types that a source declares, by column; columns that are not there have none."""
+
+    types: Mapping[str, LogicalType]
+
+    def place(self, name: str) -> Place | None:
+        """A column as the source declares it. Raises `ConversionError` for a type that has no carrier."""
+        type_ = self.types.get(name)
+        return None if type_ is None else Place(carrier(type_), type_, (name,))
+
+    def checker(self, builder: CheckBuilder, place: Place, source: SourceType) -> Checker | None:
+        """The checker of a column of the table, by way of the type that the source declares for it.
+
+        None, and a problem noted, where one never becomes the other.
+        """
+        declared = self.place(place.path[0])
+        if declared is None:
+            return builder.checker(place, source)
+        if required(declared.meant) == place.own:
+            nullable = place.stored.nullable and declared.stored.nullable
+            return builder.checker(replace(place, stored=with_nullability(place.stored, nullable)), source)
+        forms = PlainForms()
+        own = CheckBuilder(replace(builder.rules, stamps=forms), builder.ignore_unknown, builder.problems)
+        first = own.checker(declared, source)
+        second = builder.checker(place, _values_of(declared.stored, declared.meant, forms))
+        return None if first is None or second is None else ThenChecker(first, second)
+
+
+@dataclass(frozen=True, slots=True)
+class ThenChecker:
+    """Two checkers, of which the second is given the values that the first has made."""
+
+    first: Checker
+    second: Checker
+
+    def value(self, x: Column) -> Column:
+        return self.second.value(self.first.value(x))
+
+    def bad(self, x: Column, v: Column) -> Column:
+        made = self.first.value(x)
+        return F.coalesce(self.first.bad(x, made), F.lit(False)) | self.second.bad(made, v)
+
+    def problems(self, x: Column, v: Column, path: Column) -> Column:
+        made = self.first.value(x)
+        bad = F.coalesce(self.first.bad(x, made), F.lit(False))
+        return F.when(bad, self.first.problems(x, made, path)).otherwise(self.second.problems(made, v, path))
+
+
+def _values_of(stored: physical.DataType, meant: LogicalType, forms: StampForms) -> SourceType:
+    """What the values of a checker are, for the next one."""
+    own = required(meant)
+    match stored, own:
+        case physical.Row(), logical.Struct():
+            members = zip(stored.fields, own.fields, strict=True)
+            return Members(tuple((c.name, _values_of(c.type, f.type, forms)) for c, f in members))
+        case physical.Array(), logical.List():
+            return Items(_values_of(stored.element, own.item_type, forms))
+        case physical.Map(), logical.Map():
+            key = _values_of(stored.key, own.key_type, forms)
+            return Entries(key, _values_of(stored.value, own.value_type, forms))
+        case physical.Time(), _:
+            return Clock(_STORED_TIME_DIGITS)
+        case physical.BigInt(), logical.Time():
+            return Clock(own.effective_unit.digits)
+        case _:
+            return Plain(write_type(stored, forms))

@@ -1,0 +1,110 @@
+"""The story of a table: its schema versions, what each changed, and the snapshots that were written under them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Any, ClassVar
+
+from lakebed.catalog import SchemaManager, TableManager, TableName, TableSchema
+from lakebed.format.snapshot import Snapshot, SnapshotManager
+from lakebed.readable import Readable
+from lakebed.store.base import Store
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One schema version and, in words, what it changed against the version before it (nothing for the first)."""
+
+    schema: TableSchema
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class History(Readable):
+    """Versions and snapshots, each in ascending order of their numbers."""
+
+    renderer: ClassVar[str] = "lakebed.render.history_text:history_text"
+
+    name: TableName
+    versions: tuple[Version, ...]
+    snapshots: tuple[Snapshot, ...]
+
+    def newest(self, count: int) -> History:
+        """The last `count` events in time, versions and snapshots together."""
+        times = [v.schema.time_millis for v in self.versions] + [s.time_millis for s in self.snapshots]
+        kept = set(sorted(range(len(times)), key=times.__getitem__)[-count:])
+        versions = tuple(v for i, v in enumerate(self.versions) if i in kept)
+        snapshots = tuple(s for i, s in enumerate(self.snapshots, len(self.versions)) if i in kept)
+        return replace(self, versions=versions, snapshots=snapshots)
+
+    def to_json(self) -> dict[str, Any]:
+        """The result object of `lakebed history --json`. Times are milliseconds since 1970."""
+        return {
+            "table": str(self.name),
+            "versions": [
+                {
+                    "schema_id": v.schema.id,
+                    "time_millis": v.schema.time_millis,
+                    "columns": len(v.schema.fields),
+                    "changes": list(v.changes),
+                }
+                for v in self.versions
+            ],
+            "snapshots": [
+                {
+                    "id": s.id,
+                    "schema_id": s.schema_id,
+                    "time_millis": s.time_millis,
+                    "kind": s.commit_kind,
+                    "user": s.commit_user,
+                    "delta_record_count": s.delta_record_count,
+                    "total_record_count": s.total_record_count,
+                    "properties": dict(s.properties or {}),
+                }
+                for s in self.snapshots
+            ],
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class TableState:
+    """The newest schema version of a table and its newest snapshot: None where there is none, or it cannot be read."""
+
+    name: TableName
+    schema_id: int | None = None
+    snapshot: Snapshot | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """An entry of `lakebed tables --json`. Times are milliseconds since 1970."""
+        newest = self.snapshot
+        return {
+            "table": str(self.name),
+            "schema_id": self.schema_id,
+            "snapshot_id": None if newest is None else newest.id,
+            "rows": None if newest is None else newest.total_record_count,
+            "time_millis": None if newest is None else newest.time_millis,
+        }
+
+
+def state_of(name: TableName, tables: TableManager) -> TableState:
+    """Look at a table: two listings and one small file. Raises `LakebedError` for what cannot be read."""
+    ids = tables.get_schema_manager(name.database, name.table).ids()
+    snapshot = SnapshotManager(tables.store, tables.table_path(name)).latest()
+    return TableState(name, ids[-1] if ids else None, snapshot)
+
+
+def history_of(
+    name: TableName, schemas: SchemaManager, store: Store, table_path: str, branch: str, *, encodings: bool = False
+) -> History:
+    """Load every version and snapshot that is still there. Raises `NotFoundError` for a table that does not exist.
+
+    Changes of encoding hints are told one by one with `encodings`.
+    """
+    from lakebed.evolve import describe_changes
+
+    loaded = [schemas.load_schema(i) for i in schemas.ids()] or [schemas.load_latest_schema()]
+    versions = [Version(loaded[0], ())]
+    versions += [Version(new, describe_changes(old, new, encodings=encodings)) for old, new in pairwise(loaded)]
+    manager = SnapshotManager(store, table_path, branch=branch)
+    return History(name, tuple(versions), tuple(manager.load(i) for i in manager.ids()))

@@ -1,5 +1,0 @@
-"""Paimon's file indexes: what a bloom filter or a bitmap beside a data file, or in its manifest entry, says of it."""
-
-from lakebed.pruning.file_index.evidence import FileIndex, file_index, index_evidence
-
-__all__ = ["FileIndex", "file_index", "index_evidence"]

@@ -1,0 +1,42 @@
+"""How columns and files are named to Spark."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+from pyspark.sql import Column
+from pyspark.sql import functions as F
+
+#: What a reader would take for a pattern.
+_GLOB = re.compile(r"[\\{}\[\]*?]")
+
+
+def quote_name(name: str) -> str:
+    """A column name in backticks, for `F.col` and SQL text."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def spark_url(path: str) -> str:
+    """A path or URL as a URL whose characters stand for themselves."""
+    return path if "://" in path else f"file://{Path(path).absolute()}"
+
+
+def plain_url(url: str) -> str:
+    """The path of a file as people write it, from the quoted URL that Spark gives."""
+    return unquote(re.sub("^file:(//)?(?=/)", "", url))
+
+
+def spark_pattern(path: str) -> str:
+    """A path or URL for readers that take patterns: the URL with what they would take for one escaped."""
+    return _GLOB.sub(r"\\\g<0>", spark_url(path))
+
+
+def by_number(element: str, values: Sequence[Any]) -> Callable[[Column], Column]:
+    """The value of a number, counted from 0. `values` are JSON values of the Spark type `element`."""
+    table = F.from_json(F.lit(json.dumps(values)), f"array<{element}>")
+    return lambda number: F.element_at(table, number + F.lit(1))

@@ -1,0 +1,117 @@
+"""What can be written is known before rows come: of every type in every place, of every known option; plans say it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+import lakebed
+from format.every_place import LEAVES, Case, is_valid, options, schema, types
+from lakebed.catalog import TableName
+from lakebed.catalog.known_options import KNOWN
+from lakebed.diagnostics import Severity
+from lakebed.errors import UnsupportedError
+from lakebed.format.support import limits, refuse_unwritable, write_problems
+from lakebed.manifest import Manifest
+from lakebed.physical import paimon_types as t
+
+TYPES, OPTIONS = tuple(types()), tuple(options())
+
+
+def test_every_type_is_tried() -> None:
+    parts = {t.Array, t.Map, t.Multiset}
+    assert {type(leaf) for leaf in LEAVES} | parts == set(get_args(t.DataType))
+
+
+def test_every_known_option_is_tried_that_an_append_table_can_have() -> None:
+    tried = {case.about.partition(" = ")[0] for case in OPTIONS}
+    assert len(tried) > 0.9 * len(KNOWN)
+
+
+@pytest.mark.parametrize("cases", [TYPES, OPTIONS], ids=["types", "options"])
+def test_what_cannot_be_written_is_refused_by_its_code_and_nothing_else(cases: tuple[Case, ...]) -> None:
+    wrong = {}
+    for case in cases:
+        assert is_valid(case.schema), case.about
+        codes = {d.code for d in write_problems(case.schema)}
+        if codes != case.codes:
+            wrong[case.about] = codes, set(case.codes)
+    assert wrong == {}
+
+
+def test_ingest_refuses_by_what_a_plan_warns_of() -> None:
+    for case in (*TYPES, *OPTIONS):
+        told = limits(case.schema)
+        assert {d.severity for d in told} <= {Severity.WARNING}
+        try:
+            refuse_unwritable(case.schema)
+            found: tuple[str, ...] = ()
+        except UnsupportedError as error:
+            found = tuple(d.code for d in error.diagnostics)
+        assert tuple(d.code for d in told) == found, case.about
+
+
+DECLARED = {
+    "a struct without fields": ("{name: c, type: {kind: Struct, fields: []}}", "", "LB5054", 10),
+    "one inside of a list": ("{name: c, type: {kind: List, itemType: {kind: Struct, fields: []}}}", "", "LB5054", 10),
+    "bytes as a partition key": ("{name: c, type: Binary}", "partitionKeys: [c]", "LB5030", 10),
+    "a map as a key": (
+        "{name: c, type: {kind: Map, keyType: {kind: Map, keyType: String, valueType: Int32}, valueType: Int32}}",
+        "",
+        "LB5054",
+        10,
+    ),
+    "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB5054", 10),
+    "a primary key": ("{name: c, type: Int32}", "primaryKeys: [c]", "LB5050", 4),
+    "buckets": ("{name: c, type: Int32}", "options: {bucket: 4, bucket-key: c}", "LB5063", 5),
+    "row tracking": ("{name: c, type: Int32}", "options: {row-tracking.enabled: true}", "LB5060", 5),
+    "another format": ("{name: c, type: Int32}", "options: {file.format: orc}", "LB5056", 5),
+}
+
+
+@pytest.mark.parametrize("what", DECLARED)
+def test_the_plan_says_what_lakebed_reads_and_cannot_write(tmp_path: Path, what: str) -> None:
+    column, head, code, line = DECLARED[what]
+    (tmp_path / "warehouse").mkdir()
+    lake = lakebed.open(tmp_path / "warehouse")
+    path = tmp_path / "t.yaml"
+    lines = ["kind: Table", "version: 1", "content:", "  name: db.t", f"  {head or 'description: x'}"]
+    lines += ["  schema:", "    fields:", "      - {name: id, type: Int32}", "", f"      - {column}"]
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    plan = lake.plan(path)
+    (warning,) = plan.tables[0].diagnostics
+    assert (warning.code, warning.severity) == (code, Severity.WARNING)
+    assert warning.position is not None
+    assert (warning.position.file, warning.position.line) == (str(path), line)
+    assert warning.message.startswith("Lakebed reads such a table, it cannot write it: ")
+    lake.apply(plan)
+    assert lake.plan(path).all_diagnostics == ()
+    with pytest.raises(UnsupportedError) as caught:
+        refuse_unwritable(lake.schema("db.t"))
+    assert [d.code for d in caught.value.diagnostics] == [code]
+
+
+def test_a_plan_tells_only_of_limits_that_come_with_it(tmp_path: Path) -> None:
+    lake = lakebed.open(tmp_path, layout="paimon")
+    table = schema(("id", t.Int()), ("c", t.STRING), primary=("id",))
+    lake.tables.create(TableName("db", "t"), table)
+    declared = lake.infer("db.t")
+    more = replace(declared, options={"file.format": "avro"})
+    (plan,) = lake.plan(Manifest((more,))).tables
+    assert [d.code for d in plan.diagnostics] == ["LB5056"]
+
+
+def test_a_merge_on_ingest_makes_no_version_that_cannot_be_written(tmp_path: Path) -> None:
+    from lakebed.evolve.merge_input import incoming_columns
+    from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
+
+    lake = lakebed.open(tmp_path, layout="paimon")
+    lake.tables.create(TableName("db", "t"), schema(("id", t.Int())))
+    columns = incoming_columns([lakebed.Field("c", t.Array(t.Row(())))])
+    merge = SchemaMerge(columns, merge_rules("add", case_sensitive=True), check=refuse_unwritable)
+    with pytest.raises(UnsupportedError):
+        merge_schema(lake.tables, TableName("db", "t"), merge, branch="main", clock=lambda: 1)
+    assert lake.schema("db.t").id == 0
