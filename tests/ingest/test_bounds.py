@@ -79,6 +79,7 @@ def rows() -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     return good, [{"n": 100 + n, f"c{i}": value} for n, (i, value) in enumerate(bad)]
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_the_bounds_of_every_type(spark: SparkSession, lake: lakebed.Lake, tmp_path: Path) -> None:
     assert {type(case[0]) for case in CASES} == set(m.ALL_TYPES) - {m.Null, Option}
     good, bad = rows()

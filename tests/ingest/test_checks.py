@@ -18,6 +18,8 @@ from lakebed.ingest.sources.source_types import Json
 from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.model import Extra, Field, Int8, Int16, List, LogicalType, Map, Option, Schema, String, Struct
 
+pytestmark = pytest.mark.usefixtures("generated_code")
+
 LOOSE = Struct((Field("a", Option(Int8())), Field("b", Option(List(Option(Int8()))))))
 
 

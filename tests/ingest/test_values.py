@@ -50,6 +50,8 @@ from lakebed.model import (
 )
 from lakebed.spark.clocks import instant_to_wall
 
+pytestmark = pytest.mark.usefixtures("generated_code")
+
 NULL, CAST, RANGE, DIGITS, LENGTH, ENUM, PATTERN, TWICE = (
     "LB6201",
     "LB6202",
