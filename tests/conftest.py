@@ -65,6 +65,7 @@ def spark() -> Iterator[SparkSession]:
     os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
     from pyspark.sql import SparkSession
 
+    _remember_java_names()
     conf = {
         "spark.ui.enabled": "false",
         "spark.driver.host": "127.0.0.1",
@@ -82,6 +83,20 @@ def spark() -> Iterator[SparkSession]:
     session.sparkContext.setLogLevel("ERROR")
     yield session
     session.stop()
+
+
+def _remember_java_names() -> None:
+    """Has py4j remember what a name is in Java: it asks each time, and Java looks into every jar of Spark for it."""
+    from py4j.java_gateway import JavaPackage, JVMView
+
+    for kind in (JVMView, JavaPackage):
+        ask = kind.__getattr__
+
+        def remembered(self: Any, name: str, ask: Callable[[Any, str], Any] = ask) -> Any:
+            found = self.__dict__[name] = ask(self, name)
+            return found
+
+        kind.__getattr__ = remembered
 
 
 @pytest.fixture(scope="module")

@@ -64,7 +64,12 @@ NULL, CAST, RANGE, DIGITS, LENGTH, ENUM, PATTERN, TWICE = (
 )
 SECOND, MILLI, MICRO, NANO = TimeUnit.SECOND, TimeUnit.MILLISECOND, TimeUnit.MICROSECOND, TimeUnit.NANOSECOND
 TEXT, USUAL = Text(), TextFormats()
-NEW_YORK = {"spark.sql.session.timeZone": "America/New_York", "spark.sql.ansi.enabled": "false"}
+NEW_YORK = {
+    "spark.sql.session.timeZone": "America/New_York",
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
 
 
 def hinted(text: str) -> Extra:
