@@ -15,6 +15,7 @@ from referees.client import Referees
 from referees.corpus import SHARED, ExpectedTable, check_expected
 from referees.encoding import Row
 from referees.java import JavaReferee
+from runtime import spark_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -24,21 +25,6 @@ settings.register_profile("steady", derandomize=True, deadline=None, print_blob=
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
-#: A Java for many small jobs: it starts quickly, and does not collect or compile the same again and again.
-_JAVA = (
-    "-XX:TieredStopAtLevel=1",
-    # With one compiler Java reserves 48 MB for what it has compiled.
-    "-XX:ReservedCodeCacheSize=240m",
-    "-XX:+UseSerialGC",
-    "-Xmn600m",
-    "-XX:MetaspaceSize=256m",
-    # The classes of Spark are as they were released.
-    "-XX:+UnlockDiagnosticVMOptions",
-    "-XX:-BytecodeVerificationRemote",
-)
-#: Spark makes Java code of each query and compiles it, which takes longer than to interpret a query of a few rows: a
-#: quarter of the time of all tests. Where answers of expressions are judged, tests ask for `generated_code`.
-_INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 _MARKERS = {"spark": "spark", "referees": "referee", "java": "java"}
 
 
@@ -66,19 +52,7 @@ def spark() -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     _remember_java_names()
-    conf = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": " ".join(_JAVA),
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.session.timeZone": "UTC",
-        "spark.sql.shuffle.partitions": "2",
-        "spark.ui.showConsoleProgress": "false",
-        "spark.python.sql.dataFrameDebugging.enabled": "false",
-        **_INTERPRETED,
-    }
+    conf = spark_settings.settings()
     session = SparkSession.builder.master("local[2]").appName("lakebed tests").config(map=conf).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
@@ -102,10 +76,10 @@ def _remember_java_names() -> None:
 @pytest.fixture(scope="module")
 def generated_code(spark: SparkSession) -> Iterator[None]:
     """Spark compiles the queries of a module, as it does for users; those of other modules it interprets."""
-    for key in _INTERPRETED:
+    for key in spark_settings.INTERPRETED:
         spark.conf.unset(key)
     yield
-    for key, value in _INTERPRETED.items():
+    for key, value in spark_settings.INTERPRETED.items():
         spark.conf.set(key, value)
 
 

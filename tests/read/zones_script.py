@@ -14,15 +14,10 @@ def main(zone: str, warehouse: str, tables: list[str]) -> None:
 
     import lakebed
     from referees.encoding import spark_rows
+    from runtime.spark_settings import settings
 
     conf = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        "spark.driver.extraJavaOptions": f"-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Duser.timezone={zone}",
-        "spark.sql.catalogImplementation": "in-memory",
-        "spark.sql.session.timeZone": "Asia/Tokyo",
-        "spark.ui.showConsoleProgress": "false",
+        **settings(f"-Duser.timezone={zone}", time_zone="Asia/Tokyo"),
         # What a session could have set otherwise.
         "spark.sql.orc.impl": "hive",
         "spark.sql.sources.useV1SourceList": "",
