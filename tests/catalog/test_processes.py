@@ -16,7 +16,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, NotFoundError
 from lakebed.evolve import altered, evolved
 
-PROCESSES, CHANGES = 8, 50
+PROCESSES, CHANGES = 8, 25
 ID, V = Field("id", DataType.INT, False), Field("v", DataType.INT)
 
 
@@ -25,7 +25,7 @@ def _tables(root: str) -> TableManager:
 
 
 def _change(name: str, number: int) -> dict[str, Any]:
-    """Every fifth adds a column, the others set an option, since a schema of 400 columns is slow to handle."""
+    """Every fifth adds a column, the others set an option, since a schema of 200 columns is slow to handle."""
     if number % 5 == 0:
         return {"action": "addColumn", "fieldNames": [name], "dataType": "INT"}
     return {"action": "setOption", "key": f"x.{name}", "value": name}
