@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from evolve.test_diff_laws import ATOMIC, NAMES, TYPES, edits, places
+from evolve.random_edits import ATOMIC, NAMES, TYPES, edits, places
 from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve.schema_changes import (

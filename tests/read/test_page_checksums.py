@@ -16,7 +16,8 @@ import lakebed
 from cli.command_line import CommandLine
 from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import CorruptMetadataError, LakebedError
-from lakebed.spark.spark_errors import FAILED_CHECKSUM, failed_checksum_of
+from lakebed.format.page_checksums import FAILED_CHECKSUM
+from lakebed.spark.spark_errors import failed_checksum_of
 from read.keyed_tables import INSERT, KeyedTable, Record
 from read.lakes import declare, manifest
 
