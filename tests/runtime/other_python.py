@@ -12,10 +12,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 import lakebed
+from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import LakebedError
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import spark_errors
@@ -47,11 +48,18 @@ def main(directory: Path) -> None:
         "elsewhere": refusal(lambda: check_reach(spark, [str(elsewhere)])),
         "avro": refusal(lambda: lake.read(spark, "db.t")),
         "register": refusal(lambda: lake.register(spark)),
+        "frame": refusal(lambda: lake.ingest(spark, "db.t", registered(spark, warehouse))),
         "scheme": refusal(lambda: check_reach(spark, ["s3://bucket/a.parquet"])),
         "parquet": refusal(lambda: lake.ingest(spark, "db.t", spark.createDataFrame([(2,)], "a int"))),
         "job": refusal(lambda: run_job(spark)),
     }
     print(json.dumps(seen))
+
+
+def registered(spark: SparkSession, warehouse: Path) -> DataFrame:
+    """A frame of the format whose source nobody has looked at."""
+    spark.dataSource.register(LakebedDataSource)
+    return spark.read.format("lakebed").option("warehouse", str(warehouse)).load("db.t")
 
 
 def run_job(spark: SparkSession) -> None:

@@ -8,8 +8,8 @@ import pytest
 from py4j.protocol import Py4JError, Py4JJavaError, Py4JNetworkError
 from pyspark.errors import PySparkRuntimeError
 
-from lakebed.errors import IngestError, LakebedError
-from lakebed.spark.spark_errors import is_jvm_gone, is_sparks, jvm_looked_at, spark_errors
+from lakebed.errors import IngestError, LakebedError, UnsupportedError
+from lakebed.spark.spark_errors import is_jvm_gone, is_sparks, known_failures, spark_errors
 
 
 def below(module: str, error: BaseException) -> Callable[[], None]:
@@ -46,7 +46,7 @@ GONE = [
 def test_what_follows_the_end_of_the_jvm_is_one_error(error: Exception) -> None:
     go = below("pyspark.sql.classic.dataframe", error)
     for kind in (LakebedError, IngestError):
-        with pytest.raises(kind) as caught, jvm_looked_at(kind):
+        with pytest.raises(kind) as caught, known_failures(kind):
             go()
         assert caught.value.code == "LB6480"
         assert caught.value.__cause__ is None
@@ -55,6 +55,23 @@ def test_what_follows_the_end_of_the_jvm_is_one_error(error: Exception) -> None:
         go()
     assert failed.value.code == "LB6480"
     assert not is_sparks(error)
+
+
+@pytest.mark.parametrize("module", ["lakebed", "lakebed.data_source", "pyarrow", "fastavro"])
+def test_workers_without_a_module_of_ours(module: str) -> None:
+    said = f"Job aborted\nTraceback (most recent call last):\n  x\nModuleNotFoundError: No module named '{module}'\n"
+    with pytest.raises(UnsupportedError) as caught, spark_errors():
+        below("pyspark.errors", PySparkRuntimeError(said, messageParameters={}))()
+    assert caught.value.code == "LB6461"
+    assert f"has no {module.partition('.')[0]}" in str(caught.value)
+    assert "PYSPARK_PYTHON" in str(caught.value)
+
+
+def test_workers_without_a_module_of_the_user() -> None:
+    for said in ("ModuleNotFoundError: No module named 'lakebedding'", "No module named 'lakebed'"):
+        with pytest.raises(IngestError) as caught, spark_errors():
+            raise PySparkRuntimeError(said, messageParameters={})
+        assert caught.value.code == "LB6118"
 
 
 def test_a_jvm_that_never_came_up() -> None:
@@ -74,7 +91,7 @@ def test_a_jvm_that_never_came_up() -> None:
     ],
 )
 def test_what_has_other_causes_is_left_alone(go: Callable[[], None]) -> None:
-    with pytest.raises(Exception) as caught, jvm_looked_at():
+    with pytest.raises(Exception) as caught, known_failures():
         go()
     assert not isinstance(caught.value, LakebedError)
     assert not is_jvm_gone(caught.value)

@@ -46,6 +46,13 @@ def test_what_needs_workers_names_their_python_and_the_remedy(seen: dict[str, An
 
 
 @pytest.mark.spark
+def test_a_frame_of_a_source_that_nobody_looked_at_is_told_when_it_is_ingested(seen: dict[str, Any]) -> None:
+    assert seen["frame"]["code"] == "LB6461"
+    assert "PYSPARK_PYTHON" in seen["frame"]["remedy"]
+    assert seen["frame"]["trace"] is False
+
+
+@pytest.mark.spark
 def test_what_needs_none_goes_on(seen: dict[str, Any]) -> None:
     assert seen["parquet"]["code"] is None
 

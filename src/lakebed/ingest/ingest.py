@@ -51,7 +51,7 @@ from lakebed.ingest.system_columns import system_row
 from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.ingest.write import refuse_legacy_dates
 from lakebed.spark.reach import check_reach
-from lakebed.spark.spark_errors import jvm_looked_at, spark_errors
+from lakebed.spark.spark_errors import known_failures, spark_errors
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
 
@@ -61,7 +61,7 @@ OTHER_SOURCE = "LB6400"
 _PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
 
-@jvm_looked_at(IngestError)
+@known_failures(IngestError)
 def ingest(
     context: IngestContext,
     spark: SparkSession | Callable[[], SparkSession],

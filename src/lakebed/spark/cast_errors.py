@@ -25,7 +25,7 @@ from lakebed.spark.casts.conversion import shown
 from lakebed.spark.file_rows import FileRows, StoredRows
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
-from lakebed.spark.spark_errors import jvm_looked_at
+from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
 
@@ -38,7 +38,7 @@ SCHEMA = spark_types.StructType(
 _TEXTS = "array<struct<column:string,stored_type:string,wanted_type:string,value:string>>"
 
 
-@jvm_looked_at()
+@known_failures()
 def cast_errors(
     spark: SparkSession,
     tables: TableManager,

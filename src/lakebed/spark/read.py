@@ -34,7 +34,7 @@ from lakebed.spark.row_merge.merge import merged
 from lakebed.spark.row_parts import put_together
 from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
-from lakebed.spark.spark_errors import checksum_failures, jvm_looked_at
+from lakebed.spark.spark_errors import checksum_failures, known_failures
 from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
 
@@ -42,7 +42,7 @@ from lakebed.store.base import Store
 CONTENT, DESCRIPTOR = "content", "descriptor"
 
 
-@jvm_looked_at()
+@known_failures()
 def read_table(
     spark: SparkSession,
     tables: TableManager,

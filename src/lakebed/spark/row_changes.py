@@ -33,7 +33,7 @@ from lakebed.spark.projection import CastRules
 from lakebed.spark.read import read_table
 from lakebed.spark.row_merge.merge import merged
 from lakebed.spark.scan import choose_scratch
-from lakebed.spark.spark_errors import jvm_looked_at
+from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
 
@@ -54,7 +54,7 @@ class ChangesAsked:
     schema: SchemaChoice
 
 
-@jvm_looked_at()
+@known_failures()
 def read_changes(
     spark: SparkSession,
     tables: TableManager,

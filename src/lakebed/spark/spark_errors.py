@@ -10,13 +10,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote
 
-from lakebed.errors import IngestError, LakebedError, StoreError
+from lakebed.errors import IngestError, LakebedError, StoreError, UnsupportedError
 from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
 from lakebed.spark.sql_names import plain_url
 from lakebed.store.failures import NO_ROOM
 
 SPARK_FAILED = "LB6118"
 JVM_ENDED = "LB6480"
+WORKERS = "LB6461"
 
 _NO_ROOM_TEXTS = ("No space left on device", "Disk quota exceeded")
 
@@ -27,6 +28,7 @@ _CALLED = "An error occurred while calling "
 #: The errors of the bridge to the JVM, which has no public name for them. Those with a trace are the JVM's answers.
 _BRIDGE = frozenset(("Py4JError", "Py4JNetworkError"))
 _ANSWERED = "Trace:"
+_NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(lakebed|pyarrow|fastavro)\b")
 _NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
 
 _DAMAGED_FILE = re.compile(r"Encountered error while reading file (\S.*?)\.\s+SQLSTATE")
@@ -41,8 +43,9 @@ def spark_errors() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        if is_jvm_gone(error):
-            raise jvm_ended(IngestError) from None
+        known = known_failure(error, IngestError)
+        if known is not None:
+            raise known from None
         if not is_sparks(error):
             raise
         damaged = failed_checksum_of(str(error))
@@ -60,14 +63,34 @@ def spark_errors() -> Iterator[None]:
 
 
 @contextmanager
-def jvm_looked_at(kind: type[LakebedError] = LakebedError) -> Iterator[None]:
-    """Turn the errors that follow the end of Spark's JVM into one of this kind, which says so; others pass."""
+def known_failures(kind: type[LakebedError] = LakebedError) -> Iterator[None]:
+    """Turn errors whose cause is where Spark runs into ones of ours; others pass. See `known_failure`."""
     try:
         yield
     except Exception as error:
-        if not is_jvm_gone(error):
+        known = known_failure(error, kind)
+        if known is None:
             raise
-        raise jvm_ended(kind) from None
+        raise known from None
+
+
+def known_failure(error: Exception, kind: type[LakebedError] = LakebedError) -> LakebedError | None:
+    """What to say of an error of Spark's whose cause is where it runs; None for all others.
+
+    That its JVM ended is said by an error of the kind; that its workers have no Lakebed, by `UnsupportedError`.
+    """
+    if is_jvm_gone(error):
+        return jvm_ended(kind)
+    missing = _NO_MODULE.search(str(error)) if is_sparks(error) else None
+    if missing is None:
+        return None
+    return UnsupportedError.of(
+        WORKERS,
+        f"Spark's workers run a Python that has no {missing[1]}",
+        expected="lakebed[spark]",
+        remedy="set PYSPARK_PYTHON to a Python that has it before Spark starts (for Spark Connect, where the server "
+        "starts), or install lakebed[spark] for the workers' Python, on every machine of them",
+    )
 
 
 def jvm_ended(kind: type[LakebedError] = LakebedError) -> LakebedError:

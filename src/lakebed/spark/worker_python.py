@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from lakebed.errors import UnsupportedError
 from lakebed.spark.scan import is_connect
-from lakebed.spark.spark_errors import cause_of, is_sparks
+from lakebed.spark.spark_errors import WORKERS, cause_of, is_sparks
 
 _FOUND = "executable string, version string, missing array<string>"
 #: What is wrong with the workers of a session; empty where nothing is.
@@ -26,7 +26,7 @@ def check_workers(spark: SparkSession) -> None:
     problem = _known[spark]
     if problem:
         raise UnsupportedError.of(
-            "LB6461",
+            WORKERS,
             problem,
             expected="lakebed[spark], and Python " + ".".join(map(str, sys.version_info[:2])),
             remedy=_remedy(spark),

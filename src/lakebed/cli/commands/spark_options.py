@@ -77,10 +77,11 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        from lakebed.spark.spark_errors import is_jvm_gone, is_sparks, jvm_ended, name_of
+        from lakebed.spark.spark_errors import is_sparks, known_failure, name_of
 
-        if is_jvm_gone(error):
-            raise jvm_ended() from None
+        known = known_failure(error)
+        if known is not None:
+            raise known from None
         if not is_sparks(error):
             raise
         from lakebed.spark.spark_errors import failed_checksum_of
