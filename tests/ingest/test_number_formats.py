@@ -57,11 +57,13 @@ def test_every_numeric_type_of_a_csv_file_and_of_json_in_it(lake: SmallLake) -> 
         '1.000;1.234.567,5;1.234,56;1.234,56;"[{""f"": ""1.000,5"", ""t"": ""1,5""}, {""f"": 1000.5, ""t"": 1.50}]";\n'
         '2; -,5e3 ;1.000.000;"";;"{""a"": ""1.234,5"", ""b"": 2.5}"\n'
         "3;NaN;-0,5;;;\n"
-        "4;1.23,5;;;;\n5;1234.5;;;;\n6;1,2,3;;;;\n7;;1.5;;;\n8;;1,555;;;\n9,0;;;;;\n"
+        "4;1.23,5;;;;\n5;1234.5;;;;\n6;1,2,3;;;;\n7;;1.5;;;\n8;;1,555;;;\n9,0;;;;;\n9,5;;;;;\n"
     )
     result = lake.ingest(lake.file("a.csv", text), options={"sep": ";", **EUROPEAN})
     rows = sorted(lake.rows(), key=lambda r: r["i"])
-    assert [r["i"] for r in rows] == [2, 3, 1000]
+    assert [r["i"] for r in rows] == [2, 3, 9, 1000]
+    nine = rows.pop(2)
+    assert (nine["f"], nine["d"]) == (None, None)
     assert [str(r["f"]) for r in rows] == ["-500.0", "nan", "1234567.5"]
     assert [r["d"] for r in rows] == [Number("1000000"), Number("-0.50"), Number("1234.56")]
     assert [r["t"] for r in rows] == ["", None, "1.234,56"]
@@ -74,7 +76,7 @@ def test_every_numeric_type_of_a_csv_file_and_of_json_in_it(lake: SmallLake) -> 
         ("f", "LB6202", "1,2,3"),
         ("d", "LB6202", "1.5"),
         ("d", "LB6204", "1,555"),
-        ("i", "LB6202", "9,0"),
+        ("i", "LB6204", "9,5"),
     }
 
 

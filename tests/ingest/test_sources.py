@@ -206,7 +206,7 @@ def test_json_lines(lake: SmallLake) -> None:
     ]
     assert {r["raw"] for r in lake.bad()} == set(lines[3:])
     found = lake.problems()
-    assert {p for p in found if p[1] != MALFORMED} == {("p.x", CAST, "1.5"), ("p", CAST, "[1]")}
+    assert {p for p in found if p[1] != MALFORMED} == {("p.x", "LB6204", "1.5"), ("p", CAST, "[1]")}
 
 
 def test_unknown_json_keys_fail_at_every_level_and_leave_nothing(lake: SmallLake) -> None:

@@ -144,10 +144,12 @@ def settings(request: pytest.FixtureRequest, conf: Any) -> None:
     ("type_", "cases"),
     [
         (Bool(), {"true": True, "F": False, " yes ": True, "0": False, "2": CAST, "on": CAST, "": CAST}),
-        (Int8(), {"127": 127, "-128": -128, "128": RANGE, "+5": 5, " 7 ": 7, "1.0": CAST, "": CAST, "x": CAST}),
+        (Int8(), {"127": 127, "-128": -128, "128": RANGE, "+5": 5, " 7 ": 7, "1.5": DIGITS, "": CAST, "x": CAST}),
         (Int16(), {"32767": 32767, "32768": RANGE}),
-        (Int32(), {"2147483647": 2147483647, "2147483648": RANGE, "1.5": CAST, "1e3": CAST, "0x1": CAST, "1_0": CAST}),
+        (Int32(), {"2147483647": 2147483647, "2147483648": RANGE, "1e-3": DIGITS, "0x1": CAST, "1_0": CAST}),
+        (Int32(), {" 1.0 ": 1, "-1e3": -1000, "1.50E1": 15, "1e10": RANGE, "1e": CAST, ".": CAST, "1e2e3": CAST}),
         (Int64(), {"9223372036854775807": 2**63 - 1, "-9223372036854775809": RANGE, "\u0661": CAST}),
+        (Int64(), {"9223372036854775807.0": 2**63 - 1, "92233720368547758080e-1": RANGE, "1e30": RANGE}),
         (UInt8(), {"255": 255, "256": RANGE, "-1": RANGE, "99999": RANGE}),
         (UInt16(), {"65535": 65535, "65536": RANGE}),
         (UInt32(), {"4294967295": 4294967295, "4294967296": RANGE, "-1": RANGE}),
@@ -193,7 +195,9 @@ def settings(request: pytest.FixtureRequest, conf: Any) -> None:
                 "NaN": CAST,
             },
         ),
-        (Decimal(38, 38), {"0.5": Number("0.5" + "0" * 37), "1": RANGE, "1e-3": DIGITS}),
+        (Decimal(38, 0), {"9" * 37 + "e1": Number("9" * 37 + "0"), "9" * 37 + ".9e1": Number("9" * 38)}),
+        (Decimal(38, 2), {"1." + "0" * 60 + "e0": Number("1.00"), "1" * 36 + "25e-2": Number("1" * 36 + ".25")}),
+        (Decimal(38, 38), {"0.5": Number("0.5" + "0" * 37), "1": RANGE, "1e-3": Number("0.001"), "1e-39": DIGITS}),
         (Decimal(38, 0), {"9" * 38: Number("9" * 38), "1" + "0" * 38: RANGE, "1.5": DIGITS, "15e-1": DIGITS}),
         (String(), {"": "", " x ": " x ", "NaN": "NaN"}),
         (Date(), {
@@ -395,7 +399,7 @@ def test_json_numbers_keep_their_digits(spark: SparkSession) -> None:
     digits = "0.1234567890123456789012345"
     cases = {digits: Number(digits), "1.50": Number("1.5"), '"2.5"': Number("2.5")}
     check(spark, Decimal(30, 25), cases, source=Json())
-    check(spark, Int32(), {"5.0": 5, "5.5": CAST, "true": CAST, '"6"': 6}, source=Json())
+    check(spark, Int32(), {"5.0": 5, "5.5": DIGITS, "5e1": 50, "true": CAST, '"6"': 6}, source=Json())
     check(spark, Float64(), {"NaN": math.nan, "1e2": 100.0, '"Infinity"': math.inf}, source=Json())
     check(spark, Binary(), {'"AP8="': b"\x00\xff", '"%%"': CAST}, source=Json())
     check(spark, String(), {'"a"': "a", "7": "7", '{"a":1}': '{"a":1}'}, source=Json())

@@ -148,4 +148,13 @@ CODES: tuple[Code, ...] = (
         "    lakebed read nyc.flights --remote localhost:15002",
         "Write `sc://host:port`.",
     ),
+    Code(
+        "LB6470",
+        "A timestamp of a Parquet file does not fit, and its old days are of the Julian calendar",
+        "Files of Spark 2, and those that are read with `datetimeRebaseMode=LEGACY`, have days of the Julian calendar "
+        "before 1582, which Spark's reader moves to the Gregorian one. At a moment beyond 64 bits of microseconds it "
+        "fails, and gives none of the rows. In all other files such a row goes to quarantine (LB6203).",
+        "    9223372036854776 milliseconds and a day of the year 1500 in one column of a file of Spark 2.4",
+        "Mend the timestamps in the file (PyArrow reads them), or leave the file out.",
+    ),
 )

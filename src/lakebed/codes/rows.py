@@ -50,9 +50,10 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6107",
         "A reader option has a bad value",
-        "The value is not of the kind that the option takes.",
-        "    lakebed ingest nyc.flights january.csv --option encoding=utf8x",
-        "Give a value that Spark's reader knows.",
+        "The value is not of the kind that the option takes. Encodings are those that Spark reads, by any name that "
+        "Python has for them.",
+        "    lakebed ingest nyc.flights january.csv --option encoding=windows-1252",
+        "Give a value that Spark's reader knows; convert a source in another encoding to UTF-8.",
     ),
     Code(
         "LB6108",
@@ -219,7 +220,7 @@ CODES: tuple[Code, ...] = (
         "LB6204",
         "The value has more digits than the type keeps",
         "Storing it would round it.",
-        "    `1.005` for a Decimal(9, 2), nanoseconds for a Timestamp of microseconds",
+        "    `1.005` for a Decimal(9, 2), `1.5` for an Int32, nanoseconds for a Timestamp of microseconds",
         "Mend the row, or declare a larger scale or a finer unit.",
     ),
     Code(
@@ -246,7 +247,8 @@ CODES: tuple[Code, ...] = (
     Code(
         "LB6208",
         "The record is malformed",
-        "A line has too few or too many values, is not JSON, or is a JSON object that has a key twice.",
+        "A line has too few or too many values, is not JSON, or is a JSON object that has a key twice, half of a "
+        "pair of surrogates, a number of more than 1000 characters, or more than 1000 levels.",
         "    `1,2,3` under a header of two columns",
         "Mend the line; `raw` in the quarantine holds it as it was read.",
     ),

@@ -42,7 +42,8 @@ from lakebed.ingest.run_notices import all_bad, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_source, moments
 from lakebed.ingest.sources.open_source import open_files, open_frame
-from lakebed.ingest.sources.source_files import SourceFile, check_compressed, identify
+from lakebed.ingest.sources.parquet_rebase import naming_columns
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, check_compressed, identify
 from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
 from lakebed.ingest.sources.source_listing import LeftOut, are_gone, file_choice, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
@@ -149,6 +150,10 @@ class _LookedAt:
         fresh = set(self.fresh)
         return tuple(f.shown for f in self.files if f not in fresh)
 
+    def parquet_paths(self) -> tuple[str, ...]:
+        """The paths of Parquet files to be ingested."""
+        return tuple(f.path for f in self.fresh) if self.declared.format is SourceFormat.PARQUET else ()
+
     @property
     def read_as(self) -> str:
         """What tells two ways of reading a file apart."""
@@ -219,7 +224,8 @@ class _Job:
             self._merge_files(looked)
             made_up = random_run_id() if again else file_run_id(self._name, looked.fresh or looked.files)
             run = self._run(run_id or made_up, looked.options, looked.fresh, looked, again=again)
-            result = run.execute(self._opened(looked, run.schema) if looked.fresh else ())
+            with naming_columns(looked.parquet_paths, self._context.sources):
+                result = run.execute(self._opened(looked, run.schema) if looked.fresh else ())
         result = replace(result, left_out=looked.left_out, merged=merged_columns(before, self._schema))
         return replace(result, notices=self._notices(looked, result))
 

@@ -217,10 +217,10 @@ class Run:
             if not column.type.nullable and column.name not in (*shape.keys, *filled):
                 place = Place(column.type, member.type, (column.name,), member.extra)
                 problems.append(missing_column(place, list(shape.keys)))
-        names = [f.name for f in declared]
         for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
-            problems += unknown_column(key.text, key.text, names, former, key.beside, ignore=self.limits.ignore_unknown)
+            name, ignore = key.path[-1], self.limits.ignore_unknown
+            problems += unknown_column(key.text, name, key.declared, former, key.beside, ignore=ignore)
         if problems:
             raise IngestError(*problems)
 

@@ -34,9 +34,23 @@ _NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
 _DAMAGED_FILE = re.compile(r"Encountered error while reading file (\S.*?)\.\s+SQLSTATE")
 
 
+class SparkFailedError(IngestError):
+    """Spark failed while it read, checked or wrote rows."""
+
+    @property
+    def file(self) -> str | None:
+        """The file that was being read, as people write its path."""
+        return self.diagnostics[0].path
+
+    @property
+    def cause(self) -> str:
+        """What Spark, or Java, says of it in a line."""
+        return self.diagnostics[0].found or ""
+
+
 @contextmanager
 def spark_errors() -> Iterator[None]:
-    """Turn failures of Spark into `IngestError`, which names their cause; other errors pass.
+    """Turn failures of Spark into `SparkFailedError`, which names their cause; other errors pass.
 
     A failed checksum of a file becomes `CorruptMetadataError`.
     """
@@ -53,7 +67,7 @@ def spark_errors() -> Iterator[None]:
             raise damaged from None
         cause, file = cause_of(error), _file(error)
         what = f"Spark could not read {file!r}" if file else "Spark could not read, check or write the rows"
-        raise IngestError.of(
+        raise SparkFailedError.of(
             SPARK_FAILED,
             f"{what}: {cause}",
             path=file,

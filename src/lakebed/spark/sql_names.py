@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
@@ -12,6 +12,11 @@ from urllib.parse import unquote
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+_STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
+_WITHOUT_CHECKSUMS = {
+    "fs.file.impl": "org.apache.hadoop.fs.RawLocalFileSystem",
+    "fs.file.impl.disable.cache": "true",
+}
 #: What a reader would take for a pattern.
 _GLOB = re.compile(r"[\\{}\[\]*?]")
 
@@ -29,6 +34,16 @@ def spark_url(path: str) -> str:
 def plain_url(url: str) -> str:
     """The path of a file as people write it, from the quoted URL that Spark gives."""
     return unquote(re.sub("^file:(//)?(?=/)", "", url))
+
+
+def file_options(paths: Iterable[str]) -> dict[str, str]:
+    """Options of Spark's readers for such files: none is left out that cannot be read.
+
+    Hadoop's usual file system takes the checksum file beside `a:b.csv` for a URL; where there is such a local file,
+    another one reads, which looks for none.
+    """
+    colon = any("://" not in path and ":" in path.rpartition("/")[2] for path in paths)
+    return {**_STRICT, **(_WITHOUT_CHECKSUMS if colon else {})}
 
 
 def spark_pattern(path: str) -> str:

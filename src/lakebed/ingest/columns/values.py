@@ -28,13 +28,12 @@ OUT_OF_RANGE = "LB6203"
 DIGITS_LOST = "LB6204"
 WRONG_LENGTH = "LB6205"
 
-_MAX_DIGITS = 38
-#: Digits beyond the declared scale that an exact comparison of numbers with an exponent looks at.
-_GUARD_DIGITS = 18
 _FLOAT16_MAX = 65504.0
-_WHOLE = r"^\s*[+-]?[0-9]+\s*\z"
 #: What Java takes for a number and nobody else does: `1f`, `1d`, hexadecimal digits.
 _JAVA_NUMBER = r"[0-9.][dDfF]\s*\z|[xX]"
+_PARTS = r"^\s*[+-]?([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)\s*\z"
+#: What whole numbers that are written otherwise are read as: wider than any whole type.
+_WHOLE_DIGITS = "decimal(20,0)"
 _NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\z"
 
 _RANGES: dict[type[logical.LogicalType], tuple[int, int]] = {
@@ -199,9 +198,17 @@ def _integer(source: SourceType, target: Target) -> Converter | None:
         return () if limits is None else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > limits[1])),)
 
     def from_text(x: Column) -> Conversion:
+        # A whole number may be written with a point or an exponent: 1.0, 1e2.
+        otherwise = has_point_or_exponent(x) & x.rlike(_NUMBER)
+        rounded = F.when(otherwise, x.try_cast(_WHOLE_DIGITS).try_cast(name))
         return Conversion(
-            x.try_cast(name),
-            lambda v: (Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_WHOLE)), *unconverted(v), *outside(v)),
+            F.coalesce(x.try_cast(name), rounded),
+            lambda v: (
+                Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_NUMBER)),
+                *unconverted(v),
+                Fault(DIGITS_LOST, F.when(has_point_or_exponent(x), _beyond_scale(x, 0))),
+                *outside(v),
+            ),
         )
 
     def from_whole(x: Column) -> Conversion:
@@ -244,7 +251,7 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
     def from_text(x: Column) -> Conversion:
         def faults(v: Column) -> tuple[Fault, ...]:
             too_big = Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_NUMBER))
-            return (too_big, *unconverted(v), Fault(DIGITS_LOST, _beyond_scale(x, v, stored)), *outside(v))
+            return (too_big, *unconverted(v), Fault(DIGITS_LOST, _beyond_scale(x, stored.scale)), *outside(v))
 
         return Conversion(x.try_cast(name), faults)
 
@@ -269,19 +276,26 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
     return None
 
 
-def _beyond_scale(x: Column, value: Column, stored: physical.Decimal) -> Column:
+def has_point_or_exponent(x: Column) -> Column:
+    """Whether the text of a number is written otherwise than with digits alone."""
+    return (F.instr(x, F.lit(".")) > 0) | _has_exponent(x)
+
+
+def _has_exponent(x: Column) -> Column:
+    return (F.instr(x, F.lit("e")) > 0) | (F.instr(x, F.lit("E")) > 0)
+
+
+def _beyond_scale(x: Column, scale: int) -> Column:
     """Whether the text of a number has digits other than 0 beyond the scale, which the cast rounds away."""
-    scale = stored.scale
     point = F.instr(x, F.lit("."))
     fraction = F.length(x) - point
     plain = (point > 0) & (fraction > scale) & x.rlike(rf"\.[0-9]{{{scale}}}[0-9]*[1-9]")
-    spare = min(max(_MAX_DIGITS - stored.precision, _GUARD_DIGITS), _MAX_DIGITS - scale)
-    wide = f"decimal({_MAX_DIGITS},{scale + spare})"
-    # Both sides in one type: Spark would compare two types after rounding them to a third one.
-    exact = x.try_cast(wide).eqNullSafe(value.try_cast(wide))
-    unsure = (F.length(x) > F.lit(spare)) | ((value == 0) & x.rlike("[1-9][^eE]*[eE]"))
-    has_exponent = (F.instr(x, F.lit("e")) > 0) | (F.instr(x, F.lit("E")) > 0)
-    return F.when(has_exponent, unsure | ~exact).otherwise(plain)
+    # With an exponent: the digits, how many of them are behind the point as it is written, and how far that moves.
+    whole, behind, power = (F.regexp_extract(x, _PARTS, i) for i in (1, 2, 3))
+    digits = F.concat(whole, behind)
+    last = F.length(F.rtrim(digits, F.lit("0")))
+    places = F.length(behind) - F.length(digits) + last - power.try_cast("bigint")
+    return F.when(_has_exponent(x), (last > 0) & (places > F.lit(scale))).otherwise(plain)
 
 
 def _floating(source: SourceType, target: Target, formats: TextFormats) -> Converter | None:

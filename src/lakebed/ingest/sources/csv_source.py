@@ -23,13 +23,11 @@ from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
 from lakebed.ingest.sources.source_types import Text
 from lakebed.ingest.sources.text_scan import TextScan
-from lakebed.spark.sql_names import quote_name, spark_pattern
+from lakebed.spark.sql_names import file_options, quote_name, spark_pattern
 
 MALFORMED = "LB6208"
 CUT = "LB6410"
 NOT_TEXT = "LB6411"
-
-STRICT_FILES = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 
 _REPLACEMENT = "\ufffd"
 #: Separates nothing: two code points that are no characters.
@@ -95,7 +93,7 @@ def _split_by_reader(
     corrupt = "malformed"
     while corrupt in {n.casefold() for n in as_read}:
         corrupt += "_"
-    reader = session.read.options(**_own(options), **STRICT_FILES, **_READER, columnNameOfCorruptRecord=corrupt)
+    reader = session.read.options(**_own(options), **file_options(files), **_READER, columnNameOfCorruptRecord=corrupt)
     schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
     frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
     frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
@@ -108,7 +106,7 @@ def _split_by_line(
     session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions, *, invalid: bool
 ) -> SourcePart:
     of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
-    reader = session.read.options(**of_lines, **STRICT_FILES, **_READER, quote="", sep=_NO_SEPARATOR)
+    reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
     lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
     schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
     of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}

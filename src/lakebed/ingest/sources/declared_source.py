@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +18,7 @@ from lakebed.ingest.sources.json_documents import Documents
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, changed_at, format_of
 from lakebed.ingest.sources.source_folders import Folder, counted_folders
 from lakebed.ingest.sources.source_listing import LOCAL, FileChoice, SourceStorage
-from lakebed.ingest.sources.source_option_values import BAD_OPTION
+from lakebed.ingest.sources.source_option_values import BAD_OPTION, text_encoding
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.manifest.event_time import EventTime, EventTimeKind
@@ -131,12 +130,11 @@ def _taken(options: dict[str, object], *names: str) -> str | None:
 
 
 def _python_encoding(name: str) -> str:
-    try:
-        return codecs.lookup(name).name
-    except LookupError:
-        raise UsageError.of(
-            BAD_OPTION, f"{name!r} is no encoding", path="encoding", expected="such as UTF-8", found=name
-        ) from None
+    found = text_encoding(name)
+    if found is None:
+        message = f"{name!r} is no encoding of text that Python has"
+        raise UsageError.of(BAD_OPTION, message, path="encoding", expected="such as UTF-8", found=name)
+    return found
 
 
 def moments(rule: EventTime | None, files: Iterable[str], storage: SourceStorage = LOCAL) -> dict[str, datetime]:

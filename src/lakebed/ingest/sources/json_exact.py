@@ -18,8 +18,31 @@ from typing import TypeAlias, assert_never
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.ingest.sources.json_values import bound, parse, parse_line, record
-from lakebed.physical.paimon_types import Array, Char, DataType, Decimal, Double, Float, Map, Row, VarChar
+from lakebed.ingest.sources.json_values import (
+    COMMENT,
+    COMMENTS,
+    allows_comments,
+    bound,
+    parse,
+    parse_line,
+    record,
+    without_comments,
+)
+from lakebed.physical.paimon_types import (
+    Array,
+    BigInt,
+    Char,
+    DataType,
+    Decimal,
+    Double,
+    Float,
+    Int,
+    Map,
+    Row,
+    SmallInt,
+    TinyInt,
+    VarChar,
+)
 
 TOO_DEEP = "LB6210"
 
@@ -45,7 +68,7 @@ class AsParsed:
 
 @dataclass(frozen=True, slots=True)
 class AsWritten:
-    """A value whose characters count: text (`is_text`), or a number that is not whole, with `point` for its point."""
+    """A value whose characters count: text (`is_text`), or a number, with `point` for its point."""
 
     is_text: bool
     point: str = "."
@@ -81,7 +104,7 @@ def wanted(type_: DataType, point: str = ".") -> Wanted:
     match type_:
         case Char() | VarChar():
             return AsWritten(is_text=True)
-        case Decimal() | Float() | Double():
+        case TinyInt() | SmallInt() | Int() | BigInt() | Decimal() | Float() | Double():
             return AsWritten(is_text=False, point=point)
         case Row():
             return members_wanted([(f.name, f.type) for f in type_.fields], point)
@@ -107,14 +130,15 @@ class _Grammar:
     def __init__(self, options: Mapping[str, str]) -> None:
         allowed = {name for name, value in options.items() if value.lower() == "true"}
         quotes = "\"'" if "allowsinglequotes" in allowed else '"'
-        comments = r"|/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+" if "allowcomments" in allowed else ""
+        comments = f"|{COMMENT}" if allows_comments(options) else ""
         slash = "/" if comments else ""
         self.quotes = tuple(quotes)
         self.string = "(?:" + "|".join(rf"{q}(?:[^{q}\\]++|\\.)*+{q}" for q in quotes) + ")"
         bare = rf"|[^\s,:\[\]{{}}{quotes}{slash}]++"
         self.key = f"(?:{self.string}{bare})" if "allowunquotedfieldnames" in allowed else self.string
         self.blank = rf"(?:\s++{comments})*+"
-        inner = rf"[^\[\]{{}}{quotes}{slash}]++|{self.string}" + (f"{comments}|/" if comments else "")
+        # Without a way on where a comment does not end: each further mark would be looked for to the end again.
+        inner = rf"[^\[\]{{}}{quotes}{slash}]++|{self.string}{comments}"
         nested = rf"[\[{{](?:{inner})*+[\]}}]"
         for _ in range(DEPTH):
             nested = rf"[\[{{](?:{inner}|{nested})*+[\]}}]"
@@ -130,6 +154,10 @@ def in_doubt(text: Column, want: Wanted, options: Mapping[str, str]) -> Column:
     """
     if isinstance(want, AsParsed):
         return F.lit(False)
+    if allows_comments(options):
+        # From each mark of a comment that does not end, a pattern would look for its end anew.
+        text = without_comments(text, options)
+        options = {name: value for name, value in options.items() if name != COMMENTS}
     grammar = _Grammar(options)
     blank, quotes = grammar.blank, "".join(grammar.quotes)
     patterns = [rf"[{{,]{blank}[{quotes}][^{quotes}\\]*+\\", _AFTER_MARK + _LOSSY]

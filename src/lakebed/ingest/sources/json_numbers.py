@@ -1,8 +1,9 @@
 """Find the types that hold all numbers which JSON lines have at a place, without losing a digit of them.
 
 Whole numbers of 64 bits are known by their shape. Of the others it is asked, in this order: whole numbers of up to 38
-digits become Decimal(38, 0); numbers that come back from a double with the digits that they were written with, Float64;
-numbers with at most 38 digits on both sides of the point, without an exponent, Decimal(38, s); all else is text.
+digits become Decimal(38, 0), unless one below 64 bits is written with a point or an exponent; numbers that come back
+from a double with the digits that they were written with, Float64; numbers with at most 38 digits on both sides of the
+point, without an exponent, Decimal(38, s), where half of the digits that are left go behind the point; else it is text.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import TypeAlias
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.ingest.columns.values import has_point_or_exponent
 from lakebed.ingest.sources.json_exact import AsParsed, AsWritten, Items, Members, Wanted, in_doubt, record_exactly
 from lakebed.ingest.sources.json_values import Shape, child, items_of, text_of
 from lakebed.ingest.sources.source_parts import SourcePart
@@ -27,6 +29,8 @@ _MAX_DIGITS = 38
 _NUMBERS = ("DECIMAL", "DOUBLE")
 _WHOLE = r"^-?[0-9]{1,38}$"
 _PLAIN = r"^-?[0-9]++(?:\.[0-9]++)?$"
+#: A number as text, and what a VARIANT has it as: a string where it was read again.
+_NUMBERS_READ = "array<struct<text:string,kind:string>>"
 _NAMED = ("NaN", "Infinity", "-Infinity")
 
 
@@ -40,10 +44,10 @@ def number_types(part: SourcePart, shape: Shape) -> Mapping[Place, logical.Logic
     # Where it cannot be read again, no number can be told, and the column becomes text.
     frame = part.frame.select(part.shape.alias("shape"), again.alias("again"))
     frame = frame.select(F.coalesce("again", "shape").alias("value")).where(F.col("value").isNotNull())
-    texts = [F.coalesce(_texts(F.col("value"), place), F.array().cast("array<string>")) for place in places]
-    frame = frame.select(*(text.alias(f"t{i}") for i, text in enumerate(texts)))
+    numbers = [F.coalesce(_numbers(F.col("value"), place), F.array().cast(_NUMBERS_READ)) for place in places]
+    frame = frame.select(*(found.alias(f"n{i}") for i, found in enumerate(numbers)))
     with spark_errors():
-        row = frame.agg(*(fact for i in range(len(places)) for fact in _facts(F.col(f"t{i}")))).collect()[0]
+        row = frame.agg(*(fact for i in range(len(places)) for fact in _facts(F.col(f"n{i}")))).collect()[0]
     size = len(row) // len(places)
     return {place: _Facts(*row[i * size : (i + 1) * size]).type for i, place in enumerate(places)}
 
@@ -68,15 +72,15 @@ def _wanted(shape: Shape) -> Wanted:
     return Members(found) if found else AsParsed()
 
 
-def _texts(value: Column, place: Place) -> Column:
-    """The numbers at a place of a JSON value, as texts; NULL where the way to it ends."""
+def _numbers(value: Column, place: Place) -> Column:
+    """The numbers at a place of a JSON value, as `_NUMBERS_READ`; NULL where the way to it ends."""
     if not place:
-        return F.array(text_of(value))
+        return F.array(F.struct(text_of(value).alias("text"), F.schema_of_variant(value).alias("kind")))
     step, rest = place[0], place[1:]
     if step is not None:
-        return _texts(child(value, step), rest)
-    none = F.array().cast("array<string>")
-    return F.flatten(F.transform(items_of(value), lambda e: F.coalesce(_texts(e, rest), none)))
+        return _numbers(child(value, step), rest)
+    none = F.array().cast(_NUMBERS_READ)
+    return F.flatten(F.transform(items_of(value), lambda e: F.coalesce(_numbers(e, rest), none)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +88,7 @@ class _Facts:
     """What is known of all numbers at a place; the digits are the most on either side of the point."""
 
     whole: bool | None
+    pointed: bool | None
     floating: bool | None
     plain: bool | None
     before_point: int | None
@@ -92,24 +97,35 @@ class _Facts:
     @property
     def type(self) -> logical.LogicalType:
         digits, scale = (self.before_point or 0) + (self.behind_point or 0), self.behind_point or 0
-        if self.whole:
+        if self.whole and not self.pointed:
             return logical.Decimal(_MAX_DIGITS, 0)
         if self.floating:
             return logical.Float64()
-        return logical.Decimal(_MAX_DIGITS, scale) if self.plain and digits <= _MAX_DIGITS else logical.String()
+        if not self.plain or digits > _MAX_DIGITS:
+            return logical.String()
+        return logical.Decimal(_MAX_DIGITS, scale + (_MAX_DIGITS - digits) // 2)
 
 
-def _facts(texts: Column) -> tuple[Column, ...]:
+def _facts(numbers: Column) -> tuple[Column, ...]:
     """The aggregates that are the fields of `_Facts`."""
+    texts = F.transform(numbers, lambda n: n.getField("text"))
     before = F.transform(texts, lambda t: F.length(F.regexp_replace(F.substring_index(t, ".", 1), "-", "")))
     behind = F.transform(texts, lambda t: F.length(t) - F.length(F.substring_index(t, ".", 1)) - F.lit(1))
     return (
         F.bool_and(F.forall(texts, lambda t: t.isNull() | t.rlike(_WHOLE))),
+        F.bool_or(F.exists(numbers, _is_pointed)),
         F.bool_and(F.forall(texts, lambda t: t.isNull() | _is_double(t))),
         F.bool_and(F.forall(texts, lambda t: t.isNull() | t.rlike(_PLAIN))),
         F.max(F.array_max(before)),
         F.max(F.array_max(behind)),
     )
+
+
+def _is_pointed(number: Column) -> Column:
+    """Whether a number is written with a point or an exponent, as far as it can be told: of those that 64 bits hold."""
+    text, kind = number.getField("text"), number.getField("kind")
+    fits = text.try_cast("decimal(38,0)").try_cast("bigint").isNotNull()
+    return F.coalesce(has_point_or_exponent(text) | (fits & (kind != "BIGINT") & (kind != "STRING")), F.lit(False))
 
 
 def _is_double(text: Column) -> Column:

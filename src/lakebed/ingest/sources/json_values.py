@@ -15,12 +15,24 @@ from pyspark.sql import functions as F
 from lakebed.evolve.schema_changes import ELEMENT, VALUE
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
+from lakebed.physical import path_text
 
 _END = "lakebed:end"
 #: What may stand around a value of JSON.
 BLANKS = " \t\r\n"
 #: What a reader's option says by default here; Spark's own default takes single quotes for double ones.
 STRICT = {"allowsinglequotes": "false"}
+#: The reader's option by which JSON has comments, and the pattern of one, which never goes back.
+COMMENTS = "allowcomments"
+COMMENT = r"/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*+"
+#: What Spark's parser takes: characters of a number, levels of lists and objects.
+_NUMBER_LENGTH, _LEVELS = 1000, 1000
+
+_STRING = r'"(?:[^"\\]++|\\.)*+"?+'
+#: A backslash that is escaped, and both halves of a pair that are written with escapes: what is no half alone.
+_PAIRED = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+_HALF = r"\\u[dD][89a-fA-F]"
+_LONG = rf"(?<![0-9.eE+-])[0-9+-][0-9.eE+-]{{{_NUMBER_LENGTH},}}+"
 
 
 def bound(value: Column, use: Callable[[Column], Column]) -> Column:
@@ -39,8 +51,40 @@ def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
 
 
 def parse_line(line: Column, options: Mapping[str, str] | None = None) -> Column:
-    """What `record` and `is_one_value` look into."""
-    return parse(F.concat(F.lit("["), line, F.lit(f',"{_END}"]')), options)
+    """What `record` and `is_one_object` look into."""
+    return parse(F.concat(F.lit("["), line, F.lit(f'{_line_end(options)},"{_END}"]')), options)
+
+
+def in_list(line: Column, options: Mapping[str, str] | None = None) -> Column:
+    """The text of a JSON list with the value of a line."""
+    return F.concat(F.lit("["), line, F.lit(f"{_line_end(options)}]"))
+
+
+def _line_end(options: Mapping[str, str] | None) -> str:
+    # What follows `//` would be part of the comment.
+    return "\n" if allows_comments(options) else ""
+
+
+def allows_comments(options: Mapping[str, str] | None) -> bool:
+    """Whether options of the reader, by their names in lower case, let JSON have comments."""
+    return (options or {}).get(COMMENTS, "false").lower() == "true"
+
+
+def without_comments(text: Column, options: Mapping[str, str]) -> Column:
+    """A JSON text with a blank for each comment and behind each string; time grows with its length only.
+
+    A comment or a string that does not end goes to the end of the text.
+    """
+    quotes = "\"'" if options.get("allowsinglequotes", "false").lower() == "true" else '"'
+    string = "|".join(rf"{q}(?:[^{q}\\]++|\\.)*+{q}?+" for q in quotes)
+    return F.regexp_replace(text, rf"(?s)({string})|/\*(?:[^*]|\*(?!/))*+(?:\*/)?+|//[^\n]*+", "$1 ")
+
+
+def is_nothing(line: Column, options: Mapping[str, str]) -> Column:
+    """Whether a line has nothing but blanks, and comments where they are allowed."""
+    if not allows_comments(options):
+        return F.trim(line, F.lit(BLANKS)) == ""
+    return line.rlike(rf"(?s)\A(?:[ \t\r\n]++|{COMMENT})*+\z")
 
 
 def record(parsed: Column) -> Column:
@@ -48,10 +92,35 @@ def record(parsed: Column) -> Column:
     return F.try_variant_get(parsed, "$[0]", "variant")
 
 
-def is_one_object(line: Column, parsed: Column) -> Column:
-    """Whether a line is one JSON object and nothing else."""
+def is_one_object(line: Column, parsed: Column, options: Mapping[str, str] | None = None) -> Column:
+    """Whether a line is one JSON object and nothing else, but for comments where they are allowed."""
     ends = F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
-    return ends & F.ltrim(line, F.lit(BLANKS)).startswith("{")
+    starts = F.ltrim(line, F.lit(BLANKS)).startswith("{")
+    if allows_comments(options):
+        starts = starts | line.rlike(rf"(?s)\A(?:[ \t\r\n]++|{COMMENT})++\{{")
+    return ends & starts
+
+
+def json_faults(line: Column, options: Mapping[str, str]) -> Iterator[tuple[Column, str]]:
+    """Conditions, never NULL, on a line that is no JSON object to a VARIANT, each with what was expected there.
+
+    The first that holds is the reason; the last one always holds.
+    """
+    # To a map of texts JSON is read also where a key is there twice, at any depth, or half of a pair in a text.
+    lenient = F.from_json(in_list(line, options), "array<map<string,string>>", {**STRICT, **options})
+    is_json = F.is_valid_utf8(line) & (F.array_size(lenient) == 1) & F.get(lenient, F.lit(0)).isNotNull()
+    is_json = F.coalesce(is_json, F.lit(False))
+    # Only what stands outside of strings.
+    bare = F.regexp_replace(line, f"(?s){_STRING}", "")
+    brackets = F.length(F.regexp_replace(bare, r"[^\[{]++", ""))
+    yield (
+        is_json & F.regexp_replace(line, _PAIRED, "").rlike(_HALF),
+        "one JSON object, with \\ud800 to \\udfff in pairs only",
+    )
+    yield is_json, "one JSON object in which no key is there twice"
+    yield bare.rlike(_LONG), f"one JSON object, with numbers of up to {_NUMBER_LENGTH} characters"
+    yield brackets > F.lit(_LEVELS), f"one JSON object, nested up to {_LEVELS} levels deep"
+    yield F.lit(True), "one JSON object"
 
 
 def child(value: Column, name: str, type_: str = "variant") -> Column:
@@ -167,11 +236,14 @@ class _ShapeReader:
 
 @dataclass(frozen=True, slots=True)
 class UnknownKey:
-    """A key that is not declared: how its place is told, its path in the schema, and the keys beside it."""
+    """A key that is not declared: how its place is told, its path in the schema, the keys beside it, and those that are
+    declared there.
+    """
 
     text: str
     path: tuple[str, ...]
     beside: frozenset[str]
+    declared: tuple[str, ...]
 
 
 def unknown_keys(shape: Shape, fields: tuple[tuple[str, LogicalType], ...]) -> list[UnknownKey]:
@@ -184,9 +256,10 @@ def _unknown_members(
 ) -> Iterator[UnknownKey]:
     declared, beside = dict(fields), frozenset(shape.keys)
     for name, inner in shape.keys.items():
-        here = f"{text}.{name}" if text else name
+        own = path_text((name,))
+        here = f"{text}.{own}" if path else own
         if name not in declared:
-            yield UnknownKey(here, (*path, name), beside)
+            yield UnknownKey(here, (*path, name), beside, tuple(declared))
         else:
             yield from _unknown_inside(inner, declared[name], here, (*path, name))
 

@@ -17,14 +17,15 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError, UsageError
+from lakebed.errors import IngestError
 from lakebed.ingest.sources import json_values
-from lakebed.ingest.sources.csv_source import MALFORMED, STRICT_FILES, csv_parts
+from lakebed.ingest.sources.csv_source import MALFORMED, csv_parts
 from lakebed.ingest.sources.json_documents import Documents, document_rows
 from lakebed.ingest.sources.parquet_source import ParquetColumns, parquet_columns
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
-from lakebed.ingest.sources.source_options import BAD_OPTION, SourceOptions
+from lakebed.ingest.sources.source_option_values import LATIN_1
+from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import (
     RowFault,
     SourceColumn,
@@ -36,12 +37,12 @@ from lakebed.ingest.sources.source_parts import (
 )
 from lakebed.ingest.sources.source_types import Entries, Items, Members, SourceType, from_spark
 from lakebed.spark.scan import page_checks
-from lakebed.spark.sql_names import spark_pattern
+from lakebed.spark.sql_names import file_options, spark_pattern
 
 CASE_CLASH = "LB6114"
 
-#: JSON in these is turned into UTF-8 value by value; the others could hide a line break inside of a character.
-_JSON_ENCODINGS = {"utf-8": None, "utf8": None, "us-ascii": None, "iso-8859-1": "ISO-8859-1", "latin1": "ISO-8859-1"}
+#: What holds for files that Spark did not write, whatever the session says.
+_CORRECTED = {"datetimerebasemode": "CORRECTED", "int96rebasemode": "CORRECTED"}
 _CASE_SENSITIVE = "spark.sql.caseSensitive"
 
 
@@ -109,22 +110,13 @@ def _members(schema: spark.StructType) -> Members:
 
 
 def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptions) -> SourcePart:
-    encoding = options.get("encoding", options.get("charset", "UTF-8"))
-    if encoding.lower() not in _JSON_ENCODINGS:
-        raise UsageError.of(
-            BAD_OPTION,
-            f"JSON lines in {encoding} are not read",
-            path="encoding",
-            expected=", ".join(_JSON_ENCODINGS),
-            found=encoding,
-            remedy="convert the source to UTF-8",
-        )
     parsing = _parsing(options)
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
-    frame = session.read.options(**lines, **STRICT_FILES).text([spark_pattern(f) for f in files])
-    decoder = _JSON_ENCODINGS[encoding.lower()]
-    line = F.col("value") if decoder is None else F.decode(F.col("value").cast("binary"), decoder)
-    frame = frame.select(line.alias("line")).where(F.trim("line", F.lit(json_values.BLANKS)) != "")
+    frame = session.read.options(**lines, **file_options(files)).text([spark_pattern(f) for f in files])
+    line = F.col("value")
+    if options.encoding == LATIN_1:
+        line = F.decode(line.cast("binary"), LATIN_1)
+    frame = frame.select(line.alias("line")).where(~json_values.is_nothing(F.col("line"), parsing))
     frame = _looked_into(frame, parsing)
     place = frame.metadataColumn("_metadata")
     url, start = place.getField("file_path"), place.getField("file_block_start")
@@ -151,7 +143,7 @@ def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> Dat
     """`line`, its value as `record`, and whether it is `good`; and `others` of the frame."""
     line, parsed = F.col("line"), F.col("parsed")
     frame = frame.withColumn("parsed", json_values.parse_line(line, parsing))
-    good = json_values.is_one_object(line, parsed) & F.is_valid_utf8(line)
+    good = json_values.is_one_object(line, parsed, parsing) & F.is_valid_utf8(line)
     record = json_values.record(parsed)
     return frame.select("line", record.alias("record"), good.alias("good"), *others)
 
@@ -160,20 +152,12 @@ def _json_rows(
     frame: DataFrame, files: Sequence[str], parsing: dict[str, str], url: Column, offset: Column, start: Column
 ) -> SourcePart:
     good = F.coalesce(F.col("good"), F.lit(False))
-    # To a map of texts JSON is read also where a key is there twice, at any depth.
-    lenient = F.from_json(
-        F.concat(F.lit("["), F.col("line"), F.lit("]")), "array<map<string,string>>", {**json_values.STRICT, **parsing}
-    )
-    twice = F.is_valid_utf8("line") & (F.array_size(lenient) == 1) & F.get(lenient, F.lit(0)).isNotNull()
-    twice = F.coalesce(twice, F.lit(False))
     return SourcePart(
         frame,
         None,
-        (
-            RowFault(
-                ~good & F.coalesce(twice, F.lit(False)), MALFORMED, "one JSON object in which no key is there twice"
-            ),
-            RowFault(~good, MALFORMED, "one JSON object"),
+        tuple(
+            RowFault(~good & when, MALFORMED, expected)
+            for when, expected in json_values.json_faults(F.col("line"), parsing)
         ),
         # In JSON line breaks stand between values only: a record of a document becomes one line.
         F.make_valid_utf8(F.regexp_replace("line", r"[\r\n]+", " ")),
@@ -196,8 +180,8 @@ def _parquet_parts(
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         checks = page_checks(options.verify_checksums)
-        reader = session.read.options(**options.reader, **STRICT_FILES, **checks).schema(group.schema)
-        frame = reader.parquet(*(spark_pattern(p) for p in paths))
+        reader = session.read.options(**(_CORRECTED | dict(options.reader)), **file_options(paths), **checks)
+        frame = reader.schema(group.schema).parquet(*(spark_pattern(p) for p in paths))
         frame = frame.select(*renamed([n for n, _ in group.members.fields]))
         place = frame.metadataColumn("_metadata")
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))

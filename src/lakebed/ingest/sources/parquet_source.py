@@ -14,14 +14,13 @@ from pyspark.sql import types as spark
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
 from lakebed.format.parquet_footer import read_footer
+from lakebed.ingest.sources.parquet_rebase import Leaf, Millis, is_rebased, overflow
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType, Ticks
 
 UNREADABLE_TYPE = "LB6115"
 
 _MAX_PRECISION = 38
-#: What a file's metadata have where its old days are of the Julian calendar.
-_LEGACY = b"org.apache.spark.legacyDateTime"
 _UNIT_DIGITS = {"s": 0, "ms": 3, "us": 6, "ns": 9}
 
 
@@ -34,15 +33,15 @@ class ParquetColumns:
 
 
 def parquet_columns(path: str, storage: SourceStorage = LOCAL, *, rebase: bool = False) -> ParquetColumns:
-    """The columns of a file. Raises `UnsupportedError` with every column of a type that Spark does not read.
+    """The columns of a file. Raises `UnsupportedError` with every column of a type, or with moments, that Spark does
+    not read.
 
     `rebase`: the reader takes old days for those of the Julian calendar, as it does by itself for files that say so.
     """
     store, root = storage.open(path)
     metadata = read_footer(store, root)
-    columns = [metadata.schema.column(i) for i in range(metadata.num_columns)]
-    is_rebased = rebase or _LEGACY in (metadata.metadata or {})
-    reader = _Reader(iter([c.physical_type for c in columns]), path, is_rebased)
+    leaves = [Leaf(metadata, i) for i in range(metadata.num_columns)]
+    reader = _Reader(iter(leaves), path, is_rebased(metadata, rebase))
     members, fields = [], []
     for column in metadata.schema.to_arrow_schema():
         source, type_ = reader.type(column.type, column.name)
@@ -58,9 +57,9 @@ _Pair = tuple[SourceType, spark.DataType]
 
 @dataclass(slots=True)
 class _Reader:
-    """Walks the Arrow types of a file and, beside them, the physical types of its leaves in order."""
+    """Walks the Arrow types of a file and, beside them, its leaves in order."""
 
-    leaves: Iterator[str]
+    leaves: Iterator[Leaf]
     path: str
     is_rebased: bool
     problems: list[Diagnostic] = field(default_factory=list)
@@ -83,11 +82,12 @@ class _Reader:
             return Items(item[0]), spark.ArrayType(item[1])
         return self._flat(type_, name, next(self.leaves))
 
-    def _flat(self, type_: Any, name: str, physical: str) -> _Pair:
+    def _flat(self, type_: Any, name: str, leaf: Leaf) -> _Pair:
         import pyarrow.types as t
 
+        physical = leaf.physical
         if t.is_dictionary(type_):
-            return self._flat(type_.value_type, name, physical)
+            return self._flat(type_.value_type, name, leaf)
         if t.is_time(type_):
             digits = _UNIT_DIGITS[type_.unit]
             return Clock(digits), spark.IntegerType() if physical == "INT32" else spark.LongType()
@@ -97,9 +97,13 @@ class _Reader:
             return Plain(spark.NullType()), spark.LongType()
         if t.is_timestamp(type_) and physical == "INT64" and type_.unit == "ns":
             return Ticks(_UNIT_DIGITS["ns"], type_.tz is not None), spark.LongType()
-        if t.is_timestamp(type_) and physical == "INT64" and type_.unit == "ms" and not self.is_rebased:
+        if t.is_timestamp(type_) and physical == "INT64" and type_.unit == "ms":
             # Spark would fail the whole query at one that has too many microseconds.
-            return Ticks(_UNIT_DIGITS["ms"], type_.tz is not None), spark.LongType()
+            match leaf.millis() if self.is_rebased else Millis.AS_COUNTED:
+                case Millis.AS_COUNTED:
+                    return Ticks(_UNIT_DIGITS["ms"], type_.tz is not None), spark.LongType()
+                case Millis.UNREADABLE:
+                    self.problems.append(overflow(self.path, (name,)))
         found = _spark_type(type_, physical)
         if found is None:
             self.problems.append(

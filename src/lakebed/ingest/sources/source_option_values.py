@@ -23,16 +23,35 @@ _QUOTES: _Rule = (lambda text: text.upper() in _ON_QUOTES, ", ".join(_ON_QUOTES)
 _WIDE = ("utf-16", "utf-32")
 
 
-def _is_encoding(text: str) -> bool:
-    """Whether a name is that of an encoding of text; Python has others under such names, which Spark has not."""
+LATIN_1 = "ISO-8859-1"
+#: The encodings that Spark knows, by what Python calls them.
+_SPARK_NAMES = {
+    "ascii": "US-ASCII",
+    "iso8859-1": LATIN_1,
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "utf-16-be": "UTF-16BE",
+    "utf-16-le": "UTF-16LE",
+    "utf-32": "UTF-32",
+}
+
+
+def text_encoding(name: str) -> str | None:
+    """What Python calls an encoding of text; None where it has no such encoding, or one of something else."""
     try:
-        "".encode(codecs.lookup(text).name)
+        found = codecs.lookup(name).name
+        "".encode(found)
     except (LookupError, ValueError):
-        return False
-    return True
+        return None
+    return found
 
 
-_ENCODING: _Rule = (_is_encoding, "an encoding such as UTF-8")
+def _is_encoding(text: str) -> bool:
+    """Whether a name, of Java or of Python, is that of an encoding that Spark reads."""
+    return text_encoding(text) in _SPARK_NAMES
+
+
+_ENCODING: _Rule = (_is_encoding, "one of " + ", ".join(_SPARK_NAMES.values()))
 
 
 def _is_separator(text: str) -> bool:
@@ -68,24 +87,9 @@ _RULES: dict[str, _Rule] = {
 }
 
 
-#: The encodings that Spark knows, by what Python calls them.
-_SPARK_NAMES = {
-    "ascii": "US-ASCII",
-    "iso8859-1": "ISO-8859-1",
-    "utf-8": "UTF-8",
-    "utf-16": "UTF-16",
-    "utf-16-be": "UTF-16BE",
-    "utf-16-le": "UTF-16LE",
-    "utf-32": "UTF-32",
-}
-
-
 def spark_encoding(text: str) -> str:
     """An encoding by the name that Spark has for it; any other text as it is."""
-    try:
-        return _SPARK_NAMES.get(codecs.lookup(text).name, text)
-    except LookupError:
-        return text
+    return _SPARK_NAMES.get(text_encoding(text) or "", text)
 
 
 def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[Diagnostic]:
@@ -96,7 +100,8 @@ def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[
         if not takes(text):
             name = names.get(key, key)
             message = f"the reader's option {name} cannot be {text!r}"
-            found.append(Diagnostic(BAD_OPTION, message, path=name, expected=expected, found=text))
+            remedy = "convert the source to UTF-8" if takes is _is_encoding else None
+            found.append(Diagnostic(BAD_OPTION, message, path=name, expected=expected, found=text, remedy=remedy))
     if not found:
         found += [*_torn_lines(texts), *_clashing_separators(texts)]
     return found
@@ -126,6 +131,16 @@ def _clashing_separators(texts: Mapping[str, str]) -> list[Diagnostic]:
                 remedy = "give sep, or quote"
                 found.append(Diagnostic(BAD_OPTION, message, path=name, found=text, remedy=remedy))
     return found
+
+
+def lines_encoding_problems(encoding: str) -> list[Diagnostic]:
+    """What is wrong with an encoding of JSON lines: the wide ones could hide a line break inside of a character."""
+    if not is_wide(encoding):
+        return []
+    message = f"JSON lines in {encoding} are not read"
+    narrow = ", ".join(name for name in _SPARK_NAMES.values() if not is_wide(name))
+    remedy = "convert the source to UTF-8"
+    return [Diagnostic(BAD_OPTION, message, path="encoding", expected=narrow, found=encoding, remedy=remedy)]
 
 
 def is_wide(encoding: str) -> bool:

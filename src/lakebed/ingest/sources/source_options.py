@@ -10,7 +10,7 @@ from lakebed.errors import UsageError
 from lakebed.ingest.columns.values import TextFormats
 from lakebed.ingest.sources.source_files import SourceFormat
 from lakebed.ingest.sources.source_option_values import BAD_OPTION as BAD_OPTION
-from lakebed.ingest.sources.source_option_values import option_problems, spark_encoding
+from lakebed.ingest.sources.source_option_values import lines_encoding_problems, option_problems, spark_encoding
 
 REFUSED_OPTION = "LB6105"
 UNKNOWN_OPTION = "LB6106"
@@ -147,6 +147,8 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
         if key in texts:
             texts[key] = spark_encoding(texts[key])
     problems += option_problems(texts, known)
+    if format_ is SourceFormat.JSON and not problems:
+        problems += lines_encoding_problems(texts.get("encoding", texts.get("charset", "UTF-8")))
     if problems:
         raise UsageError(*problems)
     reader = {k: v for k, v in texts.items() if k not in _VALUE_OPTIONS}
