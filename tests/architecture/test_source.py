@@ -3,7 +3,6 @@
 import ast
 import re
 import subprocess
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -119,13 +118,7 @@ def test_a_reason_is_said_in_words() -> None:
 def test_every_code_in_use_is_registered_and_the_other_way_round() -> None:
     from lakebed.codes import register
 
-    register_files = set((SOURCE / "codes").glob("*.py"))
-    used = {
-        code
-        for path in MODULES
-        if path not in register_files
-        for code in CODE.findall(path.read_text(encoding="utf-8"))
-    }
+    used = {code for path in MODULES for code in CODE.findall(path.read_text(encoding="utf-8"))}
     registered = set(register())
     assert sorted(used - registered) == [], "used but not registered"
     assert sorted(registered - used) == [], "registered but not used"
@@ -157,10 +150,21 @@ def test_remedies_of_the_command_line_have_a_python_spelling_too() -> None:
 def test_every_code_says_what_to_do() -> None:
     from lakebed.codes import register
 
-    modules = [import_module(f"lakebed.codes.{path.stem}") for path in (SOURCE / "codes").glob("[a-z]*.py")]
-    assert {code.id for module in modules for code in module.CODES} == set(register())
     for code in register().values():
-        assert all((code.title, code.why, code.example, code.remedy)), code.id
+        texts = (code.title, code.why, code.example, code.remedy)
+        assert all(text.strip() for text in texts), code.id
+        assert [text for text in texts if text != code.example and text != " ".join(text.split())] == [], code.id
+
+
+def test_the_register_is_sorted_and_each_code_is_in_the_file_of_its_thousand() -> None:
+    from lakebed.codes import register
+
+    files = sorted((SOURCE / "codes").glob("*.toml"))
+    written = [re.findall(r"^\[(LB\d{4})\]$", path.read_text(encoding="utf-8"), re.MULTILINE) for path in files]
+    assert len(files) == 7
+    for path, codes in zip(files, written, strict=True):
+        assert {code[:3] for code in codes} == {path.name.partition("_")[0]}
+    assert list(register()) == sorted(register()) == [code for codes in written for code in codes]
 
 
 def test_only_the_store_deletes_without_looking_at_links() -> None:

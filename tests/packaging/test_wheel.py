@@ -84,6 +84,7 @@ def test_the_wheel_holds_the_package_and_nothing_else(wheel: Path) -> None:
 def test_the_command_works_in_a_bare_environment(bare: Path, run_in: Callable[..., str]) -> None:
     assert run_in(bare, "lakebed", "--version").startswith("lakebed 0.")
     assert "ingest" in run_in(bare, "lakebed", "--help")
+    assert "column is dropped" in run_in(bare, "lakebed", "explain", "LB4203")
 
 
 @pytest.mark.slow
