@@ -137,6 +137,25 @@ def test_a_file_that_is_committed_while_files_are_looked_for_is_used():
         world.check_whole()
 
 
+def test_files_are_listed_before_what_refers_to_them_is_read():
+    """No age hides a file that a commit has made between the two: the clock of the storage is far behind."""
+
+    def behind() -> World:
+        world = World()
+        world.store.clock = lambda: 0
+        world.commit()
+        world.store.restart()
+        return world
+
+    world = behind()
+    world.lake.orphan_files(TABLE, min_age=timedelta(0))
+    for step in range(len(world.store.operations)):
+        world = behind()
+        world.store.race_at(step, world.commit)
+        world.lake.remove_orphans(TABLE, min_age=timedelta(0))
+        world.check_whole()
+
+
 def test_nothing_goes_where_something_cannot_be_read():
     world = littered()
     world.later()
