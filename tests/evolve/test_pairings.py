@@ -28,7 +28,7 @@ from lakebed.testing import paimon_schemas
 Fields = tuple[t.DataField, ...]
 Pairing = Callable[[TableSchema, Fields], Fields]
 
-MANY = settings(max_examples=80, suppress_health_check=list(HealthCheck))
+MANY = settings(max_examples=40, suppress_health_check=list(HealthCheck))
 
 
 def annotated() -> st.SearchStrategy[TableSchema]:
