@@ -12,18 +12,18 @@ import pyarrow as pa
 from pyspark.sql.datasource import EqualTo, Filter, GreaterThan, IsNotNull
 
 import lakebed
+from format.building import parquet_bytes, table_schema
+from format.laid_out import LaidOut, Vector
+from lakebed.format import binary_row
+from lakebed.format.live_files import partition_types, plan_files
+from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.snapshot import SnapshotManager
 from lakebed.physical import parse
 from lakebed.store import LocalStore
-from lakebed.table import binary_row
-from lakebed.table.manifest import Kind, ManifestEntry
-from lakebed.table.scan import partition_types, plan_files
-from lakebed.table.snapshot import SnapshotManager
-from pruning.index_encoder import bitmap, container
 from read.foreign_files import FORMATS, commit, put_rows
+from read.index_encoder import bitmap, container
 from read.keyed_tables import DELETE, INSERT, UPDATE_AFTER, KeyedTable, Record
 from read.test_data_evolution import EVOLVING
-from table.building import parquet_bytes, table_schema
-from table.laid_out import LaidOut, Vector
 
 PARTITIONED = [("p", "INT"), ("k", "INT"), ("v", "STRING")]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import reduce
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,16 @@ import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.datasource import Filter
 
 import lakebed
-from lakebed.errors import LakebedError
-from lakebed.spark_source.data_source import LakebedDataSource
+from data_source.test_data_source import REFUSED
+from lakebed.data_source.data_source import LakebedDataSource
+from lakebed.errors import LakebedError, UnsupportedError
 from read.generated_tables import TABLES, Made, Where, make, with_stored_texts, with_texts_in_the_fallback
+from referees.corpus import SHARED, load_expected
 
+EXPECTED = SHARED / "tables" / "expected"
 SEEDS = (1, 2)
 CASES = [pytest.param(kind, seed, id=f"{kind}-{seed}") for kind in TABLES for seed in SEEDS]
 
@@ -38,10 +42,15 @@ def opened_by_spark(spark: Any, made: Made, where: Where | None) -> set[str]:
 
 
 def opened_by_tasks(made: Made, where: Where | None) -> set[str]:
-    source = LakebedDataSource({"path": "db.t", "warehouse": made.lake.warehouse, "push-filters": "true"})
+    options = {"path": "db.t", "warehouse": made.lake.warehouse, "push-filters": "true"}
+    return files_of_tasks(options, where.pushed if where else [])
+
+
+def files_of_tasks(options: Mapping[str, str], pushed: list[Filter]) -> set[str]:
+    source = LakebedDataSource(dict(options))
     reader = source.reader(source.schema())
-    if where is not None:
-        list(reader.pushFilters(where.pushed))
+    if pushed:
+        list(reader.pushFilters(pushed))
     return {part.path for task in reader.partitions() if task.value for part in task.value.parts}
 
 
@@ -73,6 +82,22 @@ def test_tasks_open_the_files_that_are_planned_for_a_filter(tmp_path: Path, kind
     made = make(kind, seed, tmp_path)
     for where in made.wheres:
         assert opened_by_tasks(made, where) == planned(made, where), where
+
+
+@pytest.mark.parametrize("key", sorted(path.stem for path in EXPECTED.glob("*.json")) or ["none"])
+def test_tasks_open_the_planned_files_of_the_tables_of_others(shared: Path, key: str) -> None:
+    table = load_expected(key, shared)
+    table.place_external_files()
+    explained = lakebed.open(table.warehouse).explain_read(table.table, snapshot=table.snapshot, branch=table.branch)
+    options = {"path": table.table, "warehouse": table.warehouse}
+    options |= {} if table.snapshot is None else {"snapshot": str(table.snapshot)}
+    options |= {} if table.branch is None else {"branch": table.branch}
+    try:
+        found = files_of_tasks(options, [])
+    except UnsupportedError:
+        assert key.partition("@")[0] in REFUSED
+        return
+    assert found == {file.path for state in explained.states for file in state.plan.files}
 
 
 @pytest.mark.parametrize("kind", TABLES)

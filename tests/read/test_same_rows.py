@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import DataFrame, Row
 from pyspark.sql import functions as F
 
-from lakebed.spark_source.data_source import PUSHDOWN, LakebedDataSource
+from lakebed.data_source.data_source import PUSHDOWN, LakebedDataSource
 from read.generated_tables import TABLES, Made, Where, make
 from referees.encoding import arrow_rows, spark_rows
 
