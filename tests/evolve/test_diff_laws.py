@@ -141,4 +141,4 @@ def test_any_names_are_reached_unless_two_columns_have_one(wanted: list, data: s
     else:
         with pytest.raises(ValidationError) as caught:
             run(base, list(changes))
-        assert {d.code for d in caught.value.diagnostics} == {"LB4002"}
+        assert "LB4002" in {d.code for d in caught.value.diagnostics}

@@ -158,8 +158,6 @@ class JavaReferee:
         `kind` is `boolean`, `int`, `long`, `double`, `memory` (bytes), `duration` (milliseconds), `enum` (a merge
         engine), or `parseBoolean`, as `SchemaManager` reads the options that keep columns from changing.
         """
-        from py4j.protocol import Py4JJavaError
-
         if kind == "parseBoolean":
             return bool(self._running().jvm.java.lang.Boolean.parseBoolean(text))
         options = self._paimon.options.Options()
@@ -173,8 +171,8 @@ class JavaReferee:
             if kind == "memory":
                 return int(value.getBytes())
             return float(value.toNanos()) / 1e6 if kind == "duration" else value
-        except Py4JJavaError as error:
-            if error.java_exception.getClass().getSimpleName() in ("IllegalArgumentException", "ArithmeticException"):
+        except Exception as error:
+            if _java_class(error) in ("IllegalArgumentException", "ArithmeticException"):
                 return None
             raise
 
@@ -309,6 +307,15 @@ class JavaReferee:
             return getattr(predicates, "and" if word == "and" else "or")(parts)
 
         return filters.build(condition, leaf, combine)
+
+
+def _java_class(error: BaseException | None) -> str | None:
+    """The class of what Java raised. Where a Spark session runs, pyspark puts an error of its own before it."""
+    from py4j.protocol import Py4JJavaError
+
+    while error is not None and not isinstance(error, Py4JJavaError):
+        error = error.__context__
+    return None if error is None else str(error.java_exception.getClass().getSimpleName())
 
 
 def _numbered(kind: Any, counter: list[int] | None = None) -> Any:
