@@ -25,6 +25,9 @@ settings.register_profile("steady", derandomize=True, deadline=None, print_blob=
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
+# Also for the Spark of tests that start one of their own.
+spark_settings.set_java_options(os.environ)
+
 _MARKERS = {"spark": "spark", "referees": "referee", "java": "java"}
 
 
@@ -52,7 +55,9 @@ def spark() -> Iterator[SparkSession]:
     from pyspark.sql import SparkSession
 
     _remember_java_names()
-    conf = spark_settings.settings()
+    # The fixture `connect` has any free port.
+    server = {"spark.connect.grpc.binding.address": "127.0.0.1", "spark.connect.grpc.binding.port": "0"}
+    conf = {**spark_settings.settings(), **server}
     session = SparkSession.builder.master("local[2]").appName("lakebed tests").config(map=conf).getOrCreate()
     session.sparkContext.setLogLevel("ERROR")
     yield session
@@ -81,6 +86,17 @@ def generated_code(spark: SparkSession) -> Iterator[None]:
     yield
     for key, value in spark_settings.INTERPRETED.items():
         spark.conf.set(key, value)
+
+
+@pytest.fixture(scope="session")
+def connect(spark: SparkSession) -> Iterator[str]:
+    """The address of a Spark Connect server in the Java of the one session. A client needs a process of its own."""
+    pytest.importorskip("grpc", reason="Spark Connect needs the `connect` extra")
+    jvm: Any = spark._jvm
+    service = getattr(getattr(jvm, "org.apache.spark.sql.connect.service.SparkConnectService$"), "MODULE$")
+    service.start(spark.sparkContext._jsc.sc())
+    yield f"sc://127.0.0.1:{service.localPort()}"
+    service.stop(jvm.scala.Option.empty(), jvm.scala.Option.empty())
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,7 @@
-"""Ingest, evolve and read over Spark Connect; prints what it saw as JSON. `test_connect.py` runs it as a process."""
+"""Ingest, evolve and read over Spark Connect; prints what it saw as JSON.
+
+`test_connect.py` runs it as a process, with the address of a server and a directory for the warehouse.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +45,8 @@ content:
 """
 
 
-def main(directory: Path) -> None:
-    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+def main(server: str, directory: Path) -> None:
+    spark = SparkSession.builder.remote(server).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
     warehouse = directory / "warehouse"
     warehouse.mkdir()
@@ -88,4 +91,4 @@ def main(directory: Path) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], Path(sys.argv[2]))

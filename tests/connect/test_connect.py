@@ -8,17 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 
-pytest.importorskip("grpc", reason="Spark Connect needs the `connect` extra")
-
-
-@pytest.mark.spark
-def test_ingest_and_read_over_spark_connect(tmp_path: Path) -> None:
-    source = str(Path(__file__).parents[2] / "src")
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1", "PYTHONPATH": source}
+def test_ingest_and_read_over_spark_connect(connect: str, tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
     job = subprocess.run(
-        [sys.executable, str(Path(__file__).with_name("main_job.py")), str(tmp_path)],
+        [sys.executable, str(Path(__file__).with_name("main_job.py")), connect, str(tmp_path)],
         capture_output=True,
         text=True,
         env=environment,

@@ -1,6 +1,7 @@
 """What a user sees over Spark Connect whose workers run a bare Python; prints it as JSON.
 
-`test_worker_python.py` runs it as a process, with a directory for the warehouse.
+`test_worker_python.py` runs it as a process, with the address of a server, that Python, and a directory for the
+warehouse.
 """
 
 from __future__ import annotations
@@ -36,13 +37,15 @@ def refusal(call: Callable[[], Any]) -> dict[str, Any]:
     return {"code": None}
 
 
-def main(directory: Path) -> None:
+def main(server: str, python: str, directory: Path) -> None:
     warehouse = directory / "warehouse"
     warehouse.mkdir()
     lake = lakebed.open(warehouse)
     declare(lake, manifest("{name: a, type: Int32}"))
     put_rows(lake, "db.t", "avro", [{"a": 1}])
-    spark = SparkSession.builder.remote("local[2]").getOrCreate()
+    spark = SparkSession.builder.remote(server).getOrCreate()
+    # For the workers of this session, as PYSPARK_PYTHON says it for those of a whole server.
+    spark.conf.set("spark.sql.execution.pyspark.python", python)
     elsewhere = directory / "missing" / "a.parquet"
     seen = {
         "elsewhere": refusal(lambda: check_reach(spark, [str(elsewhere)])),
@@ -69,4 +72,4 @@ def run_job(spark: SparkSession) -> None:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    main(sys.argv[1], sys.argv[2], Path(sys.argv[3]))

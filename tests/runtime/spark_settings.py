@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import MutableMapping
+
 #: A Java for many small jobs: it starts quickly, and does not collect or compile the same again and again.
 JAVA_OPTIONS = (
     "-XX:TieredStopAtLevel=1",
@@ -34,3 +36,13 @@ def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
         "spark.python.sql.dataFrameDebugging.enabled": "false",
         **INTERPRETED,
     }
+
+
+def set_java_options(environment: MutableMapping[str, str]) -> None:
+    """Have each Spark that is started with this environment run in such a Java; what is set already comes after."""
+    for name in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS"):
+        # The launcher, a Java of its own, has little memory and does next to nothing.
+        own = " ".join(option for option in JAVA_OPTIONS if name == "SPARK_SUBMIT_OPTS" or "-Xmn" not in option)
+        given = environment.get(name, "")
+        if own not in given:
+            environment[name] = f"{own} {given}".rstrip()
