@@ -28,15 +28,21 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 # Also for the Spark of tests that start one of their own.
 spark_settings.set_java_options(os.environ)
 
-_MARKERS = {"spark": "spark", "referees": "referee", "java": "java"}
+_MARKERS = {"connect": "spark", "spark": "spark", "referees": "referee", "java": "java"}
+#: Files with such a test come before the others, in this order: the small ones at the end keep all workers busy.
+_FIRST = ("slow", "spark", "java", "referee")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Marks each test by the heavy fixtures that it uses."""
+    """Marks each test by the heavy fixtures that it uses, and puts long files of tests first."""
+    turns: dict[Path, int] = {}
     for item in items:
         for fixture, marker in _MARKERS.items():
             if fixture in getattr(item, "fixturenames", ()):
                 item.add_marker(marker)
+        turn = next((i for i, marker in enumerate(_FIRST) if item.get_closest_marker(marker)), len(_FIRST))
+        turns[item.path] = min(turn, turns.get(item.path, turn))
+    items.sort(key=lambda item: turns[item.path])
 
 
 @pytest.fixture(scope="session")

@@ -1,16 +1,20 @@
-"""What each extra promises, done once where nothing but that extra is installed; ends with 0 when all of it came out.
+"""What each extra promises, done where nothing but that extra is installed; prints as JSON what went wrong a check.
 
-    python smoke.py EXTRA DIRECTORY [TABLES]
+    python smoke.py EXTRA DIRECTORY [NAME=PLACE ...]
 
-DIRECTORY is an empty one to work in, TABLES the folder of tables of other implementations. Other files of this
-repository are not needed, and none is imported.
+DIRECTORY is an empty one to work in. Places by name, without which some checks are left out: `tables`, the folder of
+tables of other implementations, `orders`, a warehouse with `shop.orders`, and `demo`, the warehouse of the demo; for
+the extra `connect` also `server`, the address of a Spark Connect server. All checks of an extra share one session.
+Other files of this repository are not needed, and none is imported.
 """
 
 from __future__ import annotations
 
 import json
 import sys
-from importlib.metadata import PackageNotFoundError, requires
+import traceback
+from collections.abc import Callable, Mapping
+from importlib.metadata import PackageNotFoundError, distribution, requires
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -40,6 +44,8 @@ ROWS = [
 ]
 LATER = ['{"id":4,"total":5000000000,"tags":[]}']
 WHOLE = [(1, 10, ["a", "b"]), (2, 20, None), (4, 5_000_000_000, [])]
+#: What the demo's table holds: the flights of 2013, and what the demo spoils.
+FLIGHTS = 336_776
 #: Tables of others: Avro files, blobs, row ranges that are put together, deletion vectors.
 FOREIGN = (
     "java__n_avro",
@@ -50,9 +56,9 @@ FOREIGN = (
 
 
 def check(what: str, found: Any, wanted: Any = True) -> None:
-    """End the process where something else came out."""
+    """Fail where something else came out."""
     if found != wanted:
-        raise SystemExit(f"{what}: {found!r}, wanted {wanted!r}")
+        raise AssertionError(f"{what}: {found!r}, wanted {wanted!r}")
 
 
 def command(*words: str, code: int = 0) -> None:
@@ -137,47 +143,43 @@ def fsspec(directory: Path) -> None:
     check("history", len(lake.history("shop.orders").versions), 2)
 
 
-def spark(directory: Path, tables: Path | None) -> None:
-    """The main job in a Spark of this process, and the tables of others."""
+def classic_session() -> Any:
+    """What spark-submit has started, or a Spark of this process."""
     from pyspark.sql import SparkSession
 
-    quiet = {"spark.ui.enabled": "false", "spark.driver.host": "127.0.0.1", "spark.log.level": "ERROR"}
-    session = SparkSession.builder.master("local[2]").config(map=quiet).getOrCreate()
-    main_job(session, directory)
-    if tables is not None:
-        foreign_tables(session, tables)
-    session.stop()
+    return SparkSession.builder.getOrCreate()
 
 
-def connect(directory: Path, tables: Path | None) -> None:
-    """The same through Spark Connect."""
+def connect_session(server: str) -> Any:
+    """A client of the server."""
     from pyspark.sql import SparkSession
 
-    session = SparkSession.builder.remote("local[2]").getOrCreate()
+    session = SparkSession.builder.remote(server).getOrCreate()
     check("the session", type(session).__module__, "pyspark.sql.connect.session")
-    main_job(session, directory)
-    if tables is not None:
-        foreign_tables(session, tables)
-    session.stop()
+    return session
 
 
-def demo(directory: Path) -> None:
-    """The first month of the demo, in a session like its own."""
+def demo_session() -> Any:
+    """A session as the demo starts it."""
+    from lakebed.spark.session import local_session
+
+    return local_session("smoke", cores="2")
+
+
+def demo(session: Any, directory: Path) -> None:
+    """The first month of the demo."""
     from importlib.resources import files
 
     from lakebed.demo.__main__ import MANIFESTS, TABLE
     from lakebed.demo.flights import load, write_month
-    from lakebed.spark.session import local_session
 
     months = load()
     (directory / "warehouse").mkdir()
     lake = lakebed.open(directory / "warehouse")
-    session = local_session("smoke", cores="2")
     lake.apply(lake.plan(str(files("lakebed.demo").joinpath("manifests", MANIFESTS[1][0]))))
     source = write_month(1, months.rows[1], directory)
     result = lake.ingest(session, TABLE, str(source), options={"nullValue": "NA"})
     check("rows of January", result.rows_read, months.expected[1].rows + months.expected[1].bad)
-    session.stop()
 
 
 def main_job(session: Any, directory: Path) -> None:
@@ -220,11 +222,28 @@ def rows(frame: Any) -> list[tuple[Any, ...]]:
     return sorted((row.id, row.total, row.tags) for row in frame.collect())
 
 
-def foreign_packages(extra: str) -> list[str]:
-    """The packages of this environment that neither Lakebed nor the extra asks for."""
+def orders(session: Any, warehouse: Path) -> None:
+    """A table that was written before, by a Spark of another environment."""
+    found = lakebed.open(warehouse).read(session, "shop.orders").groupBy("total").count().collect()
+    check("orders by total", sorted(tuple(row) for row in found), [(10, 1), (20, 1), (30, 1)])
+
+
+def flights(session: Any, warehouse: Path) -> None:
+    """The table that the demo has left."""
+    found = lakebed.open(warehouse).read(session, "nyc.flights").groupBy("month").count().collect()
+    check("months", sorted(row["month"] for row in found), list(range(1, 13)))
+    good = sum(row["count"] for row in found)
+    check(f"{good} of {FLIGHTS} flights", FLIGHTS * 0.9 < good <= FLIGHTS)
+
+
+def packages(extra: str) -> None:
+    """What Lakebed and the extra ask for is there, and nothing else is; Lakebed is this environment's own."""
     from importlib.metadata import distributions
 
-    return sorted({_plain(d.metadata["Name"]) for d in distributions()} - _asked_for(extra) - {"pip", "setuptools"})
+    asked_for = _asked_for(extra)
+    installed = {_plain(d.metadata["Name"]) for d in distributions()}
+    check("packages that nothing asks for", sorted(installed - asked_for - {"pip", "setuptools"}), [])
+    check("Lakebed is that of this environment", Path(lakebed.__file__).is_relative_to(sys.prefix))
 
 
 def _asked_for(extra: str) -> set[str]:
@@ -237,42 +256,67 @@ def _asked_for(extra: str) -> set[str]:
         if (name, own) in found:
             continue
         found.add((name, own))
-        try:
-            needed = [Requirement(text) for text in requires(name) or ()]
-        except PackageNotFoundError:
-            continue
-        for need in needed:
+        for need in map(Requirement, requires(name) or ()):
             if need.marker is None or need.marker.evaluate({"extra": own}):
+                _see_that_it_is_there(need, name)
                 open_ += [(_plain(need.name), e) for e in ("", *need.extras)]
     return {name for name, _ in found}
+
+
+def _see_that_it_is_there(need: Any, asker: str) -> None:
+    try:
+        version = distribution(need.name).version
+    except PackageNotFoundError:
+        raise AssertionError(f"{asker} asks for {need}, which is not there") from None
+    check(f"{asker} asks for {need}, found {version}", need.specifier.contains(version, prereleases=True))
 
 
 def _plain(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
-def main(extra: str, directory: str, tables: str | None = None) -> None:
-    """Do what an extra promises. `-` in front of the extra lets other packages be there."""
-    if not extra.startswith("-"):
-        check("packages that nothing asks for", foreign_packages(extra), [])
-    place = Path(directory)
-    given = None if tables is None else Path(tables)
-    match extra.removeprefix("-"):
-        case "base":
-            base(place)
-        case "arrow":
-            arrow(place)
-        case "fsspec":
-            fsspec(place)
-        case "spark":
-            spark(place, given)
-        case "connect":
-            connect(place, given)
+def checks(extra: str, directory: Path, places: Mapping[str, str]) -> dict[str, Callable[[], None]]:
+    """The checks of an extra by name, in order. Those that need Spark share the first one's session."""
+
+    def session(start: Callable[[], Any]) -> Any:
+        if not started:
+            started.append(start())
+        return started[0]
+
+    def in_spark(start: Callable[[], Any], work: Callable[[Any, Path], None], place: str | Path) -> Callable[[], None]:
+        return lambda: work(session(start), Path(place))
+
+    started: list[Any] = []
+    found: dict[str, Callable[[], None]] = {"packages": lambda: packages(extra)}
+    match extra:
+        case "base" | "arrow" | "fsspec":
+            found["schemas"] = lambda: {"base": base, "arrow": arrow, "fsspec": fsspec}[extra](directory)
+        case "spark" | "connect":
+            start = classic_session if extra == "spark" else lambda: connect_session(places["server"])
+            found["main job"] = in_spark(start, main_job, directory)
+            for name, work in (("tables", foreign_tables), ("orders", orders), ("demo", flights)):
+                if name in places:
+                    found[name] = in_spark(start, work, places[name])
         case "demo":
-            demo(place)
+            found["first month"] = in_spark(demo_session, demo, directory)
         case other:
             raise SystemExit(f"there is no extra {other}")
-    print("lakebed", extra)
+    return found
+
+
+def wrong(work: Callable[[], None]) -> str:
+    """What went wrong; empty where nothing did."""
+    try:
+        work()
+    except Exception:
+        return traceback.format_exc()
+    return ""
+
+
+def main(extra: str, directory: str, *places: str) -> None:
+    """Do what an extra promises."""
+    given = {name: value for name, _, value in (place.partition("=") for place in places)}
+    print(json.dumps({name: wrong(work) for name, work in checks(extra, Path(directory), given).items()}))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,5 @@
 """The wheel: what is in it, and that it works where nothing else of this repository is."""
 
-import json
 import tomllib
 import zipfile
 from collections.abc import Callable
@@ -11,14 +10,6 @@ import pytest
 REPOSITORY = Path(__file__).resolve().parents[2]
 TABLES = REPOSITORY.parent / "shared" / "tables"
 DEMO = REPOSITORY / "demo-warehouse"
-
-SCRIPT = """\
-import json, sys, lakebed
-from pyspark.sql import SparkSession
-spark = SparkSession.builder.getOrCreate()
-rows = lakebed.open(sys.argv[1]).read(spark, sys.argv[2]).groupBy(sys.argv[3]).count().collect()
-print(json.dumps({"place": lakebed.__file__, "counts": {str(key): count for key, count in rows}}))
-"""
 
 FIRST = """\
 kind: Table
@@ -35,8 +26,9 @@ SECOND = FIRST.replace(
     "{name: amount, type: Int32}", "{name: total, type: Int64, extra: {lakebed.dev/renamedFrom: amount}}"
 )
 
-# The flights of 2013, and what the demo spoils.
-FLIGHTS = 336_776
+# One start of Spark, by its own script.
+SUBMIT = ("spark-submit", "--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf")
+SUBMIT += ("spark.driver.host=127.0.0.1", "--conf", "spark.sql.shuffle.partitions=2")
 
 
 @pytest.fixture(scope="session")
@@ -87,34 +79,27 @@ def test_the_command_works_in_a_bare_environment(bare: Path, run_in: Callable[..
     assert "column is dropped" in run_in(bare, "lakebed", "explain", "LB4203")
 
 
-@pytest.mark.slow
-def test_the_extra_spark_alone_is_enough(bare: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
-    tables = [str(TABLES)] if TABLES.is_dir() else []
-    printed = run_in(bare, "python", str(Path(__file__).with_name("smoke.py")), "spark", str(tmp_path), *tables)
-    assert printed.splitlines()[-1].startswith("lakebed ")
+@pytest.fixture(scope="session")
+def seen(smoke: Callable[..., dict[str, str]], orders: Path) -> dict[str, str]:
+    """What went wrong in each check, run by spark-submit where there is nothing but the extra `spark`."""
+    places = {name: place for name, place in (("tables", TABLES), ("demo", DEMO)) if place.is_dir()}
+    return smoke("spark", *SUBMIT, orders=orders, **places)
 
 
 @pytest.mark.slow
-def test_spark_submit_reads_a_table(bare: Path, run_in: Callable[..., str], orders: Path, tmp_path: Path) -> None:
-    answer = submit(run_in, bare, tmp_path, orders, "shop.orders", "total")
-    assert answer["counts"] == {"10": 1, "20": 1, "30": 1}
-    assert answer["place"].startswith(str(bare)), "another Lakebed than the wheel's was imported"
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not DEMO.is_dir(), reason=f"no {DEMO.name}: `make demo` makes it")
-def test_spark_submit_reads_the_table_of_the_demo(bare: Path, run_in: Callable[..., str], tmp_path: Path) -> None:
-    counts = submit(run_in, bare, tmp_path, DEMO, "nyc.flights", "month")["counts"]
-    assert set(counts) == {str(month) for month in range(1, 13)}
-    assert FLIGHTS * 0.9 < sum(counts.values()) <= FLIGHTS
-
-
-def submit(
-    run_in: Callable[..., str], environment: Path, directory: Path, warehouse: Path, table: str, column: str
-) -> dict:
-    """What the script prints, run by spark-submit."""
-    script = directory / "script.py"
-    script.write_text(SCRIPT, encoding="utf-8")
-    options = ["--master", "local[2]", "--conf", "spark.ui.enabled=false", "--conf", "spark.driver.host=127.0.0.1"]
-    printed = run_in(environment, "spark-submit", *options, str(script), str(warehouse), table, column)
-    return json.loads(printed.strip().splitlines()[-1])
+@pytest.mark.parametrize(
+    "check",
+    [
+        "packages",
+        "main job",
+        pytest.param(
+            "tables", marks=pytest.mark.skipif(not TABLES.is_dir(), reason="the folder of foreign tables is absent")
+        ),
+        "orders",
+        pytest.param(
+            "demo", marks=pytest.mark.skipif(not DEMO.is_dir(), reason=f"no {DEMO.name}: `make demo` makes it")
+        ),
+    ],
+)
+def test_the_extra_spark_alone_is_enough_for_spark_submit(seen: dict[str, str], check: str) -> None:
+    assert seen[check] == ""

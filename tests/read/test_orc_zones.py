@@ -16,6 +16,8 @@ import lakebed
 from read.foreign_files import put_rows
 from referees.java import JavaReferee
 
+pytestmark = [pytest.mark.spark, pytest.mark.slow]
+
 ZONE = "America/New_York"
 _EPOCH = datetime(1970, 1, 1)
 CLOCKS = [
@@ -50,7 +52,7 @@ def micros(clock: str) -> int:
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def found(java: JavaReferee, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """What a process in New York reads: tables that PyArrow wrote, and one that Java wrote in Tokyo."""
     root = tmp_path_factory.mktemp("zones")
     lake = lakebed.open(root)
@@ -67,7 +69,11 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
         put_rows(lake, f"db.skipped{i}", "orc", [{"id": 1, "l": [micros(clock)]}])
     lake.tables.create_table("db", "old", COLUMNS)
     put_rows(lake, "db.old", "orc", [{"id": 1, "z": micros("1850-01-01")}])
-    write_in_tokyo(root)
+    with java.in_zone("Asia/Tokyo"):
+        java.create(root, "db.tokyo", JAVA_COLUMNS, options={"file.format": "orc", "bucket": "-1"})
+        java.append(root, "db.tokyo", JAVA_ROWS)
+    [file] = root.glob("db.db/tokyo/bucket-*/*.orc")
+    assert b"Asia/Tokyo" in file.read_bytes()
     names = ["clocks", "plain", *(f"skipped{i}" for i in range(len(SKIPPED))), "old", "tokyo"]
     asked = [f"db.{n}" for n in names] + ["db.clocks?t = timestamp_ntz'2024-03-10 04:00:00'"]
     script = Path(__file__).with_name("zones_script.py")
@@ -78,25 +84,6 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     assert lines, done.stderr[-3000:]
     answer: dict[str, Any] = json.loads(lines[0].removeprefix("FOUND "))
     return answer
-
-
-def write_in_tokyo(warehouse: Path) -> None:
-    from py4j import java_gateway
-
-    launch = java_gateway.launch_gateway
-
-    def elsewhere(**parts: Any) -> Any:
-        options = [o.replace("timezone=UTC", "timezone=Asia/Tokyo") for o in parts.pop("javaopts")]
-        return launch(javaopts=options, **parts)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(java_gateway, "launch_gateway", elsewhere)
-        java = JavaReferee()
-        try:
-            java.create(warehouse, "db.tokyo", JAVA_COLUMNS, options={"file.format": "orc", "bucket": "-1"})
-            java.append(warehouse, "db.tokyo", JAVA_ROWS)
-        finally:
-            java.close()
 
 
 def test_wall_clocks_and_instants_are_those_of_the_file(found: dict[str, Any]) -> None:

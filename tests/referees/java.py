@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,17 @@ class JavaReferee:
             if _java_class(error) in ("IllegalArgumentException", "ArithmeticException"):
                 return None
             raise
+
+    @contextmanager
+    def in_zone(self, zone: str) -> Iterator[None]:
+        """As if the virtual machine had been started in that time zone."""
+        zones = self._running().jvm.java.util.TimeZone
+        before = zones.getDefault()
+        zones.setDefault(zones.getTimeZone(zone))
+        try:
+            yield
+        finally:
+            zones.setDefault(before)
 
     def close(self) -> None:
         """Ends the virtual machine."""
