@@ -13,7 +13,7 @@ OLDEST := .venv-oldest
 ARROW := .venv-arrow
 ARROW_18 := .venv-arrow18
 BIN := $(VENV)/bin
-# Each worker has a Spark of its own, and takes one file of tests after the other. Long files come early in the order.
+# Each worker has a Spark of its own, and takes one file of tests after the other, long ones first.
 WORKERS := 2
 TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 PIP := -m pip install --quiet --disable-pip-version-check
