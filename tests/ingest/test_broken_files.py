@@ -118,3 +118,69 @@ def test_the_beginning_of_any_file_is_read_or_refused(
     with pytest.raises(IngestError) as error, open_head(str(path)) as head:
         head.read()
     assert (error.value.code, error.value.diagnostics[0].path) == (BROKEN, str(path))
+
+
+def test_gzip_files_are_decompressed_by_spark(lake: SmallLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fed(self: TextScan, data: bytes) -> None:
+        raise AssertionError("the driver decompresses a gzip file")
+
+    monkeypatch.setattr(TextScan, "feed", fed)
+    lake.create(Field("id", Int32()), Field("name", Option(String())))
+    lake.ingest([lake.file("a.csv.gz", gzip.compress(CSV)), lake.file("empty.csv.gz", gzip.compress(b""))])
+    members = gzip.compress(LINES[:9999]) + gzip.compress(LINES[9999:])
+    lake.ingest(lake.file("a.jsonl.gz", members))
+    assert len(lake.rows()) == 10_000
+
+
+def test_every_gzip_file_that_spark_fails_at_is_named(lake: SmallLake) -> None:
+    lake.create(Field("id", Int32()), Field("name", Option(String())))
+    for name, content in (("a.csv.gz", CSV), ("a.jsonl.gz", LINES)):
+        late = {k: d for k, d in damaged(gzip.compress(content)).items() if k not in ("cut-early", "empty")}
+        paths = [lake.file(f"{kind}/{name}", data) for kind, data in late.items()]
+        good = lake.file(name, gzip.compress(content))
+        assert refused(lake, [good, *paths]) == [(BROKEN, p) for p in paths]
+        with pytest.raises(IngestError) as error:
+            lake.ingest([good, *paths], merge_schema="add")
+        assert [d.path for d in error.value.diagnostics] == paths
+    assert lake.rows() == []
+
+
+def test_blocks_of_a_bzip2_file_are_not_left_out(lake: SmallLake) -> None:
+    lake.create(Field("id", Int32()), Field("name", Option(String())))
+    data = bz2.compress(b"id,name\n" + b"".join(b"%d,%d\n" % (i, i * 7919 % 99991) for i in range(60_000)), 1)
+    bits = bin(int.from_bytes(data, "big"))[2:].zfill(8 * len(data))
+    blocks = [i for i in range(len(bits)) if bits.startswith(f"{0x314159265359:048b}", i)]
+    third = blocks[2] // 8
+    for name, broken in (("a", data[:third] + bytes(8) + data[third + 8 :]), ("b", data[: third + 1])):
+        path = lake.file(f"{name}.csv.bz2", broken)
+        assert refused(lake, [path]) == [(BROKEN, path)]
+
+
+@pytest.mark.parametrize("options", [{}, {"encoding": "latin1"}, {"multiLine": True}, {"comment": "§"}], ids=str)
+def test_lines_of_gzip_files_are_what_those_of_others_are(lake: SmallLake, options: dict[str, Any]) -> None:
+    lake.create(Field("id", Int32()), Field("name", Option(String())))
+    lines = [
+        "id,name",
+        "1,é",
+        '2,"a, ""€"" \U0001f600"',
+        "3,\ufffd",
+        "4,\xa0\x85x",
+        "5,",
+        '6,""',
+        "§,7",
+        "8",
+        "9,a\ttab",
+    ]
+    valid = "\r\n".join(lines).encode()
+    for invalid in (b"", b"\n10,\xff\xfea\n11,ok\n12,\xc3\n"):
+        found = []
+        for name, data in (("a.csv", valid + invalid), ("a.csv.gz", gzip.compress(valid + invalid))):
+            before, bad = len(lake.rows()), len(lake.bad())
+            lake.ingest(lake.file(f"{len(invalid)}{name}", data), options=options)
+            rows = sorted((r["id"], r["name"]) for r in lake.rows())
+            problems = sorted((r["raw"], str(r["problems"])) for r in lake.bad())
+            found.append((len(rows) - before, len(problems) - bad, set(rows), set(problems)))
+        assert found[0] == found[1]
+    if not options:
+        assert (3, "\ufffd") in found[0][2]
+        assert [raw for raw, said in found[0][3] if "LB6411" in said]

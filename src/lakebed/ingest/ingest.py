@@ -43,7 +43,13 @@ from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_source, moments
 from lakebed.ingest.sources.open_source import open_files, open_frame
 from lakebed.ingest.sources.parquet_rebase import naming_columns
-from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, check_compressed, identify
+from lakebed.ingest.sources.source_files import (
+    SourceFile,
+    SourceFormat,
+    check_compressed,
+    identify,
+    naming_broken,
+)
 from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
 from lakebed.ingest.sources.source_listing import LeftOut, are_gone, file_choice, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
@@ -220,7 +226,7 @@ class _Job:
         if looked.fresh and looked.declared.documents is None:
             check_reach(self._spark, [f.path for f in looked.fresh])
         before = self._schema
-        with hinted(partial(self._hints, looked)):
+        with hinted(partial(self._hints, looked)), naming_broken(lambda: looked.fresh, self._context.sources):
             self._merge_files(looked)
             made_up = random_run_id() if again else file_run_id(self._name, looked.fresh or looked.files)
             run = self._run(run_id or made_up, looked.options, looked.fresh, looked, again=again)
@@ -239,7 +245,7 @@ class _Job:
         # Documents are read by the driver, which says itself what is wrong with them.
         scan = None if declared.documents is not None else partial(text_scan, declared.format, checked)
         files = identify(found.files, scan, storage)
-        check_compressed(files)
+        check_compressed(files, storage)
         before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
         fresh = tuple(f for f in files if f.identity not in before)
         return _LookedAt(declared, checked, files, fresh, found.left_out, named.folders)

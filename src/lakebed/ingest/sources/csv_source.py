@@ -18,11 +18,11 @@ from lakebed.ingest.raw_rows import line_as_json
 from lakebed.ingest.sources.csv_header import read_header
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, compression_of
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
-from lakebed.ingest.sources.source_option_values import is_wide
+from lakebed.ingest.sources.source_option_values import LATIN_1, is_wide
 from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
 from lakebed.ingest.sources.source_types import Text
-from lakebed.ingest.sources.text_scan import TextScan
+from lakebed.ingest.sources.text_scan import GzipStart, Scan, TextScan
 from lakebed.spark.sql_names import file_options, quote_name, spark_pattern
 
 MALFORMED = "LB6208"
@@ -39,17 +39,26 @@ _OF_LINES = ("header", "encoding", "charset", "linesep", "comment")
 _READER = {"columnPruning": "false", "enforceSchema": "true", "inferSchema": "false", "mode": "PERMISSIVE"}
 
 
-def text_scan(format_: SourceFormat, options: SourceOptions, path: str) -> TextScan | None:
+def text_scan(format_: SourceFormat, options: SourceOptions, path: str) -> Scan | None:
     """What looks at the bytes of a file while it is identified; None for a format that needs no look."""
     compression = compression_of(path)
+    is_gzip = compression == ".gz"
     match format_:
         case SourceFormat.CSV:
-            return TextScan(options.encoding, options.get("quote", '"'), compression)
+            usual = TextScan(options.encoding, options.get("quote", '"'), compression)
+            return GzipStart() if is_gzip and _is_decoded_by_line(options) else usual
         case SourceFormat.JSON if compression:
-            # Of what is no bzip2 file Spark reads no rows, without a word.
-            return TextScan(None, "", compression)
+            # Of what is no bzip2 file, and of blocks of one that do not begin as they should, Spark reads no rows,
+            # without a word.
+            return GzipStart() if is_gzip else TextScan(None, "", compression)
         case _:
             return None
+
+
+def _is_decoded_by_line(options: SourceOptions) -> bool:
+    """Whether lines can be taken as bytes, and it can be asked of each whether it is text."""
+    of_bytes = all(options.get(name, "").isascii() for name in ("linesep", "comment"))
+    return options.encoding in ("UTF-8", LATIN_1) and of_bytes and not options.is_on("multiline", False)
 
 
 def csv_parts(
@@ -63,19 +72,21 @@ def csv_parts(
 
     `declared` are the columns by position of files without a header.
     """
-    groups: dict[tuple[tuple[str, ...], bool, bool], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], bool, bool, bool], list[str]] = {}
     for file in files:
         names = read_header(file.path, options, storage) if options.is_on("header", True) else tuple(declared)
         if names is not None:
             said = file.text
             invalid = said is not None and said.invalid_at is not None
             quoted = said is None or said.has_quotes
-            groups.setdefault((names, quoted, invalid), []).append(file.path)
-    for (names, quoted, invalid), paths in groups.items():
+            in_doubt = invalid or (said is not None and not said.is_decoded)
+            as_bytes = in_doubt and options.encoding == "UTF-8" and _is_decoded_by_line(options)
+            groups.setdefault((names, quoted, invalid, as_bytes), []).append(file.path)
+    for (names, quoted, invalid, as_bytes), paths in groups.items():
         if options.is_on("multiline", is_wide(options.encoding)) or not (quoted or invalid):
             yield _split_by_reader(session, paths, names, options, invalid=invalid)
         else:
-            yield _split_by_line(session, paths, names, options, invalid=invalid)
+            yield _split_by_line(session, paths, names, options, invalid=invalid, as_bytes=as_bytes)
 
 
 def _own(options: SourceOptions) -> dict[str, str]:
@@ -98,27 +109,48 @@ def _split_by_reader(
     frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
     frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
     columns = _columns(names, options)
-    line = F.coalesce(F.col("malformed"), columns_as_json(columns)) if invalid else None
-    return _part(frame, files, columns, line, None)
+    not_text = _has_replacement(F.coalesce(F.col("malformed"), columns_as_json(columns))) if invalid else None
+    return _part(frame, files, columns, not_text, None)
+
+
+def _has_replacement(decoded: Column) -> Column:
+    """Whether a text has what Spark puts for what it cannot decode."""
+    return F.instr(decoded, F.lit(_REPLACEMENT)) > 0
 
 
 def _split_by_line(
-    session: SparkSession, files: Sequence[str], names: Sequence[str], options: SourceOptions, *, invalid: bool
+    session: SparkSession,
+    files: Sequence[str],
+    names: Sequence[str],
+    options: SourceOptions,
+    *,
+    invalid: bool,
+    as_bytes: bool,
 ) -> SourcePart:
     of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
+    if as_bytes:
+        of_lines = {k: v for k, v in of_lines.items() if k != "charset"} | {"encoding": LATIN_1}
     reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
     lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
     schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
     of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}
     split = F.from_csv("line", schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
-    frame = lines.select("line", split.alias("split"))
-    frame = frame.select("line", *(F.col(f"split.c{i}") for i in range(len(names))), F.col("split.malformed"))
+    not_text = _has_replacement(F.col("line")) if invalid else None
+    if as_bytes:
+        # Every byte came as a character: the line is what they are in UTF-8.
+        lines = lines.select(F.encode("line", LATIN_1).cast("string").alias("bytes"))
+        is_text = F.is_valid_utf8("bytes")
+        line = F.when(is_text, F.col("bytes")).otherwise(F.make_valid_utf8("bytes"))
+        lines, not_text = lines.select(line.alias("line"), (~is_text).alias("not_text")), F.col("not_text")
+    kept = ("line", "not_text") if as_bytes else ("line",)
+    frame = lines.select(*kept, split.alias("split"))
+    frame = frame.select(*kept, *(F.col(f"split.c{i}") for i in range(len(names))), F.col("split.malformed"))
     columns = _columns(names, options)
     quote = options.get("quote", '"')
     cut = None
     if quote:
         cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
-    return _part(frame, files, columns, F.col("line") if invalid else None, cut, options)
+    return _part(frame, files, columns, not_text, cut, options)
 
 
 def _columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
@@ -140,14 +172,14 @@ def _part(
     frame: DataFrame,
     files: Sequence[str],
     columns: tuple[SourceColumn, ...],
-    undecoded: Column | None,
+    not_text: Column | None,
     cut: Column | None,
     options: SourceOptions | None = None,
 ) -> SourcePart:
     malformed, values = F.col("malformed"), columns_as_json(columns)
     faults = []
-    if undecoded is not None:
-        faults.append(RowFault(F.instr(undecoded, F.lit(_REPLACEMENT)) > 0, NOT_TEXT, "text in the file's encoding"))
+    if not_text is not None:
+        faults.append(RowFault(not_text, NOT_TEXT, "text in the file's encoding"))
     if cut is not None:
         faults.append(RowFault(cut, CUT, "a quoted value that ends in its line"))
     faults.append(RowFault(malformed.isNotNull(), MALFORMED, f"{len(columns)} values"))

@@ -6,6 +6,7 @@ import hashlib
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -15,9 +16,10 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError, LakebedError, UsageError
 from lakebed.ingest.sources.source_folders import Folder, folders_of
 from lakebed.ingest.sources.source_listing import LOCAL, FoundFile, SourceStorage
-from lakebed.ingest.sources.text_scan import TextFindings, TextScan
+from lakebed.ingest.sources.text_scan import Scan, TextFindings, TextScan
 from lakebed.model import JsonValue
 from lakebed.redaction import redact
+from lakebed.spark.spark_errors import SparkFailedError
 from lakebed.store.failures import translated
 
 UNKNOWN_FORMAT = "LB6103"
@@ -139,7 +141,7 @@ def _ending(path: str) -> str:
 
 def identify(
     files: Sequence[FoundFile],
-    scan: Callable[[str], TextScan | None] | None = None,
+    scan: Callable[[str], Scan | None] | None = None,
     storage: SourceStorage = LOCAL,
 ) -> tuple[SourceFile, ...]:
     """Size and digest of every file, the folders on the way to it, and what `scan`, which is asked for one of each
@@ -149,7 +151,7 @@ def identify(
         return tuple(pool.map(lambda f: _identify(f, None if scan is None else scan(f.path), storage), files))
 
 
-def _identify(file: FoundFile, scan: TextScan | None, storage: SourceStorage) -> SourceFile:
+def _identify(file: FoundFile, scan: Scan | None, storage: SourceStorage) -> SourceFile:
     digest, size = hashlib.sha256(), 0
     for chunk in _chunks(file.path, storage):
         digest.update(chunk)
@@ -160,16 +162,40 @@ def _identify(file: FoundFile, scan: TextScan | None, storage: SourceStorage) ->
     return SourceFile(file.path, size, digest.hexdigest(), text=text, folders=folders_of(file.path, file.below))
 
 
-def check_compressed(files: Iterable[SourceFile]) -> None:
-    """Raise `IngestError` (LB6131) with every compressed file that cannot be decompressed to its end."""
-    broken = [broken_file(f.path, f.text.broken) for f in files if f.text is not None and f.text.broken is not None]
+class BrokenFileError(IngestError):
+    """Files cannot be decompressed."""
+
+
+def check_compressed(files: Sequence[SourceFile], storage: SourceStorage = LOCAL) -> None:
+    """Raise `BrokenFileError` (LB6131) with every compressed file that cannot be decompressed to its end, where one is
+    known. Those that are to be decompressed by Spark are only looked at then.
+    """
+    if any(f.text is not None and f.text.broken is not None for f in files):
+        _name_broken(files, storage)
+
+
+@contextmanager
+def naming_broken(files: Callable[[], Sequence[SourceFile]], storage: SourceStorage = LOCAL) -> Iterator[None]:
+    """Name all compressed files that are broken, where Spark failed, or one of them has shown itself."""
+    try:
+        yield
+    except (SparkFailedError, BrokenFileError):
+        _name_broken(files(), storage)
+        raise
+
+
+def _name_broken(files: Sequence[SourceFile], storage: SourceStorage) -> None:
+    left = [FoundFile(f.path, f.path) for f in files if f.text is not None and not f.text.is_decoded]
+    looked = identify(left, lambda path: TextScan(None, "", compression_of(path)), storage)
+    said = {f.path: f.text for f in (*files, *looked)}
+    broken = [broken_file(path, text.broken) for path, text in said.items() if text is not None and text.broken]
     if broken:
-        raise IngestError(*(error.diagnostics[0] for error in broken))
+        raise BrokenFileError(*(error.diagnostics[0] for error in broken)) from None
 
 
-def broken_file(path: str, problem: str) -> IngestError:
+def broken_file(path: str, problem: str) -> BrokenFileError:
     """The error for a compressed file that cannot be decompressed."""
-    return IngestError(
+    return BrokenFileError(
         Diagnostic(
             BROKEN,
             f"{path!r} cannot be decompressed: {problem}",

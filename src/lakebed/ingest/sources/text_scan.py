@@ -1,7 +1,7 @@
 """What the bytes of a text file say before Spark sees them: whether they are text, and whether there are quotes.
 
 Spark puts U+FFFD for what it cannot decode, and nobody can tell it from one that was in the file. The bytes are looked
-at while they are read for the file's digest anyway.
+at while they are read for the file's digest anyway; of a gzip file only the first ones, where Spark can do the rest.
 """
 
 from __future__ import annotations
@@ -14,18 +14,46 @@ from typing import Protocol
 
 #: Bits of zlib's window, and that a gzip header is expected.
 _GZIP = 15 + 16
+_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
 class TextFindings:
     """`invalid_at` is the byte, of the decompressed file, at which it stops being text (None: it is all text).
 
-    `broken` is what is wrong with the file as a compressed one.
+    `broken` is what is wrong with the file as a compressed one. Where it is not `is_decoded`, nothing is known of its
+    text.
     """
 
     invalid_at: int | None
     has_quotes: bool
     broken: str | None = None
+    is_decoded: bool = True
+
+
+class Scan(Protocol):
+    """What takes a file's bytes in pieces, and says what there is to say when it has had all."""
+
+    def feed(self, data: bytes) -> None: ...
+    def findings(self) -> TextFindings: ...
+
+
+@dataclass(slots=True)
+class GzipStart:
+    """Looks at the first bytes of a gzip file. What else is wrong with it, Spark fails at, by its checksums."""
+
+    _start: bytes = b""
+
+    def feed(self, data: bytes) -> None:
+        """The next bytes of the file."""
+        if len(self._start) < len(_GZIP_MAGIC):
+            self._start += data[: len(_GZIP_MAGIC)]
+
+    def findings(self) -> TextFindings:
+        """Whether it begins as it should."""
+        is_gzip = self._start.startswith(_GZIP_MAGIC)
+        broken = None if is_gzip else "it does not begin as a gzip file does" if self._start else "it is empty"
+        return TextFindings(None, has_quotes=True, broken=broken, is_decoded=False)
 
 
 class _Decompressor(Protocol):
