@@ -27,6 +27,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
 
 # Also for the Spark of tests that start one of their own.
 spark_settings.set_java_options(os.environ)
+# Test modules and the processes that tests start need not be compiled anew each time.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 _MARKERS = {"connect": "spark", "spark": "spark", "referees": "referee", "java": "java"}
 #: Files with such a test come before the others, in this order: the small ones at the end keep all workers busy.
