@@ -87,16 +87,6 @@ def _remember_java_names() -> None:
         kind.__getattr__ = remembered
 
 
-@pytest.fixture(scope="module")
-def generated_code(spark: SparkSession) -> Iterator[None]:
-    """Spark compiles the queries of a module, as it does for users; those of other modules it interprets."""
-    for key in spark_settings.INTERPRETED:
-        spark.conf.unset(key)
-    yield
-    for key, value in spark_settings.INTERPRETED.items():
-        spark.conf.set(key, value)
-
-
 @pytest.fixture(scope="session")
 def connect(spark: SparkSession) -> Iterator[str]:
     """The address of a Spark Connect server in the Java of the one session. A client needs a process of its own."""

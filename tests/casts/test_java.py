@@ -20,8 +20,6 @@ from casts.evaluation import Case, as_text, batched, raw, session_settings, spar
 from lakebed import physical
 from lakebed.spark.casts import cast_column
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 GOLDEN = Path(__file__).parent / "java_0_9.jsonl"
 
 

@@ -17,8 +17,6 @@ from casts.evaluation import session_settings
 from lakebed import physical
 from lakebed.spark.casts import cast_column
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 RANDOM = random.Random(20130101)
 BITS = {"TINYINT": 8, "SMALLINT": 16, "INT": 32, "BIGINT": 64}
 EPOCH = datetime.datetime(1970, 1, 1)

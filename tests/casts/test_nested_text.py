@@ -14,8 +14,6 @@ from lakebed.errors import UnsupportedError
 from lakebed.physical import paimon_types as p
 from lakebed.spark.casts import cast_column
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 
 def row(*types: p.DataType) -> p.Row:
     return p.Row(tuple(p.DataField(i, f"f.{i}", type_) for i, type_ in enumerate(types)))

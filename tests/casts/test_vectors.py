@@ -13,8 +13,6 @@ from lakebed import physical
 from lakebed.errors import UnsupportedError
 from lakebed.spark.casts import cast_column
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 #: What Spark cannot give, since it holds microseconds: (from, to, value) -> (the format's text, the text here).
 NANOSECONDS = {
     ("TIMESTAMP(9)", "STRING", "2024-02-29T10:11:12.123456789"): (

@@ -9,6 +9,27 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingest.ingest_lake import SmallLake
+from runtime.spark_settings import INTERPRETED
+
+
+@pytest.fixture(scope="module")
+def spark(spark: SparkSession) -> Iterator[SparkSession]:
+    """The session, which interprets its queries; where values are judged, tests ask for `generated_code`."""
+    for key, value in INTERPRETED.items():
+        spark.conf.set(key, value)
+    yield spark
+    for key in INTERPRETED:
+        spark.conf.unset(key)
+
+
+@pytest.fixture(scope="module")
+def generated_code(spark: SparkSession) -> Iterator[None]:
+    """Spark compiles the queries of the module, as it does for users."""
+    for key in INTERPRETED:
+        spark.conf.unset(key)
+    yield
+    for key, value in INTERPRETED.items():
+        spark.conf.set(key, value)
 
 
 @pytest.fixture

@@ -13,8 +13,6 @@ from pyspark.sql import types as t
 
 from lakebed.spark.row_merge import arithmetic
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 FLOATS = [0.0, -0.0, 1.0, -2.5, math.inf, -math.inf, math.nan]
 WHOLE = [0, 1, -1, 7, -7, 2]
 

@@ -17,8 +17,6 @@ from read.keyed_tables import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, Keyed
 from read.lakes import got
 from read.merge_oracle import merge
 
-pytestmark = pytest.mark.usefixtures("generated_code")
-
 KEYS, FILES = 90, 6
 ALL = (INSERT, INSERT, UPDATE_AFTER, UPDATE_BEFORE, DELETE)
 NO_DELETES = (INSERT, UPDATE_AFTER)

@@ -17,7 +17,8 @@ JAVA_OPTIONS = (
     "-XX:-BytecodeVerificationRemote",
 )
 #: Spark makes Java code of each query and compiles it, which takes longer than to interpret a query of a few rows: a
-#: quarter of the time of all tests. Where answers of expressions are judged, tests ask for `generated_code`.
+#: quarter of the time. Then it reads Parquet and ORC row by row too, and not in batches as it does for users: nothing
+#: for tests of reading.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 
 
@@ -34,7 +35,6 @@ def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
         "spark.sql.shuffle.partitions": "2",
         "spark.ui.showConsoleProgress": "false",
         "spark.python.sql.dataFrameDebugging.enabled": "false",
-        **INTERPRETED,
     }
 
 
