@@ -9,7 +9,7 @@ import pytest
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.errors import AlreadyExistsError, NotFoundError, StoreError
 from lakebed.evolve import altered, evolved
-from lakebed.store import MemoryObjectStore, MemoryStore, SimulatedCrash
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
 
 ID, NAME = Field("id", DataType.INT, False), Field("name", DataType.STRING)
 STORES = [MemoryStore, MemoryObjectStore]

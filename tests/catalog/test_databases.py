@@ -8,7 +8,8 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, open_warehouse
 from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, StoreError, ValidationError
-from lakebed.store import Entry, MemoryObjectStore, MemoryStore
+from lakebed.store import Entry
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 ID = Field("id", DataType.INT, False)
 LAYOUTS = ["paimon", "mini"]

@@ -7,7 +7,8 @@ import pytest
 from lakebed.catalog import PathFactory, TableManager, check_time_zone, detect_layout, open_warehouse
 from lakebed.catalog.paths import Layout, branch_root, schema_id_of
 from lakebed.errors import NotFoundError, UsageError, ValidationError
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
+from lakebed.store import LocalStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 PAIMON_SCHEMA = b'{"version":3,"id":0,"fields":[]}'
 MINI_SCHEMA = b'{"schemaId":0,"fields":[],"primaryKeys":[],"partitionKeys":[]}'

@@ -11,7 +11,7 @@ from lakebed.catalog.mini import MINI
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, RefusedError, UnsupportedError
 from lakebed.physical.paimon_types import Array, BigInt, DataField, Date, Decimal, Int, Map, Timestamp, Unknown, VarChar
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 SCHEMA_1 = """{
   "schemaId" : 1,

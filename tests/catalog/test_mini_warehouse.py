@@ -18,7 +18,7 @@ from lakebed.errors import CorruptMetadataError, RefusedError, StoreError, Unsup
 from lakebed.evolve import altered, evolved
 from lakebed.manifest import dump_table, parse_manifest
 from lakebed.physical.paimon_types import Array, BigInt, DataField, Int
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 ID, NAME, EMAIL = Field("id", DataType.INT, False), Field("name", DataType.STRING), Field("email", DataType.STRING)
 MANIFEST = """

@@ -7,7 +7,7 @@ import pytest
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableName, TableRef
 from lakebed.errors import AlreadyExistsError, NotFoundError, UnsupportedError, UsageError, ValidationError
 from lakebed.evolve import altered, evolved
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 ID = Field("id", DataType.INT, False)
 ADD = {"action": "addColumn", "fieldNames": ["added"], "dataType": "INT"}

@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMetadata
 from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError, ValidationError
-from lakebed.store import MemoryObjectStore, MemoryStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 ID, NAME = Field("id", DataType.INT, False), Field("name", DataType.STRING)
 LAYOUTS = ["paimon", "mini"]

@@ -23,7 +23,8 @@ from lakebed.errors import (
 )
 from lakebed.model import Extra
 from lakebed.physical.paimon_types import BigInt, DataField, Int, VarChar
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
+from lakebed.store import LocalStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 NAME = TableName("db", "t")
 TABLE = "/w/db.db/t"

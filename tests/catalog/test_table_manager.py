@@ -21,7 +21,8 @@ from lakebed.errors import (
 )
 from lakebed.model import Extra
 from lakebed.physical.paimon_types import UNASSIGNED, DataField, Int, VarChar
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
+from lakebed.store import LocalStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 NOW = 1_762_331_030_910
 ID, NAME = Field("id", DataType.INT, False), Field("name", DataType.STRING)

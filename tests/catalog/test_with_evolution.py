@@ -10,7 +10,7 @@ from lakebed.errors import LakebedError, UnsupportedError, ValidationError
 from lakebed.evolve import altered, evolved
 from lakebed.evolve.schema_changes import AddColumn, RenameColumn
 from lakebed.physical.paimon_types import BigInt, DataField, Int
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 
 @pytest.fixture(params=["paimon", "mini"])

@@ -30,7 +30,7 @@ from lakebed.format.deletion_vectors import DeletionVector
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.store import LocalStore
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 from read.foreign_files import FORMATS, file_bytes, put_rows
 from read.keyed_tables import DELETE, INSERT, UPDATE_AFTER, UPDATE_BEFORE, KeyedTable, Record
 from read.lakes import declare, manifest

@@ -15,7 +15,7 @@ from lakebed.catalog import TableName
 from lakebed.chain_store import export_history, read_chain
 from lakebed.errors import ConflictError
 from lakebed.events import encode_block, encode_event
-from lakebed.store import MemoryStore, SimulatedCrash
+from lakebed.testing.memory_store import MemoryStore, SimulatedCrash
 
 FIRST = """\
 kind: Table

@@ -10,7 +10,7 @@ from lakebed.catalog.branch_names import has_snapshots
 from lakebed.evolve import AppliedPlan, Plan, TablePlan, apply, plan_table
 from lakebed.evolve.plan import PlannedChange
 from lakebed.manifest import TableManifest, parse_manifest
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 
 def manifest(fields: str, *, name: str = "db.t", head: str = "", extra: str = "") -> str:

@@ -22,7 +22,7 @@ from lakebed.evolve.schema_changes import RenameColumn, UpdateColumnType
 from lakebed.lake import Lake
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as t
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 INT, BIGINT = t.Int(), t.BigInt()
 

@@ -12,7 +12,7 @@ from lakebed.format.live_files import delta_manifests, snapshot_manifests
 from lakebed.format.manifest import ColumnStatistics, Kind, read_list, read_manifest
 from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot
 from lakebed.physical import parse
-from lakebed.store import MemoryStore, SimulatedCrash
+from lakebed.testing.memory_store import MemoryStore, SimulatedCrash
 
 MONTHLY = table_schema([("month", "INT"), ("v", "BIGINT")], partition_keys=["month"])
 MERGING = replace(MONTHLY, options={"manifest.merge-min-count": "3"})

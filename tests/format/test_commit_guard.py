@@ -10,7 +10,7 @@ from format.building import Built, table_schema
 from lakebed.errors import UsageError
 from lakebed.format.commit import append
 from lakebed.format.snapshot import Snapshot
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 SCHEMA = table_schema([("v", "BIGINT")])
 

@@ -18,7 +18,7 @@ from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning
 from lakebed.format.deletion_vectors import DeletionVector, decode, read_index_manifest, read_positions
 from lakebed.format.live_files import plan_files
 from lakebed.format.snapshot import SnapshotManager
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 BITS = (32, 64)
 SMALL = st.sets(st.one_of(st.integers(0, 300), st.integers(0, 2**32 - 1)), max_size=200)

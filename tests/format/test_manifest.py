@@ -32,7 +32,8 @@ from lakebed.format.manifest import (
     write_manifest,
 )
 from lakebed.physical import parse
-from lakebed.store import LocalStore, MemoryStore
+from lakebed.store import LocalStore
+from lakebed.testing.memory_store import MemoryStore
 
 INT, STRING = parse("INT"), parse("STRING")
 

@@ -16,7 +16,7 @@ from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, ManifestF
 from lakebed.format.manifest_merge import MergeRule
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.physical import parse
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 INT = parse("INT")
 COLUMNS = [("day", "INT"), ("v", "BIGINT")]

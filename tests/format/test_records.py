@@ -33,7 +33,7 @@ from lakebed.format.manifest import (
 )
 from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 INT, STRING = parse("INT"), parse("STRING")
 _STATS = SimpleStats.of([INT, STRING], [ColumnStatistics(-1, 7, 0), ColumnStatistics(None, "é", None)])

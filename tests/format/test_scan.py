@@ -15,7 +15,7 @@ from lakebed.format.manifest import Kind, ManifestEntry
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 MONTHLY = table_schema([("month", "INT"), ("kind", "STRING"), ("v", "BIGINT")], partition_keys=["month"])
 TWO_KEYS = table_schema([("month", "INT"), ("kind", "STRING"), ("v", "BIGINT")], partition_keys=["kind", "month"])

@@ -9,8 +9,8 @@ import pytest
 
 from lakebed.errors import CorruptMetadataError, LakebedWarning, NotFoundError, StoreError, UnsupportedError
 from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot, SnapshotManager, loads
-from lakebed.store import MemoryStore
 from lakebed.store.base import Store
+from lakebed.testing.memory_store import MemoryStore
 
 TABLE = "/wh/db.db/t"
 GOLDEN = """{

@@ -20,7 +20,7 @@ from lakebed.format.parquet_footer import read_footer
 from lakebed.format.statistics import FileStatistics, file_statistics, parquet_statistics, truncate_maximum
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 Stats = ColumnStatistics
 

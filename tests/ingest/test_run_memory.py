@@ -13,7 +13,7 @@ from lakebed.ingest import run_history as runs
 from lakebed.ingest import run_memory
 from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, load_log
 from lakebed.ingest.sources.source_files import SourceFile
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 SCHEMA = table_schema([("v", "BIGINT")])
 NAME = TableName("lab", "t")

@@ -27,7 +27,8 @@ from lakebed.lake import Lake
 from lakebed.manifest import dump_table
 from lakebed.physical.paimon_types import DataField
 from lakebed.read.travel import Travel, resolve
-from lakebed.store import MemoryStore, open_store
+from lakebed.store import open_store
+from lakebed.testing.memory_store import MemoryStore
 
 NOW = 1_700_000_000_000
 DEEP = 100_000

@@ -17,8 +17,9 @@ from lakebed.errors import LakebedError, LakebedWarning, StoreError
 from lakebed.evolve import altered, evolved
 from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore, Store
+from lakebed.store import LocalStore, Store
 from lakebed.store.failures import failed
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 ID, MORE = Field("id", DataType.INT), Field("more", DataType.INT)
 ADD = {"action": "addColumn", "fieldNames": ["more"], "dataType": "INT"}

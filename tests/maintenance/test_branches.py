@@ -8,7 +8,7 @@ from lakebed.catalog import DataType, Field
 from lakebed.catalog.branch_names import INCOMPLETE
 from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, UsageError
 from lakebed.lake import Lake
-from lakebed.store import MemoryObjectStore
+from lakebed.testing.memory_store import MemoryObjectStore
 from maintenance.worlds import DAY, ROOT, STORES, TABLE, World
 
 

@@ -18,8 +18,9 @@ from lakebed.catalog import DataType, Field
 from lakebed.errors import LakebedError, StoreError
 from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore
+from lakebed.store import LocalStore
 from lakebed.store.inside import Inside
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 NOW = timedelta(0)
 HEX = "0123456789abcdef0123456789abcdef"

@@ -11,8 +11,9 @@ import pytest
 
 import lakebed
 from lakebed.errors import StoreError, UsageError
-from lakebed.store import SimulatedCrash, temporary
+from lakebed.store import temporary
 from lakebed.store.inside import Inside
+from lakebed.testing.memory_store import SimulatedCrash
 from maintenance.worlds import ROOT, STORES, World
 
 HEX = "0123456789abcdef0123456789abcdef"

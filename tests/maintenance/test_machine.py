@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.maintenance.references import References
-from lakebed.store import MemoryObjectStore, MemoryStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 from maintenance.worlds import ROOT, TABLE, World
 
 NAMES = st.sampled_from(["a", "b"])

@@ -16,8 +16,9 @@ from lakebed.evolve import altered, evolved
 from lakebed.format.commit import TableStorage, append
 from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
-from lakebed.store import LocalStore, MemoryObjectStore, MemoryStore, Store
+from lakebed.store import LocalStore, Store
 from lakebed.store.failures import failed
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 ID = Field("id", DataType.INT)
 NEW = Field("more", DataType.INT)

@@ -9,8 +9,8 @@ from datetime import timedelta
 import pytest
 
 from lakebed.format.manifest import ManifestFileMeta, read_list, read_manifest, write_list, write_manifest
-from lakebed.store import MemoryStore
 from lakebed.store.base import Entry
+from lakebed.testing.memory_store import MemoryStore
 from maintenance.worlds import DAY, ROOT, TABLE, World
 
 NOW = timedelta(0)

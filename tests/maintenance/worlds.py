@@ -16,7 +16,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
 from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State
-from lakebed.store import MemoryObjectStore, MemoryStore, SimulatedCrash
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
 
 TABLE = "lab.t"
 ROOT = "/w/lab.db/t"

@@ -13,7 +13,7 @@ import lakebed
 from lakebed.catalog import PathFactory, TableManager, TableMetadata, open_warehouse
 from lakebed.errors import AlreadyExistsError, NotFoundError, RefusedError, StalePlanError, UsageError
 from lakebed.migration import MigrationPlan, State, migrate, plan_migration
-from lakebed.store import MemoryObjectStore, MemoryStore, SimulatedCrash
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
 from migration.mini_files import ORDERS, RENAMES, USERS, record, version, warehouse
 
 #: A table with rows that Lakebed wrote; what is in these files is not looked at, but that manifests are Avro.

@@ -8,7 +8,7 @@ from lakebed.format.manifest import DataFileMeta
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.read.file_index import FileIndex, file_index
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 PATH = "/wh/db.db/t/bucket-0/data-1.parquet"
 

@@ -19,7 +19,7 @@ from lakebed.read import count
 from lakebed.read.count import known_rows, rows_of_group
 from lakebed.read.predicate import Compare, Operator
 from lakebed.read.read_plan import EVERY_ROW, Parts, Plain, ReadPlan
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 FILTER = Compare(DataField(0, "a", parse("INT")), Operator.EQUAL, 1)
 _MOST = 6

@@ -18,7 +18,7 @@ from lakebed.physical.paimon_types import DataField
 from lakebed.read.file_index import file_index, index_evidence
 from lakebed.read.file_index.roaring import DamagedError, read_bitmap
 from lakebed.read.predicate import Compare, IsIn, IsNull, Leaf, Operator, Truths
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 from read import index_encoder as encoder
 from read.leaf_truth import truths
 from read.one_index import columns, data_file, index_of, schema_of

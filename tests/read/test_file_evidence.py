@@ -44,7 +44,7 @@ from lakebed.read.predicate import (
 )
 from lakebed.read.read_plan import Manifests, Stage, plan_read
 from lakebed.read.statistics_evidence import file_evidence, key_evidence
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 from read.leaf_truth import truths
 
 STEP = 1_000

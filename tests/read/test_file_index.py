@@ -32,7 +32,7 @@ from lakebed.read.predicate import (
     Truths,
     possible,
 )
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 from read import index_encoder as encoder
 from read.leaf_truth import truth, truths
 from read.one_index import PATH, columns, data_file, index_of, schema_of

@@ -10,7 +10,8 @@ import pytest
 import lakebed
 from lakebed.spark import scan
 from lakebed.spark.scan import Scratch
-from lakebed.store import LocalStore, MemoryStore
+from lakebed.store import LocalStore
+from lakebed.testing.memory_store import MemoryStore
 from read.lakes import declare, got, manifest, put
 
 V0 = """{name: k, type: Int64}

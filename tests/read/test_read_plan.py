@@ -35,7 +35,7 @@ from lakebed.read.predicate import (
     possible,
 )
 from lakebed.read.read_plan import ReadPlan, Stage, plan_read
-from lakebed.store.memory import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 from read.leaf_truth import truth
 
 Row = dict[int, Any]

@@ -16,7 +16,7 @@ from lakebed.format.orc_footer import has_instants
 from lakebed.spark.orc_values import refuse_orc_instants
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import cause_of, name_of
-from lakebed.store import MemoryStore
+from lakebed.testing.memory_store import MemoryStore
 
 MANIFEST = """\
 kind: Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakebed.errors import StoreError
-from lakebed.store import MemoryStore, Operation, SimulatedCrash
+from lakebed.testing.memory_store import MemoryStore, Operation, SimulatedCrash
 
 
 def test_operations_are_recorded():

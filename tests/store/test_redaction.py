@@ -21,8 +21,9 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.redaction import redact, secrets_of
-from lakebed.store import MemoryStore, open_store
+from lakebed.store import open_store
 from lakebed.store.fsspec_store import FsspecStore
+from lakebed.testing.memory_store import MemoryStore
 
 SECRET = "hunter2xyz"
 

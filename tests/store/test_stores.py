@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import pytest
 
 from lakebed.errors import AlreadyExistsError, NotFoundError, StoreError
-from lakebed.store import DirectoryStore, Entry, LocalStore, MemoryObjectStore, MemoryStore, Store, open_store
+from lakebed.store import DirectoryStore, Entry, LocalStore, Store, open_store
 from lakebed.store.fsspec_store import FsspecStore
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 
 def _fsspec_memory() -> Store:

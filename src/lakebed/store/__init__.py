@@ -16,16 +16,11 @@ from lakebed.store.base import Entry, Store
 from lakebed.store.directories import DirectoryStore
 from lakebed.store.failures import BAD_OPTIONS, CANNOT_OPEN, UNKNOWN_URL
 from lakebed.store.local import LocalStore
-from lakebed.store.memory import MemoryObjectStore, MemoryStore, Operation, SimulatedCrash
 
 __all__ = [
     "DirectoryStore",
     "Entry",
     "LocalStore",
-    "MemoryObjectStore",
-    "MemoryStore",
-    "Operation",
-    "SimulatedCrash",
     "Store",
     "open_store",
 ]

@@ -1,9 +1,10 @@
-"""Hypothesis strategies for schemas and manifests, for tests of Lakebed and of what is built on it.
+"""Hypothesis strategies for schemas and manifests, and stores that fail on command, for tests of what uses Lakebed.
 
 Needs the package `hypothesis`, which Lakebed itself does not depend on.
 """
 
 from lakebed.testing.manifests import odf_manifests, table_manifests
+from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, Operation, SimulatedCrash
 from lakebed.testing.schemas import (
     column_names,
     extras,
@@ -17,6 +18,10 @@ from lakebed.testing.schemas import (
 )
 
 __all__ = [
+    "MemoryObjectStore",
+    "MemoryStore",
+    "Operation",
+    "SimulatedCrash",
     "column_names",
     "extras",
     "fields",
