@@ -6,7 +6,7 @@ Catch `LakebedError` for all of them. The exit code of the command line is a pro
 from __future__ import annotations
 
 import warnings
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from lakebed.diagnostics import Diagnostic, Severity
 
@@ -26,7 +26,7 @@ class LakebedError(Exception):
         super().__init__("\n".join(str(d) for d in diagnostics))
 
     @classmethod
-    def of(cls, code: str, message: str, **parts: Any) -> LakebedError:
+    def of(cls, code: str, message: str, **parts: Any) -> Self:
         """An error of this class with a single diagnostic; `parts` are the other fields of `Diagnostic`."""
         return cls(Diagnostic(code, message, **parts))
 
@@ -55,12 +55,24 @@ class UsageError(LakebedError):
     exit_code = 2
 
 
+class NoWarehouseError(UsageError):
+    """Nothing names the warehouse of a command."""
+
+
+class NotCountableError(UsageError):
+    """The rows of a read cannot be counted from metadata alone."""
+
+
 class ManifestError(LakebedError):
     """A manifest cannot be read or does not describe a valid table."""
 
 
 class TypeTextError(LakebedError):
     """The text or JSON of a Paimon data type cannot be parsed."""
+
+
+class UnknownTypeError(TypeTextError):
+    """The text begins with a word that is no data type known here, perhaps that of a newer version."""
 
 
 class ConversionError(LakebedError):
@@ -89,6 +101,22 @@ class UnsupportedError(LakebedError):
 
 class StoreError(LakebedError):
     """A store could not do what it was asked to do, or would do it unsafely."""
+
+
+class WrongKindError(StoreError):
+    """A directory where a file should be, or the other way round."""
+
+
+class NotEmptyError(StoreError):
+    """A directory that may be removed only while nothing is in it holds something."""
+
+
+class OutcomeUnknownError(StoreError):
+    """The storage reported a failure, and what was to be written may be there all the same or may still appear."""
+
+
+class CommitOutcomeUnknownError(OutcomeUnknownError):
+    """Nobody can tell whether a commit was made, nor take back the files that it refers to."""
 
 
 class IngestError(LakebedError):

@@ -135,10 +135,10 @@ class TablePlans:
         """How many rows `read` with these arguments gives.
 
         Metadata answer where they can: files of which every row, or none, is known to match. The other files are read
-        by `spark`; without it, `UsageError` (LB5650) says what stands in the way. Stored values that cannot be read are
-        found only in files that are read.
+        by `spark`; without it, `NotCountableError` (LB5650) says what stands in the way. Stored values that cannot be
+        read are found only in files that are read.
         """
-        from lakebed.errors import UsageError
+        from lakebed.errors import NotCountableError
         from lakebed.read.count import known_rows
         from lakebed.read.planned_read import condition
         from lakebed.read.where_sql import unknown_names
@@ -166,7 +166,7 @@ class TablePlans:
         if not obstacles:
             return rows
         if spark is None:
-            raise UsageError.of(
+            raise NotCountableError.of(
                 "LB5650",
                 f"the rows of {table} cannot be counted from metadata: {' and '.join(obstacles)}",
                 remedy="give a Spark session: lake.count(table, spark=spark)",

@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from format.building import PATH, Built, table_schema
-from lakebed.errors import ConflictError, LakebedError, StoreError, UnsupportedError, UsageError
+from lakebed.errors import (
+    ConflictError,
+    LakebedError,
+    OutcomeUnknownError,
+    StoreError,
+    UnsupportedError,
+    UsageError,
+)
 from lakebed.format.live_files import delta_manifests, snapshot_manifests
 from lakebed.format.manifest import ColumnStatistics, Kind, read_list, read_manifest
 from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot
@@ -272,7 +279,7 @@ def test_an_outcome_that_stays_unknown_says_so_and_can_be_repeated() -> None:
 
         def create_if_absent(self, path: str, data: bytes) -> bool:
             if self.broken and "/snapshot/" in path:
-                raise StoreError.of("LB3700", "the network is down")
+                raise OutcomeUnknownError.of("LB3700", "the network is down")
             return super().create_if_absent(path, data)
 
     store = Broken()

@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from ingest.ingest_lake import SmallLake
-from lakebed.errors import IngestError, StoreError, UsageError
+from lakebed.errors import IngestError, OutcomeUnknownError, StoreError, UsageError
 from lakebed.ingest.quarantine import without_logins
 from lakebed.model import Field, Int32, Option, String
 from lakebed.spark.spark_errors import spark_errors, writing_rows
@@ -45,9 +45,7 @@ class FaultyStore(LocalStore):
 
 
 def broken_disk() -> StoreError:
-    error = StoreError.of("LB3700", "the disk is broken")
-    assert isinstance(error, StoreError)
-    return error
+    return OutcomeUnknownError.of("LB3700", "the disk is broken")
 
 
 def moving_into(table: str) -> Callable[[str, str], bool]:

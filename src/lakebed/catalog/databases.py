@@ -12,9 +12,8 @@ from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, quote, table_problems
 from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, StoreError
+from lakebed.errors import AlreadyExistsError, ConflictError, NotEmptyError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Entry, Store
-from lakebed.store.failures import NOT_EMPTY
 from lakebed.store.inside import Inside
 
 NO_DATABASE = "LB3121"
@@ -211,9 +210,7 @@ class Databases:
     def _remove(self, inside: Inside, database: str, path: str) -> None:
         try:
             inside.remove_directory(path)
-        except StoreError as error:
-            if error.code != NOT_EMPTY:
-                raise
+        except NotEmptyError as error:
             raise ConflictError(
                 Diagnostic(
                     HOLDS_TABLES,

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import UsageError
+from lakebed.errors import NoWarehouseError, UsageError
 
 FILE_NAME = "lakebed.toml"
 VARIABLE = "LAKEBED_WAREHOUSE"
-NO_WAREHOUSE = "LB7001"
 _TEXTS = ("warehouse", "layout", "time_zone", "attributes")
 _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
@@ -55,8 +54,8 @@ def find_configuration(
     own = written if written is None or "://" in written or found is None else str((found.parent / written).absolute())
     named = flag or environment.get(VARIABLE) or own
     if not named:
-        raise UsageError.of(
-            NO_WAREHOUSE,
+        raise NoWarehouseError.of(
+            "LB7001",
             "no warehouse is named",
             expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
             remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",

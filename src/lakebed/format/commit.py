@@ -18,7 +18,7 @@ from uuid import uuid4
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import ConflictError, StoreError, UsageError
+from lakebed.errors import CommitOutcomeUnknownError, ConflictError, OutcomeUnknownError, StoreError, UsageError
 from lakebed.format import binary_row
 from lakebed.format.live_files import entries_of, live_entries, partition_types, snapshot_manifests
 from lakebed.format.manifest import DataFileMeta, FileSource, Kind, ManifestEntry, SimpleStats
@@ -28,7 +28,7 @@ from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, Snapshot, Snapshot
 from lakebed.format.support import refuse_unwritable
 from lakebed.format.table_options import whole_number
 from lakebed.store.base import Store
-from lakebed.store.failures import OUTCOME_UNKNOWN, outcome_unknown
+from lakebed.store.failures import outcome_unknown
 
 _MAX_RETRIES = 10
 _FIRST_WAIT = 0.01
@@ -177,14 +177,14 @@ class _Commit:
         try:
             if self._published(snapshot):
                 return snapshot
-        except StoreError as e:
-            if e.code != OUTCOME_UNKNOWN:
-                writer.discard()
-                if self.uncertain is None:
-                    raise
-                return None
+        except OutcomeUnknownError as e:
             # The snapshot may be there or may still appear: nothing that it refers to is removed.
             self.uncertain = e
+            return None
+        except StoreError:
+            writer.discard()
+            if self.uncertain is None:
+                raise
             return None
         self.uncertain = None
         writer.discard()
@@ -210,7 +210,7 @@ class _Commit:
                 path=path,
                 remedy="try again, or raise the table option commit.max-retries",
             )
-        return StoreError.of(
+        return CommitOutcomeUnknownError.of(
             "LB5071",
             f"whether the commit of {self.user!r} to {path} was made is unknown: {self.uncertain}",
             path=path,

@@ -64,7 +64,7 @@ def cut_rows_error(rows: DataFrame, count: int) -> IngestError:
         found = F.get("problems", F.lit(0)).getField("found").alias("found")
         first = told.orderBy("file").select("file", found).limit(1).collect()
     lines = "a line ends" if count == 1 else f"{count} lines end"
-    error = IngestError.of(
+    return IngestError.of(
         CUT,
         f"{lines} inside of a quoted value",
         path=first[0]["file"] if first else None,
@@ -72,5 +72,3 @@ def cut_rows_error(rows: DataFrame, count: int) -> IngestError:
         remedy="give the reader's option multiLine=true where values have line breaks; or multiLine=false, which puts "
         "such lines into quarantine",
     )
-    assert isinstance(error, IngestError)
-    return error

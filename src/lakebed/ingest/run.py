@@ -273,15 +273,13 @@ class Run:
         return bad
 
     def _differs(self, known: int, now: int) -> IngestError:
-        error = IngestError.of(
+        return IngestError.of(
             RUN_DIFFERS,
             f"run {self.leftovers[0].record.run_id} was cut off with {known} rows in quarantine; now {now} are bad",
             expected=str(known),
             found=str(now),
             remedy="repeat it with the same source, or use another run id",
         )
-        assert isinstance(error, IngestError)
-        return error
 
     def _compare(self, kind: str, counted: int, written: int) -> None:
         if counted != written:

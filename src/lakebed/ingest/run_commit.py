@@ -9,7 +9,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import ConflictError, LakebedError, StoreError
+from lakebed.errors import CommitOutcomeUnknownError, ConflictError, StoreError
 from lakebed.format.commit import Guard, TableStorage, append
 from lakebed.format.snapshot import Snapshot
 from lakebed.ingest import run_history as runs
@@ -26,8 +26,6 @@ ALREADY_INGESTED = "LB6402"
 TAKEN_OVER = "LB6403"
 NUMBERS_LOST = "LB6435"
 
-#: What `append` says when nobody knows whether the commit was made.
-_UNKNOWN_OUTCOME = "LB5071"
 #: How often rows are numbered again before a run gives up.
 _MOST_NUMBERINGS = 20
 
@@ -98,10 +96,10 @@ class Committer:
                 after=after,
                 guard=guard,
             )
-        except BaseException as error:
-            if not (isinstance(error, LakebedError) and error.code == _UNKNOWN_OUTCOME) and not self._is_visible(
-                storage
-            ):
+        except CommitOutcomeUnknownError:
+            raise
+        except BaseException:
+            if not self._is_visible(storage):
                 staging.take_back()
             raise
         if (snapshot.properties or {}).get(runs.ATTEMPT) != self.attempt:

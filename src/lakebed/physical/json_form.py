@@ -15,7 +15,7 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import TypeTextError
+from lakebed.errors import TypeTextError, UnknownTypeError
 from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     STRING,
@@ -30,7 +30,7 @@ from lakebed.physical.paimon_types import (
     Vector,
     path_text,
 )
-from lakebed.physical.text import UNKNOWN_TYPE, VECTOR_ELEMENTS, parse_text
+from lakebed.physical.text import VECTOR_ELEMENTS, parse_text
 
 #: What to do with a type keyword that this version does not know.
 Unknowns: TypeAlias = Literal["keep", "error"]
@@ -159,7 +159,7 @@ class TypeReader:
         try:
             return parse_text(text)
         except TypeTextError as error:
-            if self._unknown == "keep" and error.code == UNKNOWN_TYPE:
+            if self._unknown == "keep" and isinstance(error, UnknownTypeError):
                 base, nullable = _split_nullability(text.strip())
                 return Unknown(base, nullable)
             self._take(error, path)
@@ -194,7 +194,7 @@ class TypeReader:
         try:
             return parse_text(outer)
         except TypeTextError as error:
-            if self._unknown == "keep" and error.code == UNKNOWN_TYPE:
+            if self._unknown == "keep" and isinstance(error, UnknownTypeError):
                 base, nullable = _split_nullability(outer)
                 return Unknown(json.dumps({**value, "type": base}, ensure_ascii=False), nullable)
             self._take(error, path)

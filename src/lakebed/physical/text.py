@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from lakebed.diagnostics import near_names
-from lakebed.errors import TypeTextError
+from lakebed.errors import TypeTextError, UnknownTypeError
 from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     Array,
@@ -44,9 +44,6 @@ from lakebed.physical.paimon_types import (
     with_nullability,
 )
 from lakebed.physical.tokens import Kind, Token, failure, tokens
-
-#: The code of a type keyword that this version does not know; the reader of schema files keeps such a type.
-UNKNOWN_TYPE = "LB2002"
 
 MAX_DECIMAL_PRECISION = 38
 MAX_TIME_PRECISION = 9
@@ -86,8 +83,8 @@ KEYWORDS: tuple[str, ...] = (*_SIMPLE, *_SIZED, *_OTHER)
 def parse_text(text: str) -> DataType:
     """The type that `text` says.
 
-    Raises `TypeTextError` with the position of the first problem; its code is `UNKNOWN_TYPE` when the text begins with
-    a keyword that is not a type of this version.
+    Raises `TypeTextError` with the position of the first problem, `UnknownTypeError` when the text begins with a word
+    that is no type of this version.
     """
     return _Parser(text).whole()
 
@@ -171,11 +168,12 @@ class _Parser:
             )
         return self._fail(
             token,
-            UNKNOWN_TYPE,
+            "LB2002",
             f"{token.text!r} is not a data type",
             expected="a Paimon data type",
             found=token.text,
             suggestions=near_names(word, KEYWORDS),
+            error=UnknownTypeError,
         )
 
     def _decimal(self, keyword: Token) -> Decimal:

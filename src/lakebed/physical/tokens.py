@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic, Position
+from lakebed.diagnostics import Position
 from lakebed.errors import TypeTextError
 
 _PUNCTUATION = "<>(),."
@@ -44,11 +44,13 @@ def _is_blank(char: str) -> bool:
     return char.isspace() and char not in _NOT_BLANK
 
 
-def failure(text: str, start: int, code: str, message: str, **parts: Any) -> TypeTextError:
-    """An error with one diagnostic, at the character `start` of `text`."""
+def failure(
+    text: str, start: int, code: str, message: str, error: type[TypeTextError] = TypeTextError, **parts: Any
+) -> TypeTextError:
+    """An error of this class with one diagnostic, at the character `start` of `text`."""
     shown = text if len(text) <= 80 else text[:77] + "..."
     where = position(text, start)
-    return TypeTextError(Diagnostic(code, f"{message} (type text {shown!r})", position=where, **parts))
+    return error.of(code, f"{message} (type text {shown!r})", position=where, **parts)
 
 
 def position(text: str, start: int) -> Position:

@@ -45,7 +45,7 @@ class Store(Protocol):
     def create_if_absent(self, path: str, data: bytes) -> bool:
         """Publish `data` at `path` atomically and durably. False when `path` exists; it is never overwritten.
 
-        A `StoreError` of the code `OUTCOME_UNKNOWN` says that `data` may be there, or may still appear.
+        An `OutcomeUnknownError` says that `data` may be there, or may still appear.
         """
         ...
 

@@ -47,7 +47,7 @@ def create(fs: AbstractFileSystem, path: str, data: bytes) -> bool:
     """Publish `data` at `path` by a conditional put; False when somebody else's object is there.
 
     Raises:
-        StoreError: `OUTCOME_UNKNOWN`, where the put failed and nobody can tell whether it was carried out.
+        OutcomeUnknownError: the put failed and nobody can tell whether it was carried out.
         Exception: what the driver says, where nothing was written.
     """
     mark = uuid.uuid4().hex

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, StoreError
+from lakebed.errors import (
+    AlreadyExistsError,
+    LakebedError,
+    NotEmptyError,
+    NotFoundError,
+    OutcomeUnknownError,
+    StoreError,
+    WrongKindError,
+)
 from lakebed.redaction import cause_to_show
 
 NOT_FOUND = "LB3601"
@@ -37,21 +45,21 @@ def occupied(path: str) -> AlreadyExistsError:
     )
 
 
-def wrong_kind(path: str, expected: str) -> StoreError:
+def wrong_kind(path: str, expected: str) -> WrongKindError:
     """The error for a directory where a file is owed, or the other way round. `expected`: "file" or "directory"."""
-    return StoreError(Diagnostic(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected))
+    return WrongKindError(Diagnostic(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected))
 
 
-def not_empty(path: str) -> StoreError:
+def not_empty(path: str) -> NotEmptyError:
     """The error for a directory that may only be removed while nothing is in it."""
-    return StoreError(
+    return NotEmptyError(
         Diagnostic(NOT_EMPTY, f"the directory {path} is not empty", path=path, remedy="Look at what is in it.")
     )
 
 
-def outcome_unknown(path: str, cause: BaseException) -> StoreError:
+def outcome_unknown(path: str, cause: BaseException) -> OutcomeUnknownError:
     """The error for a file that may have been published although the storage reported a failure."""
-    return StoreError(
+    return OutcomeUnknownError(
         Diagnostic(
             OUTCOME_UNKNOWN,
             f"whether {path} was published is not known: {cause}",

@@ -6,9 +6,8 @@ Such a thing takes the name and is no version, snapshot or tag, so that trying a
 from __future__ import annotations
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import NotFoundError, StoreError
+from lakebed.errors import NotFoundError, StoreError, WrongKindError
 from lakebed.store.base import Store
-from lakebed.store.failures import WRONG_KIND
 
 IN_THE_WAY = "LB3608"
 
@@ -44,11 +43,7 @@ def is_file(store: Store, path: str) -> bool:
     """Whether a file is there; a directory is none, and neither is a link that leads nowhere."""
     try:
         store.size(path)
-    except NotFoundError:
-        return False
-    except StoreError as error:
-        if error.code != WRONG_KIND:
-            raise
+    except (NotFoundError, WrongKindError):
         return False
     return True
 

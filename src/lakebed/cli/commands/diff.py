@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.manifest_files import STANDARD_INPUT, manifest_sources
-from lakebed.cli.configuration import NO_WAREHOUSE
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
-from lakebed.errors import LakebedError, UsageError
+from lakebed.errors import LakebedError, NoWarehouseError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.catalog import TableSchema
@@ -119,10 +118,8 @@ class _Sides:
     def _has_warehouse(self) -> bool:
         try:
             self._session.configuration()
-        except UsageError as error:
-            if error.code == NO_WAREHOUSE:
-                return False
-            raise
+        except NoWarehouseError:
+            return False
         return True
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -15,7 +15,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.errors import LakebedError, LakebedWarning, UsageError
+from lakebed.errors import LakebedError, LakebedWarning, NotCountableError, UsageError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
@@ -146,11 +146,8 @@ def _count(
 ) -> int:
     """By metadata, and with Spark where these are not enough."""
     lake = session.lake()
-    try:
+    with suppress(NotCountableError):
         return lake.count(table, where=where, **travel)
-    except UsageError as e:
-        if e.code != "LB5650":
-            raise
     lake.check_read(table, where=where, **travel)
     with spark_failures(), stages(f"count {table}") as progress:
         progress("starting Spark")
