@@ -14,7 +14,10 @@ from runtime.spark_settings import INTERPRETED
 
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    """The session, which interprets its queries; where values are judged, tests ask for `generated_code`."""
+    """The session, which interprets its queries.
+
+    Where values are judged, or read from Parquet, tests ask for `generated_code`.
+    """
     for key, value in INTERPRETED.items():
         spark.conf.set(key, value)
     yield spark
@@ -24,7 +27,7 @@ def spark(spark: SparkSession) -> Iterator[SparkSession]:
 
 @pytest.fixture(scope="module")
 def generated_code(spark: SparkSession) -> Iterator[None]:
-    """Spark compiles the queries of the module, as it does for users."""
+    """From here to the end of the module Spark compiles queries and reads files in batches, as it does for users."""
     for key in INTERPRETED:
         spark.conf.unset(key)
     yield

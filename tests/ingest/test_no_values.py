@@ -58,6 +58,7 @@ def void_table() -> pa.Table:
 
 
 @pytest.mark.parametrize("source", ["parquet", "frame"])
+@pytest.mark.usefixtures("generated_code")
 def test_null_without_a_type_fits_every_optional_column(lake: SmallLake, source: str) -> None:
     inner = Struct((optional("v", Date()), optional("i", Int32())))
     fields = [optional("n", Int32()), optional("b", Bool()), optional("d", Timestamp(TimeUnit.MICROSECOND))]
@@ -73,6 +74,7 @@ def test_null_without_a_type_fits_every_optional_column(lake: SmallLake, source:
     assert lake.rows()[0] == {**nothing, "s": {"v": None, "i": 1}, "l": [None, None], "m": [("a", None)]}
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_null_without_a_type_in_a_required_place_makes_the_row_bad(lake: SmallLake) -> None:
     inner = Struct((Field("v", Date()), optional("i", Int32())))
     lake.create(optional("n", Int32()), optional("s", inner), optional("l", List(String())))
@@ -81,6 +83,7 @@ def test_null_without_a_type_in_a_required_place_makes_the_row_bad(lake: SmallLa
     assert lake.rows() == [{"n": None, "s": None, "l": []}]
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_milliseconds_that_microseconds_do_not_hold_are_bad(lake: SmallLake) -> None:
     stamp = Timestamp(TimeUnit.MILLISECOND)
     lake.create(optional("i", Int32()), optional("t", stamp), optional("l", List(Option(stamp))))
@@ -99,6 +102,7 @@ def test_milliseconds_that_microseconds_do_not_hold_are_bad(lake: SmallLake) -> 
     assert [r["t"] and r["t"].replace(tzinfo=UTC) for r in rows] == [before, before, later, later, None, None]
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_int96_before_1970_is_rounded_down(lake: SmallLake) -> None:
     lake.create(optional("t", Timestamp(TimeUnit.MICROSECOND)))
     nanos = [-1, -999, -1000, -1001, 1, 1001, -86_400 * 10**9 - 1]

@@ -12,6 +12,8 @@ from ingest.ingest_lake import SmallLake
 from lakebed.errors import LakebedError
 from lakebed.model import Field, Int32, List, Option, Struct, Timestamp, TimeUnit
 
+pytestmark = pytest.mark.usefixtures("generated_code")
+
 OLD, MODERN, BEYOND = -14_000_000_000_000, 1_700_000_000_000, 9_223_372_036_854_776
 #: How files say that their old days are of the Julian calendar.
 SPARK_2 = {b"org.apache.spark.version": b"2.4.5"}

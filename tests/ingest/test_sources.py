@@ -253,6 +253,7 @@ def test_text_that_is_no_utf8_is_malformed(lake: SmallLake) -> None:
 # -- Parquet -------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_parquet_files_are_each_read_by_their_own_columns(lake: SmallLake) -> None:
     lake.create(ID, NAME, Field("n", Option(Decimal(5, 2))))
     files = [
@@ -268,6 +269,7 @@ def test_parquet_files_are_each_read_by_their_own_columns(lake: SmallLake) -> No
     ]
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_positions_in_parquet_files_are_kept(lake: SmallLake) -> None:
     lake.create(ID)
     path = lake.parquet("a.parquet", {"id": pa.array([1, 2**40, 3, None], pa.int64())})
@@ -276,6 +278,7 @@ def test_positions_in_parquet_files_are_kept(lake: SmallLake) -> None:
     assert lake.problems() == {("id", "LB6203", str(2**40)), ("id", REQUIRED, "NULL")}
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_times_and_nanoseconds_of_parquet(lake: SmallLake) -> None:
     micro = Option(Timestamp(TimeUnit.MICROSECOND))
     columns = [
@@ -308,6 +311,7 @@ def test_times_and_nanoseconds_of_parquet(lake: SmallLake) -> None:
     assert lake.problems() == {("n", "LB6204", "1")}
 
 
+@pytest.mark.usefixtures("generated_code")
 def test_a_type_that_never_fits_fails_before_any_row(lake: SmallLake) -> None:
     lake.create(ID, Field("d", Option(Date())), Field("p", POINT))
     table = {"id": pa.array([[1]]), "d": pa.array([1.5]), "p": pa.array([{"x": 1, "zz": 2}])}
