@@ -1,4 +1,4 @@
-"""Open Data Fabric metadata on the wire: `SetDataSchema` events and metadata blocks as FlatBuffers.
+"""Read and write Open Data Fabric metadata as FlatBuffers: `SetDataSchema` events and metadata blocks.
 
 Pure: bytes in, values out. Writing is byte for byte what the reference implementation writes; reading trusts nothing.
 """

@@ -1,4 +1,4 @@
-"""Metadata blocks: an event with its time and its place in a chain, in the envelope that is stored and hashed."""
+"""Encode, decode and hash metadata blocks: an event with its time and its place in a chain."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reads FlatBuffers that nobody vouches for: every offset, size and text is checked before it is used.
+"""Read FlatBuffers from untrusted bytes: check every offset, size and text before it is used.
 
 The checks are those of a FlatBuffers verifier, less alignment, which older writers of Open Data Fabric blocks did not
 keep. Offsets only lead forward, so there are no cycles; parts that are shared over and over are bounded by how much is

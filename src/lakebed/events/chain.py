@@ -1,4 +1,4 @@
-"""The history of a table as a chain of metadata blocks: made from schema versions, and checked block by block.
+"""Export the schema versions of a table as a hash-linked chain of metadata blocks.
 
 A chain starts with a `Seed`, which gives the dataset its identity; each later block names the one before it by its
 hash. A dataset keeps its blocks as files named by their hash in `blocks/`, and the hash of the last in `refs/head`.

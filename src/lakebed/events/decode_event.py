@@ -1,4 +1,4 @@
-"""FlatBuffers to the values of a manifest, after the layout, through the checking cursor.
+"""Decode FlatBuffers into the JSON values of a manifest, through the checking cursor.
 
 A table becomes a dict of its present slots, a union's table one with `kind` first, an `ExtraAttributes` the JSON value
 of its text, a hash its text, a `Timestamp` struct RFC 3339. Bytes without a meaning of their own stay bytes.

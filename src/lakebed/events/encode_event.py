@@ -1,4 +1,4 @@
-"""The values of a manifest to FlatBuffers, after the layout, through the `flatbuffers` runtime.
+"""Encode the JSON values of a manifest as FlatBuffers, through the `flatbuffers` runtime.
 
 The order of writes decides the bytes, and with them the hash: the children of a table are written in the order of its
 slots, depth first, and then its slots in ascending order. That is the order of the reference implementation.

@@ -1,4 +1,4 @@
-"""One metadata event: read from bytes or from the object of a manifest, and written as bytes."""
+"""Read one metadata event from bytes or from a manifest's object, and write it as bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The decoded `DataSchema` of an event as a logical schema, and what older writers meant by what they left out."""
+"""Convert an event's decoded `DataSchema` into a logical schema, with the defaults of older writers."""
 
 from __future__ import annotations
 

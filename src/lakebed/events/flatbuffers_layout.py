@@ -1,4 +1,4 @@
-"""What `odf.fbs` says: the slots of tables, the members of unions, the values of enums.
+"""Parse `odf.fbs` into the slots of tables, the members of unions and the values of enums.
 
 The subset of the FlatBuffers schema language that the file uses: tables, structs, enums, unions with aliases, optional
 scalars (`= null`), attributes. A union takes two consecutive slots, the tag and the table.

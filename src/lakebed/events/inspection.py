@@ -1,4 +1,4 @@
-"""A file that is a block or an event on its own: what it is, and what it says."""
+"""Describe a file that holds one metadata block or one event."""
 
 from __future__ import annotations
 

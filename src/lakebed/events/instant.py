@@ -1,4 +1,4 @@
-"""Instants of UTC as nanoseconds since 1970, their RFC 3339 text, and the struct that holds them on the wire."""
+"""Convert UTC instants between nanoseconds since 1970, RFC 3339 text and their FlatBuffers struct."""
 
 from __future__ import annotations
 

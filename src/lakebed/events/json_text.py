@@ -1,4 +1,4 @@
-"""The JSON text of attributes, read from bytes that nobody vouches for (RFC-016, "Extra Attributes Format")."""
+"""Parse the JSON text of attributes from untrusted bytes (RFC-016, "Extra Attributes Format")."""
 
 from __future__ import annotations
 

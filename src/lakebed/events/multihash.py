@@ -1,4 +1,4 @@
-"""Content hashes and dataset identities as Open Data Fabric writes them: multihash, multibase and `did:odf`.
+"""Parse and print content hashes and dataset identities of Open Data Fabric: multihash, multibase, `did:odf`.
 
 A multihash is the varint of a hash function, the varint of a length, and the digest. Its text is multibase; ODF writes
 base 16 (`f1620...`), and older texts are in base 58 (`z...`).

@@ -1,4 +1,4 @@
-"""The legacy form of a schema: a bare Arrow `Schema` table, as events held it before RFC-016."""
+"""Upgrade the legacy form of a schema, a bare Arrow `Schema` table from before RFC-016."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks a chain of metadata blocks: hashes, links, numbers, times, and the rule by which schemas may change."""
+"""Verify a chain of metadata blocks: hashes, links, numbers, times, and the rule by which schemas may change."""
 
 from __future__ import annotations
 

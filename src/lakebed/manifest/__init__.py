@@ -1,4 +1,4 @@
-"""Manifests: YAML that declares tables, read with positions and all problems at once, and written canonically."""
+"""Read YAML manifests that declare tables, with positions and all problems at once; write them canonically."""
 
 from lakebed.manifest.encode_manifest import dump_table, table_manifest_of
 from lakebed.manifest.load import load_all, load_manifest, parse_manifest

@@ -1,4 +1,4 @@
-"""Documents `kind: Attributes`: a project's declaration of its own attributes.
+"""Read documents `kind: Attributes`, which declare a project's own attributes.
 
 kind: Attributes
 version: 1

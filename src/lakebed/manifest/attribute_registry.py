@@ -1,4 +1,4 @@
-"""A project's own attributes: which there are, where they belong, whether they must be there, what values they have.
+"""Check attributes against a project's own declarations: place, presence and values.
 
 Declared in a document `kind: Attributes` (`attribute_document`), enforced where a table is planned, applied and written
 to. Values are checked against JSON Schema by the `jsonschema` library, which is loaded when the first value is checked.

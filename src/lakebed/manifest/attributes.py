@@ -1,4 +1,4 @@
-"""The attributes of a field or schema: the key rule, any JSON value, and what known attributes have to look like.
+"""Decode and check the attributes of a field or schema: keys, JSON values, known attributes.
 
 Attributes that nobody here knows are kept as they are. Those under `lakebed.dev/` are ours: each is checked, and one
 that does not exist is an error, because a misspelt one would otherwise do nothing without a word.

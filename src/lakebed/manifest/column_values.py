@@ -1,4 +1,6 @@
-"""Values written for a column in a manifest (`lakebed.dev/default`, `lakebed.dev/enum`): what may stand for its type.
+"""Check default and enum values in a manifest against the type of their column.
+
+They are `lakebed.dev/default` and `lakebed.dev/enum`.
 
 Numbers and truth values are JSON numbers and booleans; everything else is text as the author wrote it, so that a
 decimal keeps its digits and a date its spelling.

@@ -1,4 +1,4 @@
-"""YAML text to node trees, safely (YAML 1.2; JSON is a subset).
+"""Parse YAML text into node trees, safely (YAML 1.2; JSON is a subset).
 
 Nothing is ever constructed from a tag. Size, nesting and the number of nodes, aliases counted as often as they are
 used, are bounded. A syntax error ends the reading of a text; the documents before it are still returned.

@@ -1,4 +1,4 @@
-"""One YAML document to one table: which envelope it is, and the Lakebed envelope `kind: Table`."""
+"""Decode one YAML document into a declared table: tell its envelope, read `kind: Table`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Edits of an existing manifest: what changes is written, every other character stays as the author left it.
+"""Edit an existing manifest in place: only what changes is written, every other character stays.
 
 An edit is a change of the declared table, in the model: set, rename, remove or add a field, an attribute, an option.
 The text is changed where the two tables differ. Afterwards it is read again and has to declare exactly what was asked

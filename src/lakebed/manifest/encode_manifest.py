@@ -1,4 +1,4 @@
-"""A declared table to canonical YAML: long form, defaults that the author wrote kept, none invented."""
+"""Write a declared table as canonical YAML: long form, the author's defaults kept, none invented."""
 
 from __future__ import annotations
 

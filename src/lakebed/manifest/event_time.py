@@ -1,4 +1,4 @@
-"""When records of a source happened, where they do not say so: `eventTime`, by the rules of Open Data Fabric.
+"""Read `eventTime`: when records of a source happened, by the rules of Open Data Fabric.
 
     read: {kind: Csv, eventTime: {kind: FromPath, pattern: "rates-([0-9-]+)[.]csv", timestampFormat: yyyy-MM-dd}}
 

@@ -1,4 +1,4 @@
-"""Nodes to fields and schemas (RFC-016 `DataField`, `DataSchema`): names, types, attributes, and where each stands."""
+"""Decode nodes into fields and schemas (RFC-016 `DataField`, `DataSchema`), with the position of each."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The JSON Schema of manifests, for editors: what stands where, with descriptions.
+"""Generate the JSON Schema of manifests for editors: what stands where, with descriptions.
 
 It accepts what the decoder accepts, and rejects all that the decoder rejects but for `REMAINDER`: what has to be
 compared with something else in the document, looked up, or read from the text rather than from the value. Where the

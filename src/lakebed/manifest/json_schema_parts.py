@@ -1,4 +1,4 @@
-"""The parts of the editor schema below the envelopes: types, fields, schemas and their attributes.
+"""Generate the parts of the editor schema below the envelopes: types, fields, schemas, attributes.
 
 Only keywords that draft 7 and draft 2020-12 read alike are used, for editors know now the one, now the other.
 """

@@ -1,4 +1,4 @@
-"""Files and texts to manifests. Every problem of every file is found before `ManifestError` is raised."""
+"""Load manifests from files and texts, and report every problem of every file in one `ManifestError`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nodes to JSON values, for attributes and events that are kept as they are."""
+"""Convert nodes to JSON values, for attributes and events that are kept as they are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node tree of a YAML text: what stands where, before anybody says what it means.
+"""Represent a YAML text as a tree of nodes with positions, before anything is interpreted.
 
 Scalars keep the author's text. What a plain scalar means where a JSON value is wanted follows the core schema of YAML
 1.2, with one exception: an integer with a leading zero (`0777`, a postal code) stays text. So `no`, `on` and

@@ -1,4 +1,4 @@
-"""The envelopes of Open Data Fabric: dataset snapshot, dataset resource, one metadata event, a list of events.
+"""Take Open Data Fabric documents apart: dataset snapshots, dataset resources, metadata events.
 
 The schema event is taken out; everything else is kept as JSON, so that a rewrite of the document loses nothing.
 """

@@ -1,4 +1,4 @@
-"""The collector of what is wrong with a manifest: everything is found before anything is raised."""
+"""Collect all problems of a manifest before any is raised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading mappings whose properties are known: what is missing, unknown or of the wrong shape is noted at its place.
+"""Read mappings with known properties, noting what is missing, unknown or of the wrong shape.
 
 Where a name is expected, any scalar is one, as the author wrote it: a column may be called `no`, `null` or `1e3`.
 """

@@ -1,4 +1,4 @@
-"""How the sources of a table are read: `read` of a manifest, in the words of Open Data Fabric's sources or in Spark's.
+"""Decode `read` of a manifest, how sources are read, in Open Data Fabric's words or in Spark's.
 
     read: {kind: Csv, separator: ";", header: true, schema: {fields: [{name: id, type: Int64}]}}
     read: {format: csv, options: {sep: ";"}}

@@ -1,4 +1,4 @@
-"""What a manifest declares: `Manifest`, `TableManifest` and the parts of an ODF document that a rewrite has to keep."""
+"""Define what a manifest declares: `Manifest`, `TableManifest` and the parts of an ODF document."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The text `db.table` in a manifest: split at the first dot that is not quoted; backticks quote a part."""
+"""Split `db.table` in a manifest at the first dot outside backticks, and join it."""
 
 from __future__ import annotations
 

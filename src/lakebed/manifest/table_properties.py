@@ -1,4 +1,4 @@
-"""The properties of a table beside its schema: keys and options, wherever an envelope puts them."""
+"""Decode the properties of a table beside its schema: keys, options, system columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Changes of single values in a YAML text that leave every other character as it is.
+"""Change single values in a YAML text, leaving every other character as it is.
 
 A `YamlText` notes changes of nodes by their places in the text and makes them all at once. Nodes are those of
 ruamel.yaml, whose marks say where they stand.

@@ -1,4 +1,4 @@
-"""Which names of time zones a `Timestamp` may carry: of the tz database, or a fixed offset."""
+"""Check the name of a `Timestamp`'s time zone: one of the tz database, or a fixed offset."""
 
 from __future__ import annotations
 

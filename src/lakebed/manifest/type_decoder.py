@@ -1,4 +1,4 @@
-"""Nodes to logical types (RFC-016): long and short form, three spellings a name, every problem noted at its place."""
+"""Decode nodes into logical types (RFC-016): long and short form, three spellings a name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON values to YAML text in block style that every YAML loader reads alike.
+"""Write JSON values as YAML text in block style that every YAML loader reads alike.
 
 Text stands without quotes only where no loader of YAML 1.1 or 1.2 could take it for anything else: `no`, `on`, `y`,
 `1e3`, `0777`, `12:30` and dates are quoted. Numbers are spelled so that 1.1 and 1.2 agree on them.

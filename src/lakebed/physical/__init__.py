@@ -1,4 +1,4 @@
-"""Paimon's data types: the closed union, its text grammar and its JSON form. Pure, standard library only."""
+"""Model, parse and print Paimon's data types: union, text grammar, JSON form. Pure, standard library only."""
 
 from __future__ import annotations
 

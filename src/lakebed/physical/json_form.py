@@ -1,4 +1,4 @@
-"""The JSON form of data types and fields, as a schema file holds them (Paimon specification, "DataField").
+"""Read data types and fields from the JSON of a schema file (Paimon specification, "DataField").
 
 Atomic types are text, ARRAY, MAP, MULTISET, ROW and VECTOR are objects. The reader is tolerant where other writers are
 sloppy without being ambiguous: ids as text, descriptions as numbers, null for an absent description, an outer text such

@@ -1,4 +1,4 @@
-"""Paimon's data types as a closed union of frozen dataclasses (reference: Paimon schema spec, "DataField").
+"""Define Paimon's data types as a closed union of frozen dataclasses (Paimon schema spec, "DataField").
 
 Every type has `nullable`. `str(t)` is the canonical text of an atomic type and the JSON text of a nested one;
 `t.to_json()` is what a schema file holds. Equality is on the parsed type: INT equals INTEGER, STRING equals

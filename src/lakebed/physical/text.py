@@ -1,4 +1,4 @@
-"""The text grammar of data types: a tokenizer and a recursive descent parser that know positions.
+"""Parse the text of a data type such as `DECIMAL(10, 2) NOT NULL`, keeping positions for errors.
 
     type        := base nullability [("ARRAY" | "MULTISET") nullability]
     nullability := "NOT" "NULL" | "NULL" | nothing (then nullable)

@@ -1,4 +1,4 @@
-"""The tokens of the type text grammar, each with the place where it begins."""
+"""Split the text of a data type into tokens, each with its position."""
 
 from __future__ import annotations
 

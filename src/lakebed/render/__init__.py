@@ -1,1 +1,1 @@
-"""One value, many looks. Pure: every function returns text."""
+"""Show values as text. Pure: every function returns text."""

@@ -1,4 +1,4 @@
-"""The difference of two schemas for people: what changed, and who is broken by it. Pure."""
+"""Show the difference of two schemas: what changed, and which readers and writers it breaks. Pure."""
 
 from __future__ import annotations
 

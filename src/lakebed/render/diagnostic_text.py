@@ -1,4 +1,4 @@
-"""Diagnostics for people, in the style of a compiler."""
+"""Show diagnostics in the style of a compiler."""
 
 from __future__ import annotations
 

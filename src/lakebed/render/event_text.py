@@ -1,4 +1,4 @@
-"""Events, blocks and chains for people."""
+"""Show metadata events, blocks and chains."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a table for people: versions with what they changed, and snapshots, in order of time."""
+"""Show the history of a table: versions with what they changed, and snapshots, in order of time."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an ingest did, for people."""
+"""Show the result of an ingest: rows read, written, quarantined, merged and skipped."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of a warehouse for people: one line a table."""
+"""List the tables of a warehouse, one line a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The looks of branches, tags, versions, roll backs and orphan files."""
+"""Show branches, tags, versions, roll backs and orphan files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The plan of a migration, and what became of it, for people. Pure.
+"""Show the plan of a migration and its result. Pure.
 
 With `colour` the text carries a terminal's colours; in `width` columns of a terminal it is wrapped between words.
 """

@@ -1,4 +1,4 @@
-"""Plans, what became of them, and differences of schemas, for people. Pure: text in the style of a compiler.
+"""Show plans, their results and differences of schemas in the style of a compiler. Pure.
 
 With `colour` the text carries a terminal's colours; in `width` columns of a terminal it is wrapped between words.
 """

@@ -1,4 +1,4 @@
-"""Rows as a table for people and as JSON for programs."""
+"""Show rows as a table for people and as JSON for programs."""
 
 from __future__ import annotations
 

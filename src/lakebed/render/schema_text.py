@@ -1,4 +1,4 @@
-"""A schema for people: logical types, descriptions and attributes."""
+"""Show a schema: logical types, descriptions and attributes."""
 
 from __future__ import annotations
 

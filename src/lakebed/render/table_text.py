@@ -1,4 +1,4 @@
-"""Aligned text tables."""
+"""Align text in the columns of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a terminal does with text: colours, widths, and characters that it would obey instead of showing."""
+"""Prepare text for a terminal: colour, cut, wrap, and escape characters that would command it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes: the stores and how one is opened from a path or a URL."""
+"""Open stores of bytes from paths and URLs."""
 
 from __future__ import annotations
 

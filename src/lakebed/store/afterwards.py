@@ -1,4 +1,4 @@
-"""What is still to do once a change is made: where that fails, the change stands and the caller is warned."""
+"""Warn of follow-up steps that fail after a change was made, which stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Store`: the only way in which metadata touches bytes. Paths are absolute POSIX paths or URLs, given as text."""
+"""Declare `Store`, the only way in which metadata touches bytes. Paths are absolute POSIX paths or URLs, as text."""
 
 from __future__ import annotations
 

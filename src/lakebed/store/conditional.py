@@ -1,4 +1,4 @@
-"""Creating an object exactly once: a conditional put, and what it did when the answer was lost or is not clear.
+"""Create an object exactly once by a conditional put, also where its answer is lost or unclear.
 
 A driver repeats a request that got no answer. If the first one had succeeded, the second one finds the object and says
 that it exists. So every object carries a mark of the put that made it, where the storage keeps metadata beside the

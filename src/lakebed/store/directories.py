@@ -1,4 +1,4 @@
-"""`DirectoryStore`: what a storage with real directories can do beyond `Store`. Object stores cannot."""
+"""Declare `DirectoryStore`, what a storage with real directories can do beyond `Store`. Object stores cannot."""
 
 from __future__ import annotations
 

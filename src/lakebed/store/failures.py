@@ -1,4 +1,4 @@
-"""How the failures of a storage become Lakebed's errors. One place, so that all stores say the same."""
+"""Translate failures of storages into Lakebed's errors, so that all stores say the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`FsspecStore`: any file system that fsspec knows, with conditional puts as the exclusive step."""
+"""Read and write any file system that fsspec knows; conditional puts are the exclusive step."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Inside`: the one way to delete. Nothing goes that does not really lie below a directory, whatever links say."""
+"""Delete only what really lies below a directory, whatever links say. `Inside` is the one way to delete."""
 
 from __future__ import annotations
 

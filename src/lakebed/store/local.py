@@ -1,4 +1,4 @@
-"""`LocalStore`: a POSIX file system. Files are published by hard link, so that two processes never both win."""
+"""Read and write a POSIX file system; publish by hard link, so that two processes never both win."""
 
 from __future__ import annotations
 

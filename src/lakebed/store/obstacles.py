@@ -1,4 +1,4 @@
-"""What stands in the way of a file that is to be made once: a directory of its name, or a link that leads nowhere.
+"""Refuse a directory or a broken link that takes the name of a file to be created once.
 
 Such a thing takes the name and is no version, snapshot or tag, so that trying again would never end.
 """

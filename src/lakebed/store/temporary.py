@@ -1,4 +1,4 @@
-"""The names of everything that is not there to stay: how each is made, and how what a crash has left is known again.
+"""Name temporary files and directories, and recognise those that a crash has left.
 
 Whoever writes something temporary takes its name from here, so that the clean-up of orphan files knows all of them.
 """
