@@ -83,6 +83,14 @@ class ValidationError(LakebedError):
     """A table definition breaks a rule of the table format."""
 
 
+class ColumnMismatchError(ValidationError):
+    """A change does not fit the columns as they are when it is its turn: one is not there, or there already."""
+
+
+class NotCastableError(ValidationError):
+    """Stored values of one type cannot be read as the wanted one."""
+
+
 class NotFoundError(LakebedError):
     """A warehouse, database, table, schema version, snapshot, tag, branch or file does not exist."""
 
@@ -121,6 +129,10 @@ class CommitOutcomeUnknownError(OutcomeUnknownError):
 
 class IngestError(LakebedError):
     """Rows cannot be ingested under the declared schema."""
+
+
+class SourceMismatchError(IngestError):
+    """A source does not fit the declared columns, perhaps because it is something else than what it is read as."""
 
 
 class CastError(LakebedError):

@@ -93,6 +93,7 @@ class TestPlan:
         assert result.err.startswith("warning[LB3513]: the column 'id' was declared as UInt8 but is BIGINT")
         assert lakebed("plan", wide).code == 0
         assert lakebed("plan", wide, "--exit-code", "--json").json["ok"] is False
+        assert [t["annotations_drifted"] for t in lakebed.json("plan", wide)["tables"]] == [True]
         assert lakebed("plan", unsigned, "--exit-code").code == 11
         assert lakebed("plan", unsigned, "--exit-code", "--allow", "LB4206:id").code == 13
 

@@ -125,3 +125,11 @@ def test_nonsense_with_a_right_digest_is_refused(value: dict[str, Any]) -> None:
     with pytest.raises(RefusedError) as caught:
         Plan.from_json({**value, "digest": _digest(value)})
     assert caught.value.code == "LB4302"
+
+
+def test_a_saved_plan_says_that_annotations_have_drifted(plan: Plan) -> None:
+    assert not plan.annotations_drifted
+    assert all("annotations_drifted" not in table for table in plan.to_json()["tables"])
+    drifted = replace(plan, tables=(replace(plan.tables[0], annotations_drifted=True), *plan.tables[1:]))
+    assert drifted.annotations_drifted
+    assert Plan.from_json(drifted.to_json()) == drifted

@@ -16,8 +16,8 @@ from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.rules import Rule, Subject, option_path, shown, unknown_column
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
-from lakebed.errors import TypeTextError, ValidationError
-from lakebed.physical import parse_json
+from lakebed.errors import ValidationError
+from lakebed.physical.json_form import TypeReader
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,
@@ -139,18 +139,16 @@ def _siblings(fields: tuple[DataField, ...], prefix: str) -> Iterator[Diagnostic
 
 def _type_problems(field: DataField) -> Iterator[Diagnostic]:
     """What a type's own limits say: a type that was not parsed may break them. Types of the future stay as they are."""
-    try:
-        parse_json(field.type.to_json(), unknown="keep", allow_missing_ids=True)
-    except TypeTextError as error:
-        for problem in error.diagnostics:
-            if problem.code != "LB2006":
-                yield Diagnostic(
-                    BAD_TYPE,
-                    f"the type of column {field.name} is not valid: {problem.message}",
-                    path=field.name,
-                    found=type_line(field.type),
-                    remedy=problem.remedy or "Give the column a valid type.",
-                )
+    reader = TypeReader(unknown="keep", allow_missing_ids=True)
+    reader.type(field.type.to_json(), ())
+    for problem in reader.type_problems:
+        yield Diagnostic(
+            BAD_TYPE,
+            f"the type of column {field.name} is not valid: {problem.message}",
+            path=field.name,
+            found=type_line(field.type),
+            remedy=problem.remedy or "Give the column a valid type.",
+        )
 
 
 def _ids(subject: Subject) -> Iterator[Diagnostic]:

@@ -14,9 +14,10 @@ from lakebed.events.block import Block, block_hash, encode_block
 from lakebed.events.event import Event
 from lakebed.events.multihash import DatasetId, Multihash
 from lakebed.model import Schema
+from lakebed.model.differences import differences
 from lakebed.model.encoding import ENCODING_KEYS, without_attributes
 from lakebed.model.extra import PAIMON_TYPE, READ
-from lakebed.model.migration_rule import NO_OP, migration_problems
+from lakebed.model.migration_rule import migration_problems
 
 HEAD = "refs/head"
 BLOCKS = "blocks"
@@ -86,11 +87,10 @@ def export_chain(
         said = replace(version, schema=replace(version.schema, extra=version.schema.extra.without(READ)))
         said = said if keep_encodings else replace(said, schema=without_encodings(said.schema))
         if current is not None:
-            problems = migration_problems(current.schema, said.schema)
-            if any(problem.code == NO_OP for problem in problems):
+            if not differences(current.schema, said.schema):
                 warnings.append(_no_block(current, said))
                 continue
-            warnings += [_refused(said, problem) for problem in problems]
+            warnings += [_refused(said, problem) for problem in migration_problems(current.schema, said.schema)]
         written = said.time_millis * _NANOS_PER_MILLI
         if written < time:
             warnings.append(_moved(said))

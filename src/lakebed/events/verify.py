@@ -41,13 +41,15 @@ class ChainReport:
     """The blocks that the head leads to, the first one first, and everything that is wrong with them.
 
     Where a block is missing or cannot be read, the blocks before it are not in the report. `schema` is the one in force
-    at the head, None where there is none.
+    at the head, None where there is none. `broken_rules` are those of the diagnostics that say of a schema event that
+    it breaks the rule of Open Data Fabric.
     """
 
     head: Multihash | None
     blocks: tuple[ChainBlock, ...]
     schema: Schema | None
     diagnostics: tuple[Diagnostic, ...]
+    broken_rules: tuple[Diagnostic, ...] = ()
 
     @property
     def problems(self) -> tuple[Diagnostic, ...]:
@@ -57,7 +59,7 @@ class ChainReport:
     @property
     def is_sound(self) -> bool:
         """Whether hashes, links, numbers and times hold: whether this is the history that was written."""
-        return all(_is_rule(problem) for problem in self.problems)
+        return all(problem in self.broken_rules for problem in self.problems)
 
     @property
     def is_valid(self) -> bool:
@@ -90,6 +92,7 @@ class _Verifier:
     files: Mapping[str, bytes]
     rules: ReaderRules
     found: list[Diagnostic] = field(default_factory=list)
+    broken: list[Diagnostic] = field(default_factory=list)
 
     def report(self, head: bytes | str | None) -> ChainReport:
         first = self._head(head)
@@ -100,7 +103,7 @@ class _Verifier:
         if first is not None:
             self._check_leftovers(blocks)
         schema = self._check_order(blocks)
-        return ChainReport(first, blocks, schema, tuple(self.found))
+        return ChainReport(first, blocks, schema, tuple(self.found), tuple(self.broken))
 
     def _error(self, code: str, message: str, **parts: Any) -> None:
         self.found.append(Diagnostic(code, message, **parts))
@@ -208,12 +211,8 @@ class _Verifier:
             return
         for problem in migration_problems(old.schema, new.schema, legacy=old.is_legacy):
             message = f"{_name(this)}: {problem.message} (against block {before.block.sequence_number})"
-            self.found.append(replace(problem, message=message))
-
-
-def _is_rule(problem: Diagnostic) -> bool:
-    """Whether a problem is one of the migration rule, whose codes are LB47nn."""
-    return problem.code.startswith("LB47")
+            self.broken.append(replace(problem, message=message))
+            self.found.append(self.broken[-1])
 
 
 def _adds_data(block: Block) -> bool:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from lakebed.errors import ColumnMismatchError
 from lakebed.evolve.nested_paths import Fields, no_such_column
-from lakebed.evolve.schema_changes import Path, problem
+from lakebed.evolve.schema_changes import Path
 from lakebed.physical.paimon_types import DataField
 
 
@@ -20,7 +21,7 @@ class ColumnList:
         self._by_name = {f.name: f for f in fields}
         if len(self._by_name) != len(fields):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            raise problem(
+            raise ColumnMismatchError.of(
                 "LB4002", f"there are several columns {twice}", path=twice, remedy="rename or drop all but one"
             )
 

@@ -10,7 +10,7 @@ from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.errors import UnsupportedError, ValidationError
+from lakebed.errors import ColumnMismatchError, UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.earlier_versions import unreadable
@@ -25,6 +25,12 @@ class Refusal:
 
     index: int
     diagnostic: Diagnostic
+    error: ValidationError
+
+    @property
+    def may_follow(self) -> bool:
+        """Whether it may only follow from an earlier one, as where a column is not there because it was not added."""
+        return isinstance(self.error, ColumnMismatchError)
 
 
 def evaluate(
@@ -60,7 +66,7 @@ def evaluate_all(
         try:
             copy.apply(change)
         except ValidationError as error:
-            refusals += [Refusal(index, d) for d in error.diagnostics]
+            refusals += [Refusal(index, d, error) for d in error.diagnostics]
     if OPTION in copy.options and not any(isinstance(c, SetOption | RemoveOption) and c.key == OPTION for c in changes):
         copy.options[OPTION] = follow(copy.options[OPTION], base.fields, copy.fields)
     _fold_keys(copy)

@@ -44,8 +44,6 @@ CASE_ONLY = "LB4504"
 
 BLANKS_ONLY = "LB6133"
 
-_SUSPECT = (CASE_ONLY, BLANKS_ONLY, FORMER_NAME)
-
 _CASE_ONLY = Judgement(
     Verdict.BREAKING,
     CASE_ONLY,
@@ -109,17 +107,17 @@ class SchemaMerge:
         self, steps: Sequence[Step], suspects: Sequence[tuple[Path, Judgement]], meanings: Meanings
     ) -> None:
         circumstances = Circumstances(meanings)
-        judged = [(edit, judge(edit, circumstances)) for edit in dict.fromkeys(s.edit for s in steps)]
-        added = {edit.path: edit for edit, _ in judged if edit.kind is EditKind.ADD}
-        judged += [(added[path], judgement) for path, judgement in suspects if path in added]
+        judged = [(edit, judge(edit, circumstances), "") for edit in dict.fromkeys(s.edit for s in steps)]
+        added = {edit.path: edit for edit, _, _ in judged if edit.kind is EditKind.ADD}
+        judged += [(added[path], judgement, f"{judgement.remedy}; ") for path, judgement in suspects if path in added]
         problems = [
             Diagnostic(
                 found.code,
                 f"merging would {summary(edit, meanings)}, which needs leave: {found.reason}",
                 path=path_text(edit.path),
-                remedy=_leave(found, path_text(edit.path)),
+                remedy=f"{instead}{_leave(found, path_text(edit.path))}",
             )
-            for edit, found in judged
+            for edit, found, instead in judged
             if found.verdict is not Verdict.SAFE and not self._allows(found, path_text(edit.path))
         ]
         if problems:
@@ -177,8 +175,7 @@ def _former(names: Sequence[str]) -> Judgement:
 
 
 def _leave(judgement: Judgement, column: str) -> str:
-    leave = f'`lake.merge_schema(..., allow=["{judgement.code}:{column}"])` gives leave'
-    return f"{judgement.remedy}; {leave}" if judgement.code in _SUSPECT else leave
+    return f'`lake.merge_schema(..., allow=["{judgement.code}:{column}"])` gives leave'
 
 
 def merge_rules(types: str, *, case_sensitive: bool) -> MergeRules:

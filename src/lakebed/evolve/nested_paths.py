@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TypeAlias
 
 from lakebed.diagnostics import near_names
-from lakebed.errors import ValidationError
+from lakebed.errors import ColumnMismatchError, ValidationError
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path, problem
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Multiset, Row, Vector
@@ -23,9 +23,9 @@ def index_of(fields: Fields, name: str) -> int | None:
     return next((i for i, f in enumerate(fields) if f.name == name), None)
 
 
-def no_such_column(path: Path, siblings: Iterable[str]) -> ValidationError:
+def no_such_column(path: Path, siblings: Iterable[str]) -> ColumnMismatchError:
     """The error for a path whose last name is none of its siblings."""
-    return problem(
+    return ColumnMismatchError.of(
         "LB4001",
         f"there is no column {path_text(path)}",
         path=path_text(path),

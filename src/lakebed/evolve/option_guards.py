@@ -45,6 +45,7 @@ IMMUTABLE = frozenset(
 _ONE_WAY = ("ignore-delete", "ignore-update-before")
 #: What directories of partitions are called, and how it is written where it is not set.
 _DIRECTORY_NAMES = {"partition.default-name": "__DEFAULT_PARTITION__", "partition.legacy-name": "true"}
+_WITH_DATA = " once the table holds data"
 NEW_TABLE = "make a new table with the wanted definition and copy the rows"
 
 
@@ -58,10 +59,10 @@ def check_change(options: Mapping[str, str], key: str, value: str | None, has_sn
     """Raise `ValidationError` when option `key` may not become `value` (None: removed). `value` differs from before."""
     if key == "type":
         if value is None or value.lower() != options.get("type", "table").lower():
-            raise _refused("LB4017", key, options, value, remedy=NEW_TABLE)
+            raise _refused("LB4017", key, options, value, "", remedy=NEW_TABLE)
         return
     if key == "path":
-        raise _refused("LB4017", key, options, value, remedy="a table stays where it is")
+        raise _refused("LB4017", key, options, value, "", remedy="a table stays where it is")
     if key not in _GUARDED or not has_snapshots():
         return
     if key in IMMUTABLE:
@@ -115,8 +116,9 @@ _GUARDS: dict[str, Callable[[Mapping[str, str], str, str | None], None]] = {
 _GUARDED = IMMUTABLE | _GUARDS.keys()
 
 
-def _refused(code: str, key: str, options: Mapping[str, str], value: str | None, **parts: Any) -> ValidationError:
+def _refused(
+    code: str, key: str, options: Mapping[str, str], value: str | None, when: str = _WITH_DATA, **parts: Any
+) -> ValidationError:
     old = options.get(key)
     what = "cannot be removed" if value is None else f"cannot become {value!r}"
-    why = "" if code == "LB4017" else " once the table holds data"
-    return problem(code, f"option {key} {what}{why}", path=key, found=old, **parts)
+    return problem(code, f"option {key} {what}{when}", path=key, found=old, **parts)

@@ -78,7 +78,8 @@ class TablePlan(Readable):
     `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
     `target` is the version that results, its time 0; None when a change is forbidden.
     `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan. `drift` is told where a change
-    undoes what was made outside of `apply`.
+    undoes what was made outside of `apply`. `annotations_drifted` says that the stored columns are not what their
+    annotations are about; the diagnostics say which.
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
@@ -93,6 +94,7 @@ class TablePlan(Readable):
     compatibility: str | None = None
     diagnostics: tuple[Diagnostic, ...] = ()
     drift: Drift | None = None
+    annotations_drifted: bool = False
 
     @property
     def is_noop(self) -> bool:
@@ -157,6 +159,11 @@ class Plan(Readable):
     def is_forbidden(self) -> bool:
         """Whether a change cannot be made at all."""
         return self.worst is Verdict.FORBIDDEN
+
+    @property
+    def annotations_drifted(self) -> bool:
+        """Whether the stored columns of a table are not what their annotations are about."""
+        return any(table.annotations_drifted for table in self.tables)
 
     @property
     def all_diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -297,6 +304,7 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
         "target": table.target.to_json() if table.target else None,
         "diagnostics": [d.to_json() for d in table.diagnostics],
         "drift": _drift_json(table.drift),
+        **({"annotations_drifted": True} if table.annotations_drifted else {}),
     }
 
 
@@ -315,6 +323,7 @@ def _table(value: Mapping[str, Any]) -> TablePlan:
         compatibility=value["compatibility"],
         diagnostics=tuple(_diagnostic(d) for d in value["diagnostics"]),
         drift=_drift(value.get("drift")),
+        annotations_drifted=bool(value.get("annotations_drifted")),
     )
 
 

@@ -11,7 +11,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
-from lakebed.errors import LakebedError, UnsupportedError, ValidationError
+from lakebed.errors import LakebedError, NotCastableError, UnsupportedError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
@@ -43,8 +43,6 @@ Limits: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
 #: The version of a number, for the one that `apply` made last.
 AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
 
-#: Refusals that may only follow from an earlier one, such as a column that is not there because it was not added.
-_CONSEQUENCES = frozenset({"LB4001", "LB4002", "LB4009", "LB4015"})
 #: What only annotations say.
 _NOTED = (EditKind.ANNOTATION, EditKind.MEANING)
 _KINDS_ODF_ALLOWS = frozenset(
@@ -208,6 +206,7 @@ class _Planning:
         forbidden = any(c.verdict is Verdict.FORBIDDEN for c in planned)
         of_others = [e.path for e in edits if outside is not None and outside.is_of_others(e)]
         changes += annotation
+        drifted = drift(base)
         return TablePlan(
             name=_table_name(declared),
             create=False,
@@ -218,12 +217,13 @@ class _Planning:
             target=None if forbidden else self._target(changes),
             compatibility=_compatibility(declared),
             diagnostics=(
-                *drift(base),
+                *drifted,
                 *unknown_options(declared),
                 *notes_on_keys(declared, primary, options),
                 *look_alikes(base.fields, fields, declared.position_of, of_others=of_others),
             ),
             drift=outside.drift if outside and undone else None,
+            annotations_drifted=bool(drifted),
         )
 
     def _last_applied(self) -> tuple[int | None, TableSchema | None]:
@@ -260,9 +260,9 @@ class _Planning:
         found: dict[Edit, Judgement] = {}
         for number, refusal in enumerate(refusals):
             d = refusal.diagnostic
-            if number == 0 or d.code not in _CONSEQUENCES:
+            if number == 0 or not refusal.may_follow:
                 refused = steps[refusal.index].edit
-                found.setdefault(refused, Judgement(Verdict.FORBIDDEN, d.code, _reason(d, refused), d.remedy))
+                found.setdefault(refused, Judgement(Verdict.FORBIDDEN, d.code, _reason(refusal, refused), d.remedy))
         if self.history is not None and self.has_snapshots():
             by_path = {path_text(s.edit.path): s.edit for s in steps if s.edit.kind is EditKind.TYPE}
             for d in unreadable(self.base, target, self.history):
@@ -294,10 +294,10 @@ class _Planning:
         return target
 
 
-def _reason(refusal: Diagnostic, edit: Edit) -> str:
+def _reason(refusal: Refusal, edit: Edit) -> str:
     """Why the format refuses an edit; types are told as what they are stored as, beside the declared ones."""
-    if refusal.code != "LB4012" or edit.before is None or edit.after is None:
-        return refusal.message
+    if not isinstance(refusal.error, NotCastableError) or edit.before is None or edit.after is None:
+        return refusal.diagnostic.message
     return f"values that are stored as {type_line(edit.before)} cannot be read as {type_line(edit.after)}"
 
 

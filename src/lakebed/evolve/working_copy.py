@@ -10,7 +10,7 @@ from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import near_names
-from lakebed.errors import ValidationError
+from lakebed.errors import ColumnMismatchError, NotCastableError, ValidationError
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.cast_rules import castable
 from lakebed.evolve.column_list import ColumnList
@@ -183,10 +183,12 @@ class WorkingCopy:
     def _insert(self, siblings: ColumnList, field: DataField, change: AddColumn) -> None:
         path, move = change.path, change.move
         if field.name in siblings:
-            raise problem("LB4002", f"there is a column {path_text(path)} already", path=path_text(path))
+            raise ColumnMismatchError.of("LB4002", f"there is a column {path_text(path)} already", path=path_text(path))
         if move is not None:
             if move.field != field.name:
-                raise problem("LB4015", "the move of a new column names another one", path=path_text(path))
+                raise ColumnMismatchError.of(
+                    "LB4015", "the move of a new column names another one", path=path_text(path)
+                )
             siblings.insert(_place(siblings.names, move, path[:-1]), field)
         elif len(path) == 1 and guards.flag(self.options, guards.ADD_BEFORE_PARTITION):
             siblings.insert(siblings.first_of(self.partition_keys), field)
@@ -206,7 +208,7 @@ class WorkingCopy:
                 raise problem("LB4008", f"BLOB column {where} cannot be renamed", path=where)
             if new_name in siblings:
                 taken = path_text((*path[:-1], new_name))
-                raise problem("LB4002", f"there is a column {taken} already", path=where)
+                raise ColumnMismatchError.of("LB4002", f"there is a column {taken} already", path=where)
             siblings.rename(field.name, replace(field, name=new_name))
 
         self._edit_siblings(path[:-1], rename)
@@ -224,7 +226,7 @@ class WorkingCopy:
                 whole = path_text(path[:-1]) or "the table"
                 remedy = "add another column first, or drop the whole struct" if len(path) > 1 else None
                 message = f"{path_text(path)} is the last column of {whole} and cannot be dropped"
-                raise problem("LB4009", message, path=path_text(path), remedy=remedy)
+                raise ColumnMismatchError.of("LB4009", message, path=path_text(path), remedy=remedy)
             dropped.append(field)
             siblings.remove(field.name)
 
@@ -244,7 +246,7 @@ class WorkingCopy:
             if not castable(old, new, explicit=explicit):
                 same = equal_ignoring_nullability(without_ids(old), without_ids(new))
                 remedy = "change only the nullability" if same else "add a new column of the wanted type"
-                raise problem(
+                raise NotCastableError.of(
                     "LB4012",
                     f"{path_text(path)} cannot change from {type_line(old)} to {type_line(new)}",
                     path=path_text(path),
@@ -327,7 +329,7 @@ def _move(siblings: ColumnList, move: Move, parent: Path) -> None:
     edge = {MoveKind.FIRST: 0, MoveKind.LAST: len(siblings) - 1}.get(move.kind)
     if move.reference == move.field or at == edge:
         where = path_text((*parent, move.field))
-        raise problem("LB4015", f"{where} is there already", path=where, found=move.kind.value)
+        raise ColumnMismatchError.of("LB4015", f"{where} is there already", path=where, found=move.kind.value)
     others = siblings.names[:at] + siblings.names[at + 1 :]
     place = _place(others, move, parent)
     siblings.remove(field.name)
@@ -344,7 +346,7 @@ def _place(names: list[str], move: Move, parent: Path) -> int:
         case MoveKind.AFTER | MoveKind.BEFORE:
             reference = move.reference or ""
             if reference not in names:
-                raise problem(
+                raise ColumnMismatchError.of(
                     "LB4001",
                     f"there is no column {path_text((*parent, reference))} to put {move.field} next to",
                     path=path_text((*parent, move.field)),

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import SourceMismatchError
 from lakebed.spark.spark_errors import spark_errors
 
 TOO_MANY_BAD = "LB6120"
@@ -19,7 +19,7 @@ CUT = "LB6410"
 _SHOWN_KINDS = 5
 
 
-class BadRowsError(IngestError):
+class BadRowsError(SourceMismatchError):
     """There are bad rows, and more of them than the caller or the manifest allows."""
 
     exit_code: ClassVar[int] = 14
@@ -57,14 +57,14 @@ def _kind(kind: Any) -> Diagnostic:
     )
 
 
-def cut_rows_error(rows: DataFrame, count: int) -> IngestError:
+def cut_rows_error(rows: DataFrame, count: int) -> SourceMismatchError:
     """The error for rows that end inside of quotes, with the first of them."""
     with spark_errors():
         told = rows.where(F.exists("problems", lambda p: p.getField("code") == F.lit(CUT)))
         found = F.get("problems", F.lit(0)).getField("found").alias("found")
         first = told.orderBy("file").select("file", found).limit(1).collect()
     lines = "a line ends" if count == 1 else f"{count} lines end"
-    return IngestError.of(
+    return SourceMismatchError.of(
         CUT,
         f"{lines} inside of a quoted value",
         path=first[0]["file"] if first else None,

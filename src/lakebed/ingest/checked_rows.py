@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.ingest.columns.column_checks import CheckBuilder, Place
@@ -140,7 +140,7 @@ def prepare(
     if not builder.problems:
         _check_defaults(session, builder, places, defaults)
     if builder.problems:
-        raise IngestError(*builder.problems)
+        raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
     checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
     return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system)

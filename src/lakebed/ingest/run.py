@@ -16,7 +16,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError, StoreError
+from lakebed.errors import IngestError, SourceMismatchError, StoreError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.format.commit import TableStorage
 from lakebed.format.snapshot import Snapshot
@@ -222,7 +222,7 @@ class Run:
             name, ignore = key.path[-1], self.limits.ignore_unknown
             problems += unknown_column(key.text, name, key.declared, former, key.beside, ignore=ignore)
         if problems:
-            raise IngestError(*problems)
+            raise SourceMismatchError(*problems)
 
     def _counted(self, shape: Shape) -> Shape:
         """Less the keys that the declared source leaves out."""

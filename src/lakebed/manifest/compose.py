@@ -224,8 +224,7 @@ class _Composer:
                 )
             elif key.text in seen:
                 first = seen[key.text][0].position
-                self._problems.error(
-                    "LB1006",
+                self._problems.repeated_key(
                     f"the key {clipped(key.text)} stands here twice; the first is in line {first.line}, "
                     f"column {first.column}",
                     key,

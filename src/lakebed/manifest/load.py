@@ -158,7 +158,7 @@ def twice(text: str, *, source: str | None = None) -> tuple[Diagnostic, ...]:
     """The keys that stand twice in an object of a JSON text, which readers of JSON pass over in silence."""
     problems = Problems()
     compose(text, source, problems)
-    return tuple(d for d in problems.errors if d.code == "LB1006")
+    return problems.repeated_keys
 
 
 def _decode(node: Node, problems: Problems) -> TableManifest | Schema | None:

@@ -17,10 +17,17 @@ class Problems:
 
     def __init__(self) -> None:
         self._found: dict[Diagnostic, None] = {}
+        self._repeated_keys: set[Diagnostic] = set()
 
     def error(self, code: str, message: str, at: Node | Position, **parts: Any) -> None:
         """Note an error at a node or position; `parts` are the other fields of `Diagnostic`."""
         self.add(_diagnostic(code, message, at, Severity.ERROR, parts))
+
+    def repeated_key(self, message: str, at: Node, **parts: Any) -> None:
+        """Note the error of a key that stands in its mapping already."""
+        problem = _diagnostic("LB1006", message, at, Severity.ERROR, parts)
+        self._repeated_keys.add(problem)
+        self.add(problem)
 
     def warn(self, code: str, message: str, at: Node | Position, **parts: Any) -> None:
         """Note a warning at a node or position."""
@@ -34,6 +41,11 @@ class Problems:
     def errors(self) -> tuple[Diagnostic, ...]:
         """The errors, by position."""
         return self._of(Severity.ERROR)
+
+    @property
+    def repeated_keys(self) -> tuple[Diagnostic, ...]:
+        """Those of the errors that say of a key that it stands twice."""
+        return tuple(error for error in self.errors if error in self._repeated_keys)
 
     @property
     def warnings(self) -> tuple[Diagnostic, ...]:

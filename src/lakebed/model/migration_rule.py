@@ -13,7 +13,6 @@ from lakebed.model.types import Field, Schema, type_json
 
 _OPTIONALITY = frozenset({DifferenceKind.BECAME_OPTIONAL, DifferenceKind.BECAME_REQUIRED})
 _FREE = frozenset({DifferenceKind.ATTRIBUTE, DifferenceKind.SCHEMA_ATTRIBUTE, DifferenceKind.REORDERED})
-NO_OP = "LB4706"
 
 
 def migration_problems(old: Schema, new: Schema, *, legacy: bool = False) -> tuple[Diagnostic, ...]:
@@ -26,7 +25,7 @@ def migration_problems(old: Schema, new: Schema, *, legacy: bool = False) -> tup
     found = differences(old, new)
     if not found:
         message = "the schema is the one that is in force: an event that changes nothing may not be appended"
-        return (Diagnostic(NO_OP, message, remedy="leave the event out"),)
+        return (Diagnostic("LB4706", message, remedy="leave the event out"),)
     return tuple(_problem(d) for d in found if not migration_allows(d, legacy=legacy))
 
 

@@ -92,8 +92,14 @@ class TypeReader:
 
     def __init__(self, *, unknown: Unknowns, allow_missing_ids: bool) -> None:
         self.problems: list[Diagnostic] = []
+        self._of_fields: list[Diagnostic] = []
         self._unknown = unknown
         self._allow_missing_ids = allow_missing_ids
+
+    @property
+    def type_problems(self) -> tuple[Diagnostic, ...]:
+        """The problems less those of the names and ids of fields."""
+        return tuple(problem for problem in self.problems if problem not in self._of_fields)
 
     def type(self, value: object, path: tuple[str, ...], depth: int = 0) -> DataType:
         """The type of a JSON value; `path` is that of the field, or of the element, key or value, that has the type."""
@@ -116,7 +122,7 @@ class TypeReader:
         seen: set[str] = set()
         for field in found:
             if field.name and field.name in seen:
-                self._problem("LB2006", (*path, field.name), f"the field name {field.name!r} is used twice")
+                self._field_problem((*path, field.name), f"the field name {field.name!r} is used twice")
             seen.add(field.name)
         return found
 
@@ -127,7 +133,7 @@ class TypeReader:
             return DataField(UNASSIGNED, "", STRING)
         name = value.get("name")
         if not isinstance(name, str) or not name.strip():
-            self._problem("LB2006", path, "a field needs a name that is not blank", found=_shown(name))
+            self._field_problem(path, "a field needs a name that is not blank", found=_shown(name))
             name = ""
         here = (*path, name) if name else path
         if "type" in value:
@@ -151,7 +157,7 @@ class TypeReader:
         number = whole_number(given)
         if number is None or number < 0:
             found = _shown(given) if "id" in value else "nothing"
-            self._problem("LB2006", path, "a field needs an 'id' that is a whole number from 0", found=found)
+            self._field_problem(path, "a field needs an 'id' that is a whole number from 0", found=found)
             return UNASSIGNED
         return number
 
@@ -236,6 +242,10 @@ class TypeReader:
 
     def _take(self, error: TypeTextError, path: tuple[str, ...]) -> None:
         self.problems += [replace(d, path=path_text(path) or None) for d in error.diagnostics]
+
+    def _field_problem(self, path: tuple[str, ...], message: str, **parts: Any) -> None:
+        self._problem("LB2006", path, message, **parts)
+        self._of_fields.append(self.problems[-1])
 
     def _problem(self, code: str, path: tuple[str, ...], message: str, **parts: Any) -> None:
         self.problems.append(Diagnostic(code, message, path=path_text(path) or None, **parts))

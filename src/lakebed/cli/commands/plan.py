@@ -66,11 +66,9 @@ def command(
 def _gate(plan: Plan) -> ExitCode:
     from lakebed.evolve.verdicts import OUTSIDE_CODE
 
-    missing = plan.leave_missing()
-    if plan.is_forbidden or any(code != OUTSIDE_CODE for _, _, code in missing):
+    if plan.is_forbidden or plan.approved([OUTSIDE_CODE]).leave_missing():
         return ExitCode.REFUSED
-    # What `lakebed.catalog.drift` finds; a plan carries it among its warnings.
-    if missing or any(d.code.startswith("LB351") for d in plan.all_diagnostics):
+    if plan.leave_missing() or plan.annotations_drifted:
         return ExitCode.DRIFT
     return ExitCode.OK if plan.is_noop else ExitCode.CHANGES_PENDING
 

@@ -7,7 +7,7 @@ import io
 from collections.abc import Iterator
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import SourceMismatchError
 from lakebed.ingest.sources.source_head import open_head
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_options import SourceOptions
@@ -24,7 +24,7 @@ _MOST_COLUMNS = 20480
 def read_header(path: str, options: SourceOptions, storage: SourceStorage = LOCAL) -> tuple[str, ...] | None:
     """The names in the first line that is neither blank nor a comment; None for a file without any.
 
-    Raises `IngestError` for a header that cannot be split.
+    Raises `SourceMismatchError` for a header that cannot be split.
     """
     comment = options.get("comment", "")
     own_end = options.get("linesep", "")
@@ -87,8 +87,8 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _bad(path: str, message: str, line: str, remedy: str | None = None) -> IngestError:
-    return IngestError(
+def _bad(path: str, message: str, line: str, remedy: str | None = None) -> SourceMismatchError:
+    return SourceMismatchError(
         Diagnostic(
             BAD_HEADER,
             f"the header of {path!r} {message}",

@@ -18,7 +18,7 @@ from urllib.parse import quote
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import SourceMismatchError
 from lakebed.ingest.sources.source_files import compression_of, read_bytes
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 
@@ -48,7 +48,7 @@ def document_rows(
     """The records of documents in order: `line` as it is written, line breaks included, `source` the URL of the file,
     `number` from 0 within it.
 
-    Raises `IngestError` (LB6444) for a file that is no JSON document, or has no records where they should be.
+    Raises `SourceMismatchError` (LB6444) for a file that is no JSON document, or has no records where they should be.
     """
     import pyarrow as pa
 
@@ -66,7 +66,7 @@ def document_rows(
         urls += [quote(path, safe="/:")] * len(records)
         numbers += range(len(records))
     if problems:
-        raise IngestError(*problems)
+        raise SourceMismatchError(*problems)
     names, types = ("line", "source", "number"), (pa.string(), pa.string(), pa.int64())
     columns = [pa.array(values, type_) for values, type_ in zip((lines, urls, numbers), types, strict=True)]
     return session.createDataFrame(pa.table(columns, names=list(names)))

@@ -10,16 +10,13 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.errors import IngestError
+from lakebed.errors import IngestError, SourceMismatchError
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
 from lakebed.ingest.sources.source_head import open_head
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_options import SourceOptions
 
 MISREAD = "LB6136"
-
-#: No such column, a header that cannot be split, rows that go on in the next line, no document, too many bad rows.
-_MAY_BE_MISREAD = frozenset(("LB6111", "LB6112", "LB6113", "LB6410", "LB6444", "LB6120", "LB6121"))
 
 #: Bytes of a file, and files of a source, that are looked at.
 _HEAD, _FILES = 1 << 16, 3
@@ -53,9 +50,8 @@ def hinted(proven: Callable[[], tuple[Diagnostic, ...]]) -> Iterator[None]:
     """Add what is proven of a source to an error that may come of reading it as something else."""
     try:
         yield
-    except IngestError as error:
-        codes = {d.code for d in error.diagnostics}
-        notes = () if MISREAD in codes or not codes & _MAY_BE_MISREAD else proven()
+    except SourceMismatchError as error:
+        notes = tuple(note for note in proven() if note not in error.diagnostics)
         if not notes:
             raise
         raise type(error)(*error.diagnostics, *notes) from error
