@@ -346,9 +346,7 @@ def open_lake(
     path_factory, store = open_warehouse(
         str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
     )
-    from lakebed.evolve import altered, evolved
-
-    tables = TableManager(path_factory, store, wall_clock, evolver=evolved, alterer=altered)
+    tables = TableManager(path_factory, store, wall_clock)
     return Lake(
         tables,
         store,

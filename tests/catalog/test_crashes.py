@@ -8,7 +8,6 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.errors import AlreadyExistsError, NotFoundError, StoreError
-from lakebed.evolve import altered, evolved
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
 
 ID, NAME = Field("id", DataType.INT, False), Field("name", DataType.STRING)
@@ -17,7 +16,7 @@ LAYOUTS = ["paimon", "mini"]
 
 
 def manager(store, layout: str) -> TableManager:
-    return TableManager(PathFactory("/w", layout, store=store), store, lambda: 1000, evolver=evolved, alterer=altered)
+    return TableManager(PathFactory("/w", layout, store=store), store, lambda: 1000)
 
 
 def prepared(kind, layout: str):

@@ -15,7 +15,6 @@ from lakebed.catalog.mini import MINI
 from lakebed.catalog.mini_rows import foreign_rows
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, RefusedError, StoreError, UnsupportedError
-from lakebed.evolve import altered, evolved
 from lakebed.manifest import dump_table, parse_manifest
 from lakebed.physical.paimon_types import Array, BigInt, DataField, Int
 from lakebed.testing.memory_store import MemoryStore
@@ -37,7 +36,7 @@ content:
 
 
 def manager(store: Any, layout: str = "mini") -> TableManager:
-    return TableManager(PathFactory("/w", layout, store=store), store, lambda: 1000, evolver=evolved, alterer=altered)
+    return TableManager(PathFactory("/w", layout, store=store), store, lambda: 1000)
 
 
 def declared(*fields: str, owner: str = "me", description: str = "people") -> Any:

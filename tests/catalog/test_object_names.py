@@ -6,7 +6,6 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableName, TableRef
 from lakebed.errors import AlreadyExistsError, NotFoundError, UnsupportedError, UsageError, ValidationError
-from lakebed.evolve import altered, evolved
 from lakebed.testing.memory_store import MemoryStore
 
 ID = Field("id", DataType.INT, False)
@@ -16,7 +15,7 @@ ADD = {"action": "addColumn", "fieldNames": ["added"], "dataType": "INT"}
 @pytest.fixture
 def tables() -> TableManager:
     store = MemoryStore()
-    tables = TableManager(PathFactory("/w", store=store), store, lambda: 1000, evolver=evolved, alterer=altered)
+    tables = TableManager(PathFactory("/w", store=store), store, lambda: 1000)
     tables.create_table("d", "t", [ID])
     store.replace("/w/d.db/t/branch/branch-b/schema/schema-0", store.read("/w/d.db/t/schema/schema-0"))
     return tables

@@ -14,14 +14,13 @@ import pytest
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, NotFoundError
-from lakebed.evolve import altered, evolved
 
 PROCESSES, CHANGES = 8, 25
 ID, V = Field("id", DataType.INT, False), Field("v", DataType.INT)
 
 
 def _tables(root: str) -> TableManager:
-    return TableManager(PathFactory(root), evolver=evolved, alterer=altered)
+    return TableManager(PathFactory(root))
 
 
 def _change(name: str, number: int) -> dict[str, Any]:

@@ -11,7 +11,6 @@ import pytest
 from lakebed import model
 from lakebed.catalog import DataType, Field, PathFactory, SchemaManager, TableManager, TableName, schema_file
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import (
     ConflictError,
     CorruptMetadataError,
@@ -151,25 +150,27 @@ def test_other_keys_are_refused(store):
     assert store.snapshot() == before
 
 
-def test_types_are_left_to_the_evaluator(store):
-    wanted = [Field("id", DataType.LONG, False)]
-    with pytest.raises(RefusedError, match="alter_table"):
-        make(store).create_new_schema_version(wanted, ["id"])
+def test_types_are_judged(store):
+    manager = make(store)
+    manager.create_new_schema_version([ID, ("n", "INT")], ["id"])
+    wider = manager.create_new_schema_version([ID, ("n", "BIGINT")], ["id"])
+    assert wider.fields[1] == DataField(1, "n", BigInt())
+    assert wider.time_millis > 1_700_000_000_000
+    assert manager.load_latest_schema() == wider
+    with pytest.raises(ValidationError):
+        manager.create_new_schema_version([ID, ("n", "DATE")], ["id"])
 
 
-def test_an_evaluator_can_be_given(store):
-    seen = []
-
-    def evolver(base: TableSchema, fields: tuple[DataField, ...]) -> TableSchema:
-        seen.append([f.id for f in fields])
-        return replace(base, id=base.id + 1, fields=(fields[0], replace(fields[1], id=1)), highest_field_id=1)
-
-    manager = make(store, evolver=evolver)
-    found = manager.create_new_schema_version([Field("id", DataType.LONG, False), EMAIL], ["id"])
-    assert seen == [[0, -1]]
-    assert found.fields[0].type == BigInt(nullable=False)
-    assert found.time_millis > 1_700_000_000_000
-    assert manager.load_latest_schema() == found
+def test_types_that_files_of_earlier_versions_cannot_be_read_under(store):
+    """They are refused where the table has rows, as `alter_table` refuses them."""
+    manager = make(store)
+    text, date = ("n", "STRING"), ("n", "DATE")
+    for column in (("n", "BIGINT"), text, date, text):
+        manager.create_new_schema_version([ID, column], ["id"])
+    store.replace(f"{TABLE}/snapshot/snapshot-1", b"{}")
+    with pytest.raises(ValidationError) as caught:
+        manager.create_new_schema_version([ID, date], ["id"])
+    assert caught.value.code == "LB4025"
 
 
 def test_annotations_follow_logical_columns(store):

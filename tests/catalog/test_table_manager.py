@@ -16,9 +16,9 @@ from lakebed.errors import (
     LakebedError,
     NotFoundError,
     RefusedError,
-    UsageError,
     ValidationError,
 )
+from lakebed.evolve.schema_changes import RenameColumn, SetOption
 from lakebed.model import Extra
 from lakebed.physical.paimon_types import UNASSIGNED, DataField, Int, VarChar
 from lakebed.store import LocalStore
@@ -276,81 +276,71 @@ def test_a_record_that_cannot_be_written_fails_nothing(memory):
 # -- altering -------------------------------------------------------------------------------------------------------
 
 
-def _alterer(base, changes, *, has_snapshots, now, history):
-    """Changes are pairs of an option's key and value, or the new name of a column by its old one."""
-    fields, options = base.fields, dict(base.options)
-    for kind, old, new in changes:
-        if kind == "option":
-            options[old] = new
-        elif base.field(old) is None:
-            raise ValidationError.of("LB3307", f"no column {old}")
-        else:
-            fields = tuple(replace(f, name=new) if f.name == old else f for f in fields)
-    options["seen"] = str(has_snapshots())
-    assert list(history())[-1] == base
-    return replace(base, id=base.id + 1, fields=fields, options=options, time_millis=now)
-
-
 @pytest.fixture
 def alterable(memory) -> TableManager:
-    found = TableManager(memory.path_factory, memory.store, lambda: NOW, alterer=_alterer)
-    found.create_table("d", "t", [("a", "INT"), ("b", "INT")], options={"seen": "False"})
-    return found
+    memory.create_table("d", "t", [("a", "INT"), ("b", "INT")])
+    return memory
+
+
+def _rename(old: str, new: str) -> RenameColumn:
+    return RenameColumn((old,), new)
 
 
 def test_alter_table(alterable):
-    new = alterable.alter_table("d", "t", [("option", "x", "1"), ("rename", "a", "c")])
-    assert new.id == 1
+    new = alterable.alter_table("d", "t", [SetOption("write-only", "true"), _rename("a", "c")])
+    assert (new.id, new.field_names, dict(new.options)) == (1, ("c", "b"), {"write-only": "true"})
     assert new == alterable.get_schema_manager("d", "t").load_latest_schema()
     assert alterable.get_table_metadata("d", "t").current_schema_id == 1
-    assert alterable.alter_table("d", "t", [("option", "x", "1")]) == new
+    assert alterable.alter_table("d", "t", [SetOption("write-only", "true")]) == new
+    assert alterable.alter_table("d", "t", [SetOption("bucket-key", "b"), SetOption("bucket", "2")]).id == 2
     alterable.store.replace("/w/d.db/t/snapshot/snapshot-1", b"{}")
-    assert alterable.alter_table("d", "t", []).options["seen"] == "True"
+    with pytest.raises(ValidationError):
+        alterable.alter_table("d", "t", [SetOption("bucket-key", "c")])
 
 
-def test_alter_needs_an_evaluator_and_a_table(memory, alterable):
-    with pytest.raises(UsageError):
-        memory.alter_table("d", "t", [])
+def test_alter_needs_a_table(alterable):
     with pytest.raises(NotFoundError):
         alterable.alter_table("d", "tt", [])
 
 
 def _race_alter(alterable, changes, action):
     probe = type(alterable.store)(alterable.store.snapshot())
-    other = TableManager(PathFactory("/w", store=probe), probe, lambda: NOW, alterer=_alterer)
-    other.alter_table("d", "t", changes)
+    TableManager(PathFactory("/w", store=probe), probe, lambda: NOW).alter_table("d", "t", changes)
     step = [o.name for o in probe.operations].index("create_if_absent")
     alterable.store.race_at(step, action)
     return alterable.alter_table("d", "t", changes)
 
 
-def test_compatible_changes_both_land(alterable):
-    other = TableManager(alterable.path_factory, alterable.store, lambda: NOW, alterer=_alterer)
+@pytest.fixture
+def other(alterable) -> TableManager:
+    """Another program's."""
+    return TableManager(alterable.path_factory, alterable.store, lambda: NOW)
+
+
+def test_compatible_changes_both_land(alterable, other):
     new = _race_alter(
         alterable,
-        [("rename", "a", "c")],
-        lambda: other.alter_table("d", "t", [("option", "x", "1"), ("rename", "b", "e")]),
+        [_rename("a", "c")],
+        lambda: other.alter_table("d", "t", [SetOption("write-only", "true"), _rename("b", "e")]),
     )
     assert new.id == 2
     assert new.field_names == ("c", "e")
-    assert new.options["x"] == "1"
+    assert new.options["write-only"] == "true"
 
 
-def test_a_change_whose_name_means_another_column_is_a_conflict(alterable):
-    other = TableManager(alterable.path_factory, alterable.store, lambda: NOW, alterer=_alterer)
-    swap = [("rename", "a", "tmp"), ("rename", "b", "a")]
+def test_a_change_whose_name_means_another_column_is_a_conflict(alterable, other):
+    swap = [_rename("a", "tmp"), _rename("b", "a")]
     with pytest.raises(ConflictError) as caught:
-        _race_alter(alterable, [("rename", "a", "c")], lambda: other.alter_table("d", "t", swap))
+        _race_alter(alterable, [_rename("a", "c")], lambda: other.alter_table("d", "t", swap))
     assert caught.value.code == "LB3128"
 
 
-def test_a_change_whose_column_is_gone_is_a_conflict_with_the_reason(alterable):
-    other = TableManager(alterable.path_factory, alterable.store, lambda: NOW, alterer=_alterer)
+def test_a_change_whose_column_is_gone_is_a_conflict_with_the_reason(alterable, other):
     with pytest.raises(ConflictError, match="no column a") as caught:
-        _race_alter(alterable, [("rename", "a", "c")], lambda: other.alter_table("d", "t", [("rename", "a", "z")]))
+        _race_alter(alterable, [_rename("a", "c")], lambda: other.alter_table("d", "t", [_rename("a", "z")]))
     assert caught.value.code == "LB3128"
     with pytest.raises(ValidationError):
-        alterable.alter_table("d", "t", [("rename", "a", "c")])
+        alterable.alter_table("d", "t", [_rename("a", "c")])
 
 
 # -- dropping -------------------------------------------------------------------------------------------------------

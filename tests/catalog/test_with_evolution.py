@@ -7,7 +7,6 @@ import pytest
 from lakebed import model
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.errors import LakebedError, UnsupportedError, ValidationError
-from lakebed.evolve import altered, evolved
 from lakebed.evolve.schema_changes import AddColumn, RenameColumn
 from lakebed.physical.paimon_types import BigInt, DataField, Int
 from lakebed.testing.memory_store import MemoryStore
@@ -17,7 +16,7 @@ from lakebed.testing.memory_store import MemoryStore
 def tables(request) -> TableManager:
     store = MemoryStore()
     paths = PathFactory("/w", request.param, store=store)
-    found = TableManager(paths, store, lambda: 1000, evolver=evolved, alterer=altered)
+    found = TableManager(paths, store, lambda: 1000)
     found.create_table("d", "t", [Field("id", DataType.INT, False), Field("n", DataType.INT)], ["id"])
     return found
 
@@ -55,7 +54,7 @@ def test_lists_of_changes_in_both_forms(tables):
 
 def test_annotations_follow_a_changed_type():
     store = MemoryStore()
-    tables = TableManager(PathFactory("/w", store=store), store, lambda: 1000, evolver=evolved, alterer=altered)
+    tables = TableManager(PathFactory("/w", store=store), store, lambda: 1000)
     tables.create_table("d", "t", [model.Field("u", model.Option(model.UInt8())), ("n", "INT")])
     manager = tables.get_schema_manager("d", "t")
     new = manager.create_new_schema_version([model.Field("u", model.Option(model.UInt32())), ("n", "BIGINT")])

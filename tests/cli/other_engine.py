@@ -7,7 +7,7 @@ from pathlib import Path
 
 import lakebed
 from lakebed.catalog import TableName, TableSchema
-from lakebed.evolve import altered
+from lakebed.evolve import with_changes
 from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.physical import parse
 
@@ -39,7 +39,7 @@ def add_column(warehouse: Path, table: str, column: str, type_text: str) -> Tabl
     name = TableName.parse(table)
     base = lake.schema(table)
     change = {"action": "addColumn", "fieldNames": [column], "dataType": type_text, "comment": None}
-    schema = altered(base, [change], has_snapshots=lambda: False, now=base.time_millis + 1000)
+    schema = with_changes(base, [change], has_snapshots=lambda: False, now=base.time_millis + 1000)
     assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
     return schema
 

@@ -9,7 +9,7 @@ import pytest
 from evolve.declarations import Warehouse, manifest
 from lakebed.catalog import SchemaManager, TableName
 from lakebed.errors import RefusedError, StalePlanError, UsageError
-from lakebed.evolve import AppliedTable, Plan, altered, evolved
+from lakebed.evolve import AppliedTable, Plan, with_changes, with_fields
 from lakebed.evolve.schema_changes import AddColumn, SetOption
 from lakebed.physical import paimon_types as t
 
@@ -30,7 +30,7 @@ def alter(lake: Warehouse, table: str = "t") -> None:
     """Another writer changes the table."""
     manager = lake.tables.get_schema_manager("db", table)
     changes = [SetOption("somebody", "else")]
-    manager.publish(altered(manager.load_latest_schema(), changes, has_snapshots=lambda: False, now=1))
+    manager.publish(with_changes(manager.load_latest_schema(), changes, has_snapshots=lambda: False, now=1))
 
 
 def test_create_change_and_again(lake: Warehouse) -> None:
@@ -238,7 +238,7 @@ class TestWithoutPlan:
 
         lake.apply(manifest(A))
         base = lake.newest()
-        new = altered(
+        new = with_changes(
             base,
             [{"action": "addColumn", "fieldNames": ["x"], "dataType": "INT"}, SetOption("y", "z")],
             has_snapshots=lambda: True,
@@ -246,7 +246,7 @@ class TestWithoutPlan:
         )
         assert new.field_names == ("a", "b", "x")
         with pytest.raises(ValidationError) as caught:
-            altered(base, [{"action": "x"}, {"action": "y"}], has_snapshots=lambda: True, now=3)
+            with_changes(base, [{"action": "x"}, {"action": "y"}], has_snapshots=lambda: True, now=3)
         assert len(caught.value.diagnostics) == 2
 
     def test_wanted_columns(self, lake: Warehouse) -> None:
@@ -255,14 +255,14 @@ class TestWithoutPlan:
         base = lake.newest()
         a, b = base.fields
         wanted = (replace(b, name="bb"), replace(a, name="aa"), t.DataField(t.UNASSIGNED, "c", t.Date()))
-        new = evolved(base, wanted)
+        new = with_fields(base, wanted, has_snapshots=lambda: True)
         assert new.field_names == ("bb", "aa", "c")
         assert (new.primary_keys, new.options["sequence.field"]) == (("aa",), "bb")
 
     def test_alter_table_uses_the_evaluator(self, lake: Warehouse) -> None:
         from lakebed.catalog import PathFactory, TableManager
 
-        tables = TableManager(PathFactory("/wh"), lake.store, alterer=altered, evolver=evolved)
+        tables = TableManager(PathFactory("/wh"), lake.store)
         lake.apply(manifest(A))
         new = tables.alter_table("db", "t", [AddColumn(("x",), t.Int()), {"action": "dropColumn", "fieldNames": ["b"]}])
         assert new.field_names == ("a", "x")

@@ -18,7 +18,7 @@ from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION, applied_version
 from lakebed.catalog.table_schema import walk_fields
 from lakebed.errors import ManifestError, RefusedError, ValidationError
-from lakebed.evolve import Plan, altered, evaluate, plan_table
+from lakebed.evolve import Plan, evaluate, plan_table, with_changes
 from lakebed.evolve.diff import diff
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import PlannedChange, TablePlan
@@ -53,7 +53,7 @@ def others(lake: Warehouse, *changes: dict[str, Any]) -> TableSchema:
     """A version that copies options as every engine does, and makes each change in a version of its own."""
     manager = lake.tables.get_schema_manager("db", "t")
     for change in changes:
-        new = altered(manager.load_latest_schema(), [change], has_snapshots=lambda: False, now=lake.clock())
+        new = with_changes(manager.load_latest_schema(), [change], has_snapshots=lambda: False, now=lake.clock())
         assert manager.publish(new)
     return manager.load_latest_schema()
 

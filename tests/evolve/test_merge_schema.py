@@ -15,9 +15,9 @@ from lakebed.catalog.columns import to_columns
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ConflictError, LakebedError, RefusedError, UsageError, ValidationError
+from lakebed.evolve.make_version import with_changes
 from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_rules
-from lakebed.evolve.next_version import altered
 from lakebed.evolve.schema_changes import RenameColumn, UpdateColumnType
 from lakebed.lake import Lake
 from lakebed.model import types as logical
@@ -29,7 +29,7 @@ INT, BIGINT = t.Int(), t.BigInt()
 
 def merge(base: TableSchema, *columns: Any, types: str = "widen", allow: tuple[str, ...] = (), **parts: Any):
     made = SchemaMerge(incoming_columns(list(columns)), merge_rules(types, case_sensitive=True), frozenset(allow))
-    return made(base, has_snapshots=lambda: parts.get("data", False), now=9, history=parts.get("history"))
+    return made.next_version(base, has_snapshots=lambda: parts.get("data", False), now=9, history=parts.get("history"))
 
 
 def codes(base: TableSchema, *columns: Any, **parts: Any) -> list[str]:
@@ -101,7 +101,7 @@ class TestGuards:
 
     def test_files_of_earlier_versions_must_be_readable(self) -> None:
         first = table(("x", BIGINT))
-        second = altered(first, [UpdateColumnType(("x",), t.STRING)], has_snapshots=lambda: True, now=0)
+        second = with_changes(first, [UpdateColumnType(("x",), t.STRING)], has_snapshots=lambda: True, now=0)
         found = codes(
             second, ("x", t.Date()), types="cast", allow=("LB4206",), data=True, history=lambda: [first, second]
         )
@@ -147,7 +147,7 @@ def struct(*names: str, of: logical.LogicalType | None = None) -> logical.Struct
 
 def memory_lake(store: MemoryStore | None = None) -> Lake:
     store = store or MemoryStore()
-    return Lake(TableManager(PathFactory("/wh"), store, alterer=altered), store, time_zone="UTC", clock=lambda: 5)
+    return Lake(TableManager(PathFactory("/wh"), store), store, time_zone="UTC", clock=lambda: 5)
 
 
 @pytest.mark.parametrize(

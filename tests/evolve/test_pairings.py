@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 
 from evolve.random_edits import TYPES, schemas
 from lakebed.catalog import TableName, TableSchema
-from lakebed.catalog.reshape import pair
 from lakebed.evolve import describe_changes
-from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.identity import identify, identify_new, pair
 from lakebed.evolve.nested_paths import map_rows
 from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.migration.inference import infer

@@ -19,7 +19,6 @@ from lakebed import model, physical
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, open_warehouse
 from lakebed.catalog.names import TableName
 from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning, ValidationError
-from lakebed.evolve import altered, evolved
 from lakebed.evolve.schema_changes import AddColumn, UpdateColumnType
 from lakebed.format.commit import NewFile, TableStorage, append
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
@@ -65,7 +64,7 @@ def warehouse(layout: str) -> dict[str, bytes]:
 def opened(store: MemoryStore, layout: str) -> Lake:
     paths, _ = open_warehouse("/w", layout=layout, store=store) if layout == "auto" else (None, None)
     paths = paths or PathFactory("/w", layout, store=store)
-    tables = TableManager(paths, store, lambda: NOW, evolver=evolved, alterer=altered)
+    tables = TableManager(paths, store, lambda: NOW)
     return Lake(tables, store, time_zone="UTC", clock=lambda: NOW)
 
 

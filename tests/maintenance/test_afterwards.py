@@ -14,7 +14,6 @@ import lakebed
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.cli.main import run
 from lakebed.errors import LakebedError, LakebedWarning, StoreError
-from lakebed.evolve import altered, evolved
 from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, Store
@@ -27,7 +26,7 @@ STORES = [LocalStore, MemoryStore, MemoryObjectStore]
 
 
 def lake_on(store: Store, warehouse: str, layout: str = "paimon") -> Lake:
-    tables = TableManager(PathFactory(warehouse, layout, store=store), store, evolver=evolved, alterer=altered)
+    tables = TableManager(PathFactory(warehouse, layout, store=store), store)
     return Lake(tables, store, time_zone="UTC")
 
 

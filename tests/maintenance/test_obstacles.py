@@ -10,9 +10,8 @@ from dataclasses import dataclass, replace
 
 import pytest
 
-from lakebed.catalog import DataType, Field, PathFactory, TableManager, attempts
+from lakebed.catalog import DataType, Field, PathFactory, TableManager, commit_version
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, StoreError
-from lakebed.evolve import altered, evolved
 from lakebed.format.commit import TableStorage, append
 from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
@@ -42,7 +41,7 @@ class Table:
 
 
 def table_on(store: Store, warehouse: str) -> Table:
-    tables = TableManager(PathFactory(warehouse, store=store), store, evolver=evolved, alterer=altered)
+    tables = TableManager(PathFactory(warehouse, store=store), store)
     lake = Lake(tables, store, time_zone="UTC")
     tables.create_table("d", "t", [ID])
     table = Table(lake, f"{warehouse}/d.db/t")
@@ -207,7 +206,7 @@ def test_a_race_that_is_lost_again_and_again_ends(monkeypatch, call):
             self.racing = True
             return False
 
-    monkeypatch.setattr(attempts, "MOST", 5)
+    monkeypatch.setattr(commit_version, "MOST", 5)
     table = table_on(Raced(), "/w")
     rival = table.lake.tables.get_schema_manager("d", "t")
     table.store.racing = True

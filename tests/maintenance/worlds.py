@@ -9,7 +9,6 @@ from typing import Any
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableRef
 from lakebed.catalog.branch_names import has_schema
-from lakebed.evolve import altered, evolved
 from lakebed.format.commit import NewFile, TableStorage, append
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
 from lakebed.format.snapshot import Snapshot
@@ -43,7 +42,7 @@ class World:
     def open(self, layout: str = "paimon") -> Lake:
         """What a new process sees."""
         paths = PathFactory("/w", layout, store=self.store)
-        tables = TableManager(paths, self.store, self.clock, evolver=evolved, alterer=altered)
+        tables = TableManager(paths, self.store, self.clock)
         return Lake(tables, self.store, time_zone="UTC", clock=self.clock)
 
     def later(self, time: timedelta = 2 * DAY) -> None:

@@ -12,7 +12,6 @@ import pytest
 import lakebed
 from lakebed.catalog import DataType, Field, PathFactory, SchemaManager, TableManager, TableName
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, NotFoundError, RefusedError, StoreError
-from lakebed.evolve import altered, evolved
 from lakebed.store import Entry, open_store
 from store.s3_server import S3Server, is_put
 
@@ -228,7 +227,7 @@ def test_plan_and_apply(server, root, tmp_path):
 
 def _alter_many(root: str, options: dict, worker: int, count: int, barrier) -> None:
     store, _ = open_store(root, storage_options=options)
-    tables = TableManager(PathFactory(root, store=store), store, evolver=evolved, alterer=altered)
+    tables = TableManager(PathFactory(root, store=store), store)
     barrier.wait(60)
     for number in range(count):
         tables.alter_table(

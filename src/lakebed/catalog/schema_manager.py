@@ -9,30 +9,26 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import TypeAlias
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
-from lakebed import model
-from lakebed.catalog.annotations import OPTION, annotate, applied_version, refuse_newer
-from lakebed.catalog.attempts import attempts, part
-from lakebed.catalog.building import with_required
-from lakebed.catalog.columns import AnyFields, Columns, to_columns
+from lakebed.catalog.annotations import refuse_newer
+from lakebed.catalog.branch_names import has_snapshots
+from lakebed.catalog.columns import AnyFields, to_columns
+from lakebed.catalog.commit_version import commit_version, conflict, says_the_same
 from lakebed.catalog.dialects import PAIMON, Dialect
 from lakebed.catalog.names import TableName, no_text
 from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
-from lakebed.catalog.reshape import Evolver, pair, renamed_keys, reshape
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import ConflictError, NotFoundError, RefusedError, UnsupportedError, ValidationError
-from lakebed.physical.paimon_types import DataField, with_nullability
+from lakebed.errors import ConflictError, NotFoundError, UnsupportedError, ValidationError
 from lakebed.store import Store
 from lakebed.store.obstacles import is_file, refuse_obstacle
 
 NO_SUCH_VERSION = "LB3201"
 NO_SCHEMA = "LB3202"
 CONFLICT = "LB3203"
-KEYS_CHANGE = "LB3204"
 NEWER_VERSION = "LB3507"
 
 #: Milliseconds since 1970.
@@ -61,7 +57,6 @@ class SchemaManager:
         name: what messages call the table; its path where None.
         dialect: how a schema file is written.
         clock: milliseconds since 1970, for `timeMillis`.
-        evolver: makes the next version from the wanted columns; `reshape` where None, which refuses changes of types.
         before_new_version: called before a version is published; what it raises keeps it from that.
         on_new_version: called after a version has been published.
         completed: adds to a version what its file has no place for and another file of the table holds.
@@ -76,7 +71,6 @@ class SchemaManager:
         name: TableName | None = None,
         dialect: Dialect = PAIMON,
         clock: Clock = system_clock,
-        evolver: Evolver | None = None,
         before_new_version: Callable[[TableSchema], None] | None = None,
         on_new_version: Callable[[TableSchema], None] | None = None,
         completed: Callable[[TableSchema], TableSchema] | None = None,
@@ -84,11 +78,11 @@ class SchemaManager:
         self.store = store
         self.branch = branch
         self.name = name
+        self._table_path = table_path
         self._directory = f"{branch_root(table_path, branch)}/{SCHEMA}"
         self._table = str(name) if name is not None else table_path
         self._dialect = dialect
         self._clock = clock
-        self._evolver = evolver or reshape
         self._before_new_version = before_new_version
         self._on_new_version = on_new_version
         self._completed = completed or (lambda schema: schema)
@@ -113,6 +107,10 @@ class SchemaManager:
     def exists(self) -> bool:
         """Whether there is any version: version 0 is looked for first, the directory listed only without it."""
         return is_file(self.store, self.path(0)) or bool(self.ids())
+
+    def has_snapshots(self) -> bool:
+        """Whether the branch has any snapshot, so that rows may be stored under its versions."""
+        return has_snapshots(self.store, self._table_path, self.branch)
 
     def load_schema(self, schema_id: int) -> TableSchema:
         """The version of this id, read from its file; only its parsed form is cached.
@@ -220,26 +218,46 @@ class SchemaManager:
 
         Raises:
             NotFoundError: the table has no schema.
-            RefusedError: the keys are others than the table's, or a change is not allowed.
+            RefusedError: the keys are others than the table's.
             ConflictError: somebody else changed the columns meanwhile; nothing was written.
-            ValidationError: columns that cannot be understood, or that the table format does not allow.
+            ValidationError: columns that cannot be understood, or changes of them that are not allowed.
         """
+        from lakebed.evolve.make_version import with_columns
+
         columns, keys = to_columns(fields), (tuple(primary_keys), tuple(partition_keys))
+
+        def make(base: TableSchema) -> TableSchema:
+            return with_columns(
+                base, columns, keys, has_snapshots=self.has_snapshots, now=self._clock(), history=self.versions
+            )
+
+        def is_meant(base: TableSchema, latest: TableSchema) -> bool:
+            return latest.fields == base.fields or says_the_same(latest, make(latest))
+
         base = self.load_latest_schema()
         if base_id is not None and base.id != base_id:
-            raise self._conflict(base.id)
-        for lost in attempts(self._table):
-            new = self._next(base, columns, *keys)
-            if new is base:
-                return base
-            if self.publish(new):
-                return self.as_stored(new)
-            part(lost)
-            latest = self.load_latest_schema()
-            if latest.fields != base.fields and self._next(latest, columns, *keys) is not latest:
-                raise self._conflict(latest.id)
-            base = latest
-        raise AssertionError("the last attempt returns or raises")
+            raise conflict(self, CONFLICT, base.id)
+        return commit_version(self, base, make, is_meant, code=CONFLICT)
+
+    def alter(self, changes: Sequence[Any]) -> TableSchema:
+        """The version after all changes; the present one, and nothing written, where they change nothing.
+
+        Changes are values of `lakebed.evolve` or their REST JSON form. After a lost race they are made again on the
+        newer version, unless a column name means another column there.
+
+        Raises:
+            NotFoundError: the table has no schema.
+            RefusedError, ValidationError: what is no change, or is not allowed.
+            ConflictError: somebody else changed the columns that names stand for.
+        """
+        from lakebed.evolve.make_version import names_mean_the_same, with_changes
+
+        def make(base: TableSchema) -> TableSchema:
+            return with_changes(
+                base, changes, has_snapshots=self.has_snapshots, now=self._clock(), history=self.versions
+            )
+
+        return commit_version(self, self.load_latest_schema(), make, names_mean_the_same)
 
     def refuse_newer(self, schema: TableSchema) -> None:
         """Raise `UnsupportedError` for a version that a later Lakebed or Paimon has written, or with unknown types."""
@@ -281,49 +299,6 @@ class SchemaManager:
         except UnicodeEncodeError as error:
             raise ValidationError(no_text(error, f"version {schema.id} of the schema of {self._table}")) from None
 
-    # -- evolving ----------------------------------------------------------------------------------------------------
-
-    def _next(
-        self, base: TableSchema, columns: Columns, primary_keys: tuple[str, ...], partition_keys: tuple[str, ...]
-    ) -> TableSchema:
-        """The version after `base`, or `base` itself where nothing changes."""
-        self.refuse_newer(base)
-        paired = pair(base.fields, columns.fields)
-        self._check_keys(base, paired, primary_keys, partition_keys)
-        required = {f.id for f in base.fields if f.name in base.primary_keys and not f.type.nullable}
-        wanted = tuple(_required(f) if f.id in required else f for f in paired)
-        if wanted != base.fields:
-            new = replace(self._evolver(base, wanted), time_millis=self._clock())
-        else:
-            new = replace(base, id=base.id + 1, version=CURRENT_VERSION, time_millis=self._clock())
-        if columns.logical is not None:
-            note = annotate(new.fields, _declared(new, columns.logical), applied=applied_version(base))
-            rest = {key: value for key, value in new.options.items() if key != OPTION}
-            new = new.with_options(rest if note is None else {**rest, OPTION: note})
-            new = replace(new, comment=columns.logical.extra.description or new.comment)
-        return base if says_the_same(base, new) else new
-
-    def _check_keys(
-        self, base: TableSchema, fields: tuple[DataField, ...], primary: tuple[str, ...], partition: tuple[str, ...]
-    ) -> None:
-        problems = []
-        for kind, has, given in (
-            ("primary", base.primary_keys, primary),
-            ("partition", base.partition_keys, partition),
-        ):
-            if given not in (has, renamed_keys(base, fields, has)):
-                problems.append(
-                    Diagnostic(
-                        KEYS_CHANGE,
-                        f"the {kind} key of {self._table} cannot change",
-                        expected=", ".join(has) or "no key",
-                        found=", ".join(given) or "no key",
-                        remedy="Give the table's own keys; for other keys make a new table and copy the rows.",
-                    )
-                )
-        if problems:
-            raise RefusedError(*problems)
-
     # -- errors ------------------------------------------------------------------------------------------------------
 
     def _what(self, schema_id: int) -> str:
@@ -347,15 +322,6 @@ class SchemaManager:
             )
         )
 
-    def _conflict(self, newest: int) -> ConflictError:
-        return ConflictError(
-            Diagnostic(
-                CONFLICT,
-                f"somebody else changed {self._table} first; its newest version is now {newest}",
-                remedy="Load the present schema and make the change again.",
-            )
-        )
-
     def _newer(self, schema: TableSchema) -> UnsupportedError:
         return UnsupportedError(
             Diagnostic(
@@ -366,23 +332,6 @@ class SchemaManager:
                 remedy="Use a newer Lakebed to change this table.",
             )
         )
-
-
-def says_the_same(base: TableSchema, new: TableSchema) -> bool:
-    """Whether a next version differs from its base in nothing but its number and its time."""
-    return replace(new, id=base.id, time_millis=base.time_millis, version=base.version) == base
-
-
-def _required(field: DataField) -> DataField:
-    """A column of the primary key stays NOT NULL, however it is given."""
-    return replace(field, type=with_nullability(field.type, False))
-
-
-def _declared(new: TableSchema, given: model.Schema) -> model.Schema:
-    """The logical schema of the new version: columns as given; those not given logically as they are."""
-    known = new.logical
-    fields = tuple(given.field(field.name) or field for field in known.fields)
-    return with_required(model.Schema(fields, given.extra or known.extra), new.primary_keys)
 
 
 def _ranges(numbers: list[int]) -> str:

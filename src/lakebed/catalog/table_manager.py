@@ -6,8 +6,7 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lakebed.catalog.altering import Alterer, alter
-from lakebed.catalog.branch_names import has_schema, has_snapshots
+from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.building import first_version, option_texts
 from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.databases import Databases, already_there, missing_branch
@@ -22,17 +21,15 @@ from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch
 from lakebed.catalog.paths import MAIN, Layout, PathFactory
 from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
 from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
-from lakebed.catalog.reshape import Evolver
 from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import LakebedError, UsageError, ValidationError
+from lakebed.errors import LakebedError, ValidationError
 from lakebed.store import Store
 from lakebed.store.afterwards import UNDONE, with_note
 from lakebed.store.obstacles import refuse_obstacle
 
-NO_ALTERER = "LB3126"
 NOT_FIRST = "LB3127"
 
 
@@ -43,8 +40,6 @@ class TableManager:
         path_factory: where things lie; its layout decides how schema files are written.
         store: where the bytes are; the path factory's own where None.
         clock: milliseconds since 1970.
-        evolver: makes the next version from wanted columns (see `SchemaManager`).
-        alterer: makes the next version from changes; without one `alter_table` cannot be used.
     """
 
     def __init__(
@@ -52,17 +47,12 @@ class TableManager:
         path_factory: PathFactory,
         store: Store | None = None,
         clock: Clock = system_clock,
-        *,
-        evolver: Evolver | None = None,
-        alterer: Alterer | None = None,
     ) -> None:
         self.path_factory = path_factory
         self.store: Store = store if store is not None else path_factory.store
         if store is not None:
             path_factory.store = store
         self._clock = clock
-        self._evolver = evolver
-        self._alterer = alterer
         self._lock = threading.Lock()
         self._managers: dict[tuple[TableName, str], SchemaManager] = {}
         self._databases = Databases(path_factory, self.store)
@@ -220,25 +210,11 @@ class TableManager:
 
         Raises:
             NotFoundError: there is no such table.
-            RefusedError, ValidationError: what the evaluator says.
+            RefusedError, ValidationError: what is no change, or is not allowed.
             ConflictError: somebody else changed the columns that names stand for.
         """
-        if self._alterer is None:
-            raise UsageError(
-                Diagnostic(
-                    NO_ALTERER, "this table manager cannot judge changes", remedy="Use lakebed.open(...).tables."
-                )
-            )
         name, branch = _of_branch(database, table, branch)
-        manager = self.get_schema_manager(name.database, name.table, branch)
-        path = self.table_path(name)
-        return alter(
-            manager,
-            self._alterer,
-            changes,
-            has_snapshots=lambda: has_snapshots(self.store, path, branch),
-            clock=self._clock,
-        )
+        return self.get_schema_manager(name.database, name.table, branch).alter(changes)
 
     # -- dropping ----------------------------------------------------------------------------------------------------
 
@@ -332,7 +308,6 @@ class TableManager:
                     name=name,
                     dialect=dialect_of(self.path_factory.layout),
                     clock=self._clock,
-                    evolver=self._evolver,
                     before_new_version=(lambda schema: self._records.check(name, schema)) if branch == MAIN else None,
                     on_new_version=(lambda schema: self._records.follow(name, schema)) if branch == MAIN else None,
                     completed=completed_by_record(self.path_factory, name)

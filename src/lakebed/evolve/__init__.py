@@ -5,7 +5,7 @@ from lakebed.evolve.describe_edits import describe_changes
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
-from lakebed.evolve.next_version import altered, evolved
+from lakebed.evolve.make_version import with_changes, with_columns, with_fields
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import plan_table
 from lakebed.evolve.schema_changes import Change, Move, MoveKind
@@ -21,13 +21,14 @@ __all__ = [
     "PlannedChange",
     "TablePlan",
     "Verdict",
-    "altered",
     "apply",
     "describe_changes",
     "diff",
     "evaluate",
-    "evolved",
     "inverse",
     "inverses",
     "plan_table",
+    "with_changes",
+    "with_columns",
+    "with_fields",
 ]

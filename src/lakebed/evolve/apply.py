@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lakebed.catalog.branch_names import has_schema, has_snapshots
+from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
@@ -175,7 +175,7 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
     schema = evaluate(
         base,
         table.steps,
-        has_snapshots=lambda: has_snapshots(tables.store, tables.table_path(name), branch),
+        has_snapshots=manager.has_snapshots,
         now=clock(),
         history=manager.versions,
     )

@@ -17,14 +17,16 @@ from lakebed.catalog.ids import assign
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.convert.paimon import to_paimon
 from lakebed.diagnostics import Diagnostic, Position, near_names
-from lakebed.errors import ManifestError
-from lakebed.evolve.nested_paths import Fields
+from lakebed.errors import ManifestError, ValidationError
+from lakebed.evolve.nested_paths import Fields, without_ids
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.model import Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.physical import path_text
-from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, Vector
+from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Multiset, Row, Vector
+
+UNKNOWN_FIELD_ID = "LB3207"
 
 _NO_MOVE = "a field cannot move into or out of a struct: declare a new one, and copy the values"
 
@@ -74,6 +76,67 @@ def identify_new(declared: Schema, *, position_of: PositionOf = nowhere) -> tupl
     if problems:
         raise ManifestError(*problems)
     return fields, highest
+
+
+def pair(base: Fields, wanted: Fields) -> Fields:
+    """The wanted columns with the ids of the columns that they are: by id where one is given, else by name.
+
+    Members of ROWs are paired in the same way, level by level, also inside ARRAY, MAP and MULTISET. What is new is
+    `UNASSIGNED` with all that is inside it. Raises `ValidationError` (LB3207) where an id is given that no sibling has,
+    or two columns claim one.
+    """
+    problems: list[Diagnostic] = []
+    paired = _pair((), base, wanted, problems)
+    if problems:
+        raise ValidationError(*problems)
+    return paired
+
+
+def _pair(parent: Path, base: Fields, wanted: Fields, problems: list[Diagnostic]) -> Fields:
+    by_id = {field.id: field for field in base}
+    claimed: set[int] = set()
+    for field_ in wanted:
+        if field_.id == UNASSIGNED:
+            continue
+        if field_.id not in by_id or field_.id in claimed:
+            problems.append(_unknown_id((*parent, field_.name), field_.id, is_taken=field_.id in claimed))
+        claimed.add(field_.id)
+    by_name = {field_.name: field_ for field_ in base if field_.id not in claimed}
+    found = []
+    for field_ in wanted:
+        old = by_id.get(field_.id) if field_.id != UNASSIGNED else by_name.get(field_.name)
+        if old is None:
+            found.append(replace(field_, id=UNASSIGNED, type=without_ids(field_.type)))
+        else:
+            inside = _pair_inside((*parent, field_.name), old.type, field_.type, problems)
+            found.append(replace(field_, id=old.id, type=inside))
+    return tuple(found)
+
+
+def _pair_inside(path: Path, old: DataType, new: DataType, problems: list[Diagnostic]) -> DataType:
+    match old, new:
+        case Row(), Row():
+            return replace(new, fields=_pair(path, old.fields, new.fields, problems))
+        case Array(), Array():
+            return replace(new, element=_pair_inside((*path, ELEMENT), old.element, new.element, problems))
+        case Multiset(), Multiset():
+            return replace(new, element=_pair_inside((*path, ELEMENT), old.element, new.element, problems))
+        case Map(), Map():
+            key = _pair_inside((*path, "key"), old.key, new.key, problems)
+            return replace(new, key=key, value=_pair_inside((*path, VALUE), old.value, new.value, problems))
+        case _:
+            return without_ids(new)
+
+
+def _unknown_id(path: Path, number: int, *, is_taken: bool) -> Diagnostic:
+    problem = "another column has claimed" if is_taken else "no column of the table has"
+    return Diagnostic(
+        UNKNOWN_FIELD_ID,
+        f"the column {path_text(path)} asks for the field id {number}, which {problem}",
+        path=path_text(path),
+        found=str(number),
+        remedy="Leave the id out to add a column, or take the ids from the table's present schema.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lakebed.catalog.altering import alter
 from lakebed.catalog.annotations import OPTION, annotate, applied_version
-from lakebed.catalog.branch_names import has_snapshots
 from lakebed.catalog.columns import Columns
+from lakebed.catalog.commit_version import commit_version
 from lakebed.catalog.ids import assign
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
@@ -27,6 +26,7 @@ from lakebed.evolve.diff_columns import EditKind, Step
 from lakebed.evolve.directives import is_directive
 from lakebed.evolve.evaluate import evaluate, refuse_later
 from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
+from lakebed.evolve.make_version import names_mean_the_same
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import Path
@@ -54,7 +54,7 @@ _CASE_ONLY = Judgement(
 
 @dataclass(frozen=True, slots=True)
 class SchemaMerge:
-    """A merge of `data` into whatever version a table is at; an `Alterer`, so that a lost race is made up for.
+    """A merge of `data` into whatever version a table is at.
 
     `allow` names changes that may happen although they are not safe, as `CODE` or `CODE:column`. `check` raises for a
     version that must not be made.
@@ -65,10 +65,9 @@ class SchemaMerge:
     allow: frozenset[str] = frozenset()
     check: Callable[[TableSchema], None] = lambda _: None
 
-    def __call__(
+    def next_version(
         self,
         base: TableSchema,
-        changes: Sequence[Any] = (),
         *,
         has_snapshots: Callable[[], bool],
         now: int,
@@ -76,8 +75,8 @@ class SchemaMerge:
     ) -> TableSchema:
         """The version after `base`; `base` itself where it holds everything. `now` is in milliseconds since 1970.
 
-        `changes` are none: what is to be done follows from `base`. Raises `ValidationError` for what cannot be merged
-        or is against a rule of the table format, `RefusedError` for what needs leave and has none.
+        Raises `ValidationError` for what cannot be merged or is against a rule of the table format, `RefusedError` for
+        what needs leave and has none.
         """
         merged = merge_fields(base.fields, self.data.fields, self.rules)
         _refuse_directives(merged)
@@ -143,8 +142,11 @@ def merge_schema(
     """
     check_codes(merge.allow)
     manager = tables.get_schema_manager(name.database, name.table, branch=branch)
-    path = tables.table_path(name)
-    return alter(manager, merge, (), has_snapshots=lambda: has_snapshots(tables.store, path, branch), clock=clock)
+
+    def make(base: TableSchema) -> TableSchema:
+        return merge.next_version(base, has_snapshots=manager.has_snapshots, now=clock(), history=manager.versions)
+
+    return commit_version(manager, manager.load_latest_schema(), make, names_mean_the_same)
 
 
 def _suspects(merged: Merged, former: FormerNames) -> list[tuple[Path, Judgement]]:

@@ -17,7 +17,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedError
-from lakebed.evolve.next_version import evolved
+from lakebed.evolve.make_version import with_fields
 from lakebed.evolve.possible_renames import resembling
 from lakebed.migration.renames import BAD_RENAME, Rename
 from lakebed.physical.paimon_types import UNASSIGNED, DataField, DataType, type_line, with_nullability
@@ -113,7 +113,7 @@ class _Run:
         if not self._keys_stay(base, version, wanted):
             return None
         try:
-            made = evolved(base, wanted)
+            made = with_fields(base, wanted, has_snapshots=lambda: True)
         except LakebedError as error:
             self.problems += (self._cannot_follow(version.id, d.message, d.path) for d in error.diagnostics)
             return None
@@ -226,10 +226,11 @@ def _shown(column: DataField) -> str:
 
 
 def _can_become(old: DataType, new: DataType) -> bool:
-    """Whether a column of the type `old` may become one of the type `new`, apart from NULLs."""
-    was = TableSchema(0, (DataField(0, "value", with_nullability(old, True)),), 0)
+    """Whether a column of the type `old` may become one of the type `new`; NOT NULL only where it was that before."""
+    nullable = old.nullable or new.nullable
+    was = TableSchema(0, (DataField(0, "value", with_nullability(old, nullable)),), 0)
     try:
-        evolved(was, (DataField(0, "value", with_nullability(new, True)),))
+        with_fields(was, (DataField(0, "value", with_nullability(new, nullable)),), has_snapshots=lambda: True)
     except LakebedError:
         return False
     return True
