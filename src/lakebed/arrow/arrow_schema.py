@@ -1,4 +1,4 @@
-"""The Arrow form of what a scan is asked for."""
+"""Convert the columns of a scan to an Arrow schema."""
 
 from __future__ import annotations
 

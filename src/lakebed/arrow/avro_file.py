@@ -1,4 +1,4 @@
-"""Avro data files, decoded record by record.
+"""Read Avro data files as Arrow batches, record by record.
 
 Timestamps, days, times and decimals are taken as the numbers that are stored, with the unit that the writer's schema
 names: Python's own values would end at the year 9999. The kind of a timestamp comes from the table, since engines mark

@@ -1,4 +1,4 @@
-"""Blob files: one column of BLOB, ARRAY<BLOB> or MAP<_, BLOB> (Paimon specification, "File Format", "BLOB").
+"""Read blob files: one column of BLOB, ARRAY<BLOB> or MAP<_, BLOB> (Paimon specification, "File Format").
 
 An entry is magic number, payload, length of the entry and checksum. The file ends with an index of the entries'
 lengths, delta-varint compressed, its length and a version. Damage is a ValueError.

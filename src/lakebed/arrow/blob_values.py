@@ -1,4 +1,7 @@
-"""Payloads of blob files as values of an Arrow type: bytes, arrays of bytes, maps to bytes. Damage is a ValueError."""
+"""Decode payloads of blob files into Arrow values: bytes, arrays of bytes, maps to bytes.
+
+Damage is a ValueError.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From arrays as a file's library gives them to columns as a table has them, by field id, at every nesting level.
+"""Convert arrays of a data file to the table's columns, by field id, at every nesting level.
 
 Only what is certain to be the value that Spark's own readers and casts give is converted; the rest is refused.
 """

@@ -1,4 +1,4 @@
-"""The function that Spark's workers run over the contents of files."""
+"""Make the function by which Spark's workers decode the contents of files."""
 
 from __future__ import annotations
 

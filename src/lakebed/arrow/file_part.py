@@ -1,4 +1,4 @@
-"""The rows of one data file, or of a part of it, as Arrow batches: what a task of Spark reads in Python.
+"""Read one data file, or a part of it, as Arrow batches, applying its deletion vector.
 
 A `FilePart` is planned where the metadata is read and travels to the worker that reads it.
 """

@@ -1,4 +1,4 @@
-"""One row a key, of the files of one section: what `spark.merge` does for tables that keep the newest row, in Arrow."""
+"""Merge files of a primary-key table to the newest row of each key, in Arrow."""
 
 from __future__ import annotations
 

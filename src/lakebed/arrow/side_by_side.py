@@ -1,4 +1,4 @@
-"""Rows whose columns lie in several data files, one beside the other (data evolution), put together in Arrow.
+"""Join columns of the same rows from several data files (data evolution), in Arrow.
 
 What `spark.row_parts` does, for columns that are not in blob files.
 """

@@ -1,1 +1,1 @@
-"""The command line: one file per command in `commands/`, one way to put things out in `output`."""
+"""Run the command line: one file per command in `commands/`, one way to print in `output`."""

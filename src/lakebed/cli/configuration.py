@@ -1,4 +1,4 @@
-"""Where the warehouse is: `--warehouse`, else `LAKEBED_WAREHOUSE`, else the nearest `lakebed.toml`."""
+"""Find the warehouse: `--warehouse`, else `LAKEBED_WAREHOUSE`, else the nearest `lakebed.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The flag `--encodings` of commands that show schemas: without it they show logical types only (RFC-016)."""
+"""Add the flag `--encodings` to commands that show schemas: without it only logical types show (RFC-016)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the process says when it ends."""
+"""Define the exit codes of the process."""
 
 from __future__ import annotations
 

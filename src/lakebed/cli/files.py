@@ -1,4 +1,4 @@
-"""Writing the files that a command is told to write: whole or not at all, and what goes wrong names the file."""
+"""Write the files that commands are told to write, whole or not at all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Notes that Ctrl-C was pressed, and keeps libraries quiet from then on.
+"""Note that Ctrl-C was pressed, and keep libraries quiet from then on.
 
 An interrupt lands anywhere in a conversation with Spark: what Spark or its bridge raises and logs after that is a
 consequence of the interrupt, and is no news.

@@ -1,4 +1,4 @@
-"""What every command gets: the settings of this run, the open warehouse, and the place to put things out."""
+"""Give commands the settings of this run, the open warehouse and the output."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed`: finds the command, runs it, turns errors into exit codes.
+"""Find the command, run it, and turn errors into exit codes.
 
 Commands are imported when they are called, so that `lakebed --help` needs neither PySpark nor PyArrow.
 """

@@ -1,4 +1,4 @@
-"""How a command speaks: data on standard output, talk on standard error, in text or in JSON."""
+"""Print results on standard output and messages on standard error, in text or JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Progress on long work: a spinner with the present stage, on standard error, only on a terminal."""
+"""Show progress of long work: a spinner with the present stage, on a terminal only."""
 
 from __future__ import annotations
 

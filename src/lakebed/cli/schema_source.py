@@ -1,4 +1,4 @@
-"""A schema read from wherever it stands: a file of any form, or a table. No Spark session, no Java."""
+"""Read a schema from a file of any form, or from a table. No Spark session, no Java."""
 
 from __future__ import annotations
 

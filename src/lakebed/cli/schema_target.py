@@ -1,4 +1,4 @@
-"""A schema in any other form, and what is lost. No Spark session, no Java."""
+"""Write a schema in any other form and report what is lost. No Spark session, no Java."""
 
 from __future__ import annotations
 

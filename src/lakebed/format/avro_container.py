@@ -1,4 +1,4 @@
-"""The outside of Avro container files: header and blocks, with what the Avro library does not do.
+"""Rewrite headers and blocks of Avro container files where the Avro library falls short.
 
 The library gives no access to the plain numbers below logical types, whose Python values end at the year 9999, and
 needs one library more for Snappy. Both are a matter of the container: its header holds the schema and the codec, its

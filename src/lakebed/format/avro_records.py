@@ -1,4 +1,4 @@
-"""The records of manifests, manifest lists and index manifests, in Avro or in ORC by their first bytes."""
+"""Read the records of manifests, manifest lists and index manifests, from Avro or ORC bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Avro schemas of manifests and manifest lists, and the reading and writing of their container files.
+"""Declare the Avro schemas of manifests and manifest lists; read and write their container files.
 
 What other readers insist on: a nullable field is a union with null first, counts and sizes are `long`, the fields of an
 entry stand in this order, and `_VERSION` is 2 (Paimon specification, "Manifest").

@@ -1,4 +1,4 @@
-"""`BinaryRow`: how partitions, keys and column statistics are written inside manifests.
+"""Encode and decode `BinaryRow`, the form of partitions, keys and statistics inside manifests.
 
 A row is little-endian and made of 8-byte words: a header (row kind and null bits), one slot a field, the variable part.
 In Avro the row is preceded by its arity as a 4-byte big-endian int; `encode` writes and `decode` expects that prefix.

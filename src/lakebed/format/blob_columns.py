@@ -1,4 +1,4 @@
-"""Columns of BLOB: where their values lie, and which of them can be read (Paimon documentation, "Blob Type").
+"""Find where the values of BLOB columns lie, and refuse those that cannot be read (Paimon, "Blob Type").
 
 A value lies in a blob file beside the data file; or the data file holds a descriptor that says where it is.
 """

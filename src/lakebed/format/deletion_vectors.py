@@ -1,4 +1,4 @@
-"""Deletion vectors: which rows of a data file are deleted (Paimon specification, "Table Index").
+"""Read deletion vectors: which rows of a data file are deleted (Paimon specification, "Table Index").
 
 An index manifest, named by a snapshot, says where the vector of each data file lies: a range of bytes in an index file.
 Two forms are known, for positions of 32 and of 64 bits.

@@ -1,4 +1,4 @@
-"""Which columns a data file holds."""
+"""Tell which columns a data file holds."""
 
 from __future__ import annotations
 

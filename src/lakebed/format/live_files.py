@@ -1,4 +1,4 @@
-"""Which data files a snapshot has: the plan of a read."""
+"""List the live data files of a snapshot from its manifests."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Manifests: which data files a state of the table has (Paimon specification, "Manifest").
+"""Read and write manifests and manifest lists: the data files of a snapshot (Paimon, "Manifest").
 
 A snapshot names two manifest lists; a list names manifests; a manifest's entries add or delete data files. Statistics
 stay bytes until somebody asks, so that reading ten thousand entries is cheap.

@@ -1,4 +1,4 @@
-"""Choose which manifests of a base list are made into few, and how their entries are cut into manifests.
+"""Choose which manifests of a base list are merged, and cut their entries into new ones.
 
 Manifests of one size class are merged once there are many, so that an entry is written again a few times only, however
 large the table grows. What is large enough stays as it is. Large results are cut between partitions, so that a read of

@@ -1,4 +1,4 @@
-"""Writing the manifests and lists of one attempt to commit, and merging those that have become many."""
+"""Write the manifests and lists of one attempt to commit, merging small ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a primary-key table's options say of merging: one value that the merge is built from (specification 8.3)."""
+"""Read the merge rules of a primary-key table from its options (specification 8.3)."""
 
 from __future__ import annotations
 

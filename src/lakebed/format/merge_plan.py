@@ -1,4 +1,4 @@
-"""Which files of a primary-key table are read as they are, and which are merged (Paimon specification, "Primary Key").
+"""Plan which files of a primary-key table are merged and which read raw (Paimon, "Primary Key").
 
 Files of one bucket whose key ranges overlap form a section: rows of one key may lie in several of its files, so only a
 merge of the whole section gives the key's row. A file that shares its range with no other needs none, unless it holds

@@ -1,4 +1,4 @@
-"""Murmur3 with 32 bits and seed 42, as it chooses buckets."""
+"""Compute the bucket of a key row by Murmur3 (32 bits, seed 42)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the end of an ORC file says: its writer's time zone, whether it holds instants (ORC specification, "File Tail").
+"""Read an ORC file's footer: its writer's time zone, whether it holds instants (ORC, "File Tail").
 
 Read through a store: the tail and the footer of the first stripe, never rows. Imports pyarrow when called.
 """

@@ -1,4 +1,4 @@
-"""Files whose ranges overlap: of keys in a bucket, of row ids in a table with data evolution."""
+"""Group files whose ranges overlap: of keys in a bucket, of row ids with data evolution."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tell damaged pages of Parquet files, which do not fit the checksums that they carry, by what their readers say."""
+"""Recognise Parquet pages with wrong checksums by the errors of their readers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Footers of Parquet files, read through a store: the last bytes only, never the rows. Imports pyarrow when called."""
+"""Read footers of Parquet files through a store: the last bytes only. Imports pyarrow when called."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Directories of partitions and buckets (Paimon specification, "Data Files").
+"""Build the paths of partition and bucket directories (Paimon specification, "Data Files").
 
 The text of a path is derived from the partition's values and two table options, never stored: it must be spelled
 exactly as the writing engine spelled it.

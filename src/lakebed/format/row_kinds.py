@@ -1,4 +1,4 @@
-"""What a stored row means: its kind (Paimon specification, "Row Kind")."""
+"""Define row kinds: insert, update before, update after, delete (Paimon specification, "Row Kind")."""
 
 #: The column that shows kinds, as in the table format's audit log.
 ROW_KIND = "rowkind"

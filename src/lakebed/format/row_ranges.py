@@ -1,4 +1,4 @@
-"""Files of a table with data evolution: the columns of one range of rows may lie in several files.
+"""Plan reads with data evolution: group files that hold parts of the same row range.
 
 Each row of such a table has an id: that of its file's first row plus its place in the file. Files whose ranges of row
 ids overlap hold parts of the same rows; of a column that several of them hold, the file with the highest sequence

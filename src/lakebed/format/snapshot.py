@@ -1,4 +1,4 @@
-"""Snapshots: the JSON files that make a state of the table visible, and finding the right one (Paimon, "Snapshot").
+"""Read, find and publish snapshots, the JSON files that make a state visible (Paimon, "Snapshot").
 
 A snapshot is immutable and its number is unique: it is published by create-if-absent. `LATEST` and `EARLIEST` are
 hints, read with distrust and written after the snapshot is visible.

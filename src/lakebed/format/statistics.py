@@ -1,4 +1,4 @@
-"""Statistics of data files, from their Parquet footers to what a manifest stores (Paimon specification, "Manifest").
+"""Compute a manifest's statistics of data files from their Parquet footers (Paimon, "Manifest").
 
 A bound that is not certain is left out: a wrong one makes every reader skip the file. Nested columns have no bounds.
 """

@@ -1,4 +1,4 @@
-"""Table options that hold truth values, numbers and sizes, read from their texts."""
+"""Read table options that hold truth values, numbers and sizes."""
 
 from __future__ import annotations
 

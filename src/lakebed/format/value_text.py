@@ -1,4 +1,4 @@
-"""Texts of internal values as the table format spells them: Java's own, and those of a cast to string.
+"""Spell internal values as text as the table format does: Java's own forms, and casts to STRING.
 
 Partition directories are named by them, so a wrong character is a file that nobody finds.
 """

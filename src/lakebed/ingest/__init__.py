@@ -1,1 +1,1 @@
-"""Ingest sources into tables under the declared schema: checks of rows, quarantine, runs and their history."""
+"""Ingest sources into tables under the declared schema: checks, quarantine, runs and their history."""

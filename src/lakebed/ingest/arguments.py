@@ -1,4 +1,4 @@
-"""What a caller of ingest says, checked before anything is looked at."""
+"""Check the arguments of an ingest before anything is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""When there are more bad rows than allowed: the error, which has to say all, since nothing was written."""
+"""Raise the error for more bad rows than allowed, with all there is to say, since nothing was written."""
 
 from __future__ import annotations
 

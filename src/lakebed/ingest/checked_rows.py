@@ -1,4 +1,4 @@
-"""From the parts of a source to checked rows: all of them with their values, or the bad ones with their problems.
+"""Check the rows of a source: good ones with their values, bad ones with their problems.
 
 What is wrong is looked for twice: quickly, as one condition, for all rows, and in detail for the rows where the
 condition holds.

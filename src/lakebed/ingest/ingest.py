@@ -1,4 +1,4 @@
-"""Ingest: rows of a source into an append table under its declared schema, all or nothing.
+"""Ingest rows of a source into an append table under its declared schema, all or nothing.
 
 One pass reads, checks and writes the good rows and counts all of them; a second one writes the bad rows, if there are
 any. What was written has to agree with what was counted. Then the quarantine is committed, then the table, both under

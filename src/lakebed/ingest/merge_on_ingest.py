@@ -1,4 +1,4 @@
-"""Merge on ingest: before rows are read, the table gets the columns of the source that it has not.
+"""Add columns of a source that a table lacks, and widen others, before its rows are read.
 
 Parquet files and DataFrames know their types. CSV and JSON do not: they can add columns, CSV as STRING and JSON as what
 its values are, but change none. A merge is a schema version of its own, made before the run begins; it stays when the

@@ -1,4 +1,4 @@
-"""Numbering the records of a table: offsets that go on from commit to commit without gaps, in the order of the source.
+"""Number the records of a table: offsets without gaps from commit to commit, in source order.
 
 Rows are first written as they are, good ones only, each with the piece of the source that it comes from (its block) and
 a number that grows within the block. Counting the blocks gives every row its place; what is left to add is where the

@@ -1,4 +1,4 @@
-"""The quarantine of a table: an ordinary append table that takes its bad rows, each with the reasons.
+"""Write bad rows, each with its reasons, to the quarantine table.
 
 It is `<db>.<table>__quarantine`, made when the first bad row comes. `raw` is the row as it was read: the line where it
 is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was

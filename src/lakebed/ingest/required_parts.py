@@ -1,4 +1,4 @@
-"""Required columns and members are written as required: Spark would write them as optional, being expressions.
+"""Write required columns and members as required: Spark would make them optional, being expressions.
 
 pypaimon cannot read a struct whose members are optional in the file and NOT NULL in the schema. Items of lists and
 values of maps make no difference to readers, and are touched only where structs inside of them have to be.

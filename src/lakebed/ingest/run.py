@@ -1,4 +1,4 @@
-"""One run of ingest: write, count, compare, commit; or leave no trace."""
+"""Run an ingest: write, count, compare, commit; leave no trace on failure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the rows of a run become visible: what is looked at before, and what is taken back where it does not work out."""
+"""Commit an ingest run; undo staging on failure."""
 
 from __future__ import annotations
 

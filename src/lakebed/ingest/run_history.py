@@ -1,4 +1,4 @@
-"""Runs of ingest, as the snapshots of a table remember them: who they were, what they read, what came of it.
+"""Record runs of ingest in the properties of snapshots, and read them back.
 
 A run commits to the quarantine first and then to the table, both as user `lakebed-<run id>` and with the same
 properties. The quarantine's snapshot also says how many good rows there were: where there were some and the table has

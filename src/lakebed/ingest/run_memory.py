@@ -1,4 +1,4 @@
-"""What a table remembers of the runs that were ingested into it: its snapshots, and a file that saves reading them all.
+"""Find earlier runs of a table from its snapshots, cached in a file beside them.
 
 The truth is in the properties of the snapshots. Since every run has to know of all earlier ones, `.lakebed-runs` beside
 them holds what the snapshots up to one of them say. It is no more than that: it counts only as long as the snapshot

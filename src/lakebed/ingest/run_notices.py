@@ -1,4 +1,4 @@
-"""What a run has to say beside its counts: files read otherwise than before, rows that are there twice, none good."""
+"""Warn of files read otherwise than before, rows ingested twice, and runs without a good row."""
 
 from __future__ import annotations
 

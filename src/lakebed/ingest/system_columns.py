@@ -1,4 +1,4 @@
-"""The system columns of Open Data Fabric on ingest: which columns they are, and what a row gets in them.
+"""Fill the system columns of Open Data Fabric on ingest: `offset`, `op`, `system_time`, `event_time`.
 
 `offset` is the number of the record in the whole table, put in when it is known (see `numbering`). `op` is 0, an
 append, where the source has no column of its name; `system_time` is the time of the run; `event_time` is that time

@@ -1,4 +1,4 @@
-"""How timestamps are written to Parquet, so that every reader of the table format finds what it expects (section 6.6).
+"""Choose how timestamps are written to Parquet, as every reader of the table format expects (section 6.6).
 
 Spark has microseconds only, and one output type for all `timestamp` columns of a write. TIMESTAMP(0..3) of both kinds
 has to be INT64 milliseconds and is written as `timestamp` under TIMESTAMP_MILLIS. TIMESTAMP(4..6) is INT64

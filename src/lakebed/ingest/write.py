@@ -1,4 +1,4 @@
-"""Writing rows as data files of a table: into a staging directory first, then to their places.
+"""Write rows as data files of a table: into staging first, then to their places.
 
 One Spark job writes everything below `<table>/.staging-<uuid>/`. Rows of a partitioned table are spread by a digest of
 their partition values, so that neither a time zone nor the difference between NULL and an empty text matters; the

@@ -1,4 +1,4 @@
-"""The Spark types that columns are written as, with the field ids that Spark puts into Parquet files."""
+"""Choose the Spark types that columns are written as, with field ids for Parquet."""
 
 from __future__ import annotations
 

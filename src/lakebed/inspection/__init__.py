@@ -1,4 +1,4 @@
-"""System tables: what the metadata of a table says, as rows. No engine takes part."""
+"""Read system tables and the history of a table from metadata, as rows. No engine takes part."""
 
 from lakebed.inspection.inspect import DataState, inspect
 from lakebed.inspection.system_table import NAMES, OF_A_STATE, SystemTable, SystemTableRef

@@ -1,4 +1,4 @@
-"""The system tables of one snapshot: its manifests, its live files, and sums over them.
+"""List the manifests, files, partitions and buckets of one snapshot as system tables.
 
 Features that reading would refuse do not matter here: whatever the metadata says is shown.
 """

@@ -1,4 +1,4 @@
-"""The story of a table: its schema versions, what each changed, and the snapshots that were written under them."""
+"""Load the history of a table: schema versions, what each changed, and snapshots."""
 
 from __future__ import annotations
 

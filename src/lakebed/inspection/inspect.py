@@ -1,4 +1,4 @@
-"""The rows of each system table."""
+"""Make the rows of each system table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a system table is: its name, its columns as Paimon has them, its rows."""
+"""Define system tables: name, columns as Paimon has them, rows."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The life of a table: its schema versions, branches and tags, and what is left behind, kept safe and tidy.
+"""Maintain tables: branches, tags, roll back, unused schema versions and orphan files.
 
 Nothing here deletes on doubt: where it cannot be told what refers to a thing, the thing stays and the caller is told.
 """

@@ -1,4 +1,6 @@
-"""Branches: a table's other lives, each with schema versions, snapshots and tags of its own (Paimon, `branch/`).
+"""Create, list, delete and fast-forward branches of a table (Paimon, `branch/`).
+
+A branch has schema versions, snapshots and tags of its own.
 
 `branch/branch-<name>/` holds copies of the schema files and, of a branch made from a tag, of the tag and its snapshot.
 Manifests and data files stay shared with the table. A branch appears and goes in one step: by moving its directory

@@ -1,4 +1,4 @@
-"""Lengths of time: as people write and read them."""
+"""Parse and print lengths of time such as `7d`."""
 
 from __future__ import annotations
 

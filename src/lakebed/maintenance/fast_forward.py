@@ -1,4 +1,4 @@
-"""Fast-forward: the table takes over what a branch has gained since it was made.
+"""Fast-forward a table to its branch: take over what the branch has gained since it was made.
 
 Other implementations delete the table's snapshots, tags and versions from the branch's first snapshot on and copy the
 branch's over them: what the table gained meanwhile is lost. Here that is refused, and so nothing has to be deleted: the

@@ -1,4 +1,4 @@
-"""Find and remove what killed runs leave in a warehouse beside its tables, where no clean-up of a table looks.
+"""Find and remove what killed runs leave in a warehouse beside its tables.
 
 These are lists of files for Spark (`.lakebed-scratch`), tables that a migration was putting together
 (`.lakebed-migration`), and temporary files in the directories of the warehouse and of its databases. Nothing is ever

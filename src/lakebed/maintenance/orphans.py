@@ -1,4 +1,4 @@
-"""Files that nothing refers to: what killed writers, lost races, deleted tags and branches, and roll backs leave.
+"""Find and remove files that no snapshot, tag, changelog or branch of a table refers to.
 
 Looked at are the manifests, index files, statistics and data files of the table, the staging directories of ingests,
 and the temporary files beside metadata. Used is what any snapshot, tag or changelog of any branch names (Paimon, "Crash

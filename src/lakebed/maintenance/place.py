@@ -1,4 +1,4 @@
-"""`Place`: one branch of one table, with everything that looks after it needs."""
+"""Open one branch of one table with all that maintenance needs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a new branch or tag may be called: what all engines can write as one file name and tell from a number."""
+"""Check the name of a new branch or tag."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What refers to the schema versions of a table (Paimon, "Deletion and rollback of schemas").
+"""Find what refers to the schema versions of a table (Paimon, "Deletion and rollback of schemas").
 
 A snapshot, a tag and a long-lived changelog name a version; so do the statistics that they name, the manifests of their
 lists, and each data file in those manifests, be it added or deleted there. Every branch has its own.

@@ -1,4 +1,4 @@
-"""Going back: to an earlier schema version, or to an earlier snapshot or tag (Paimon's `rollbackSchema`, `rollbackTo`).
+"""Roll back to an earlier schema version, snapshot or tag (Paimon's `rollbackSchema`, `rollbackTo`).
 
 Files go newest first, so that the table is readable at every moment and a roll back that was interrupted is finished by
 repeating it. Data files stay; the clean-up of orphan files takes those that nothing refers to any more.

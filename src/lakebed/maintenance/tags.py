@@ -1,4 +1,4 @@
-"""Tags: names for snapshots, which outlive the snapshot's expiry (Paimon, `tag/tag-<name>`).
+"""Create, list and delete tags: names for snapshots, which outlive their expiry (Paimon, `tag/tag-<name>`).
 
 A tag's file is a copy of the snapshot's, with the time it was made and how long to keep it where that was given. It is
 published in one step, and protects the data files and the schema versions that the snapshot needs.

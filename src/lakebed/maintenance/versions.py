@@ -1,4 +1,4 @@
-"""Which schema versions nothing refers to, and their removal (Paimon, "Deletion and rollback of schemas").
+"""Find and remove unused schema versions (Paimon, "Deletion and rollback of schemas").
 
 The newest version always stays: it holds the highest field id. So does the one that `apply` made last, without which
 nobody could tell what others changed after it. A version stays too while it was the newest until a

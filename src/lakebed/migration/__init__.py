@@ -1,4 +1,4 @@
-"""From a warehouse in Mini Paimon's layout to a Paimon warehouse, keeping every version.
+"""Migrate a warehouse in Mini Paimon's layout to a Paimon warehouse, keeping every version.
 
     plan = plan_migration("mini", "warehouse", renames=["shop.users:2:town=city"])
     result = migrate(plan)

@@ -1,4 +1,4 @@
-"""Who is who from version to version of a table whose files hold no field ids. Pure.
+"""Infer which columns are the same from version to version of a Mini Paimon table. Pure.
 
 A column is the one of the same name in the version before, unless a rename is declared or its type could not have
 become this one. Each version is then made from the one before it by the change evaluator, so that ids are given by the

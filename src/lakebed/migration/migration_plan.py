@@ -1,4 +1,4 @@
-"""What a migration would do, as data: for each table its versions, what was inferred, its rows, and what is asked."""
+"""Define the plan of a migration: versions, inferences, rows and questions of each table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table of a Mini Paimon warehouse consists of, read once: versions, record, and the files of its rows."""
+"""Read a Mini Paimon table for its migration: versions, record, and the files of its rows."""
 
 from __future__ import annotations
 

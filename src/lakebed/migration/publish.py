@@ -1,4 +1,4 @@
-"""Make the tables of a migration: each appears in one step, and a run that was interrupted can be repeated.
+"""Carry out a migration: make each table in one step, repeatable after interruptions.
 
 Where a store can move directories, a table is put together in a directory of the run, below a name that no engine
 takes for a database, and then moved to its place. Elsewhere its files are made in an order that never shows a table

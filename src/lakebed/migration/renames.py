@@ -1,4 +1,4 @@
-"""Renames that a user declares, since Mini Paimon's files cannot tell them: `TABLE:VERSION:OLD=NEW`."""
+"""Parse renames that a user declares for a migration: `TABLE:VERSION:OLD=NEW`."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Rows: reading and writing through Spark's own expressions and native scans. Needs the `spark` extra."""
+"""Read tables as DataFrames through Spark's own expressions and scans. Needs the `spark` extra."""

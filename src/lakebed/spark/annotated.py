@@ -1,4 +1,4 @@
-"""The annotations of a schema on the columns of a DataFrame, and on the members of structs inside of them."""
+"""Annotate the columns of a DataFrame, and the members of structs, with a schema's attributes."""
 
 from __future__ import annotations
 

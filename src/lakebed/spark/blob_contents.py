@@ -1,4 +1,4 @@
-"""Contents in place of descriptors: fetched where the rows are, by Spark's workers."""
+"""Fetch the contents of blobs by their descriptors, in Spark's workers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the values of blob files lie, without reading any: the index at the end of each file says it."""
+"""Locate the values of blob files from the index at the end of each file, reading none."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which stored values cannot be read as the type that the wanted schema says: one row each, to be counted or mended.
+"""List stored values that cannot be read as the type of the wanted schema, a row each.
 
 Only files that hold a column under another type are looked at, and in them only such columns.
 """

@@ -1,4 +1,4 @@
-"""Wall clocks and instants: every step between a `timestamp_ntz` and a `timestamp` names its zone.
+"""Convert between wall clocks (`timestamp_ntz`) and instants (`timestamp`), always in a named time zone.
 
 Casts and most functions would take the session's zone instead, and even where it cancels out, wall clocks that it skips
 in spring would be moved.

@@ -1,4 +1,4 @@
-"""Give the days and moments of rows as numbers, for those who fetch them: PySpark fails at years that Python lacks."""
+"""Convert dates and timestamps to numbers before rows are fetched: PySpark fails at years that Python lacks."""
 
 from __future__ import annotations
 

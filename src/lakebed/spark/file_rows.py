@@ -1,4 +1,4 @@
-"""The rows that lie in data files, as columns of one schema: no merging, only what each file holds.
+"""Read the rows of data files as columns of one schema, without merging.
 
 Files are grouped by what has to be done to them (format and `projection.layout`); each group is one scan, and the
 groups are unioned. Everything that reads rows stands on this: plain tables as they are, the merge of primary keys and

@@ -1,4 +1,4 @@
-"""Small reads of many files at once: their footers."""
+"""Read the footers of many files at once."""
 
 from __future__ import annotations
 

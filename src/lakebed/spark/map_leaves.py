@@ -1,4 +1,4 @@
-"""Changing the plain values of a scanned column, at every level of nesting."""
+"""Map a function over the leaf values of a scanned column, at every level of nesting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark's ORC reader makes of days and timestamps, and back to what the files mean.
+"""Mend dates and timestamps that Spark's ORC reader has shifted, and refuse what it misreads.
 
 - ORC keeps a TIMESTAMP as the wall clock that its writer saw. Spark reads it as an instant: the one at which the zone
   of its JVM, not of the session, shows it. So the wall clock is what that zone shows at the instant. A clock that a

@@ -1,4 +1,4 @@
-"""Timestamps that Parquet holds as 64-bit nanoseconds.
+"""Read timestamps that Parquet stores as 64-bit nanoseconds.
 
 TIMESTAMP(7..9) has two forms in Parquet under one schema: INT96, which Spark reads to the microsecond, and 64-bit
 nanoseconds, which it reads as a number only. Which of them a file has stands in its footer alone.

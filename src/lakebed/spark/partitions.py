@@ -1,4 +1,4 @@
-"""Partition values from the manifests as columns: typed constants, chosen by the ordinal that a file carries."""
+"""Add partition values from the manifests as typed constant columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a file's columns to the wanted schema, by field id, at every nesting level.
+"""Project a file's columns to the wanted schema, by field id, at every nesting level.
 
 A data file holds the columns of the schema version that it was written under, by the names of that version. `layout`
 says which of them a query needs; `project` builds the expression that turns them into a wanted column. Both go by field

@@ -1,4 +1,4 @@
-"""Scanned columns of the types whose filters must not reach the files, because rows would be lost there.
+"""Block filter push-down on types where Parquet statistics would lose rows.
 
 Spark compares a filter that it pushes into a Parquet scan with the file's statistics and dictionaries. For some types
 that comparison is not the one that the filter means:

@@ -1,4 +1,4 @@
-"""See that Spark reaches the files of a table or a source, before a job is started that opens them."""
+"""Check that Spark reaches the files of a table or a source, before a job opens them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading a table as a DataFrame under one schema, whatever schema each file was written under.
+"""Read a table as a DataFrame under one schema, whatever schema each file was written under.
 
 Metadata is read in Python: `lakebed.read.read_plan` says which files of a snapshot are needed and what they are to
 the table. Rows are Spark's: `file_rows` reads files; what a kind of table does beyond that is built upon it. Filters

@@ -1,4 +1,4 @@
-"""What changed between two states of a table: what commits added, what changelogs say, or the difference of rows."""
+"""Read what changed between two snapshots: added rows, changelogs, or the difference of rows."""
 
 from __future__ import annotations
 

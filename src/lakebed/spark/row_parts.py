@@ -1,4 +1,4 @@
-"""Rows of a table with data evolution, put together from the files that hold parts of them."""
+"""Join the parts of rows that lie in several files (data evolution), as DataFrames."""
 
 from __future__ import annotations
 

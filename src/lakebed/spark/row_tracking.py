@@ -1,4 +1,4 @@
-"""Row ids and sequence numbers of rows, in tables with row tracking (Paimon documentation, "Row Tracking").
+"""Add row ids and sequence numbers of rows (Paimon documentation, "Row Tracking").
 
 A file that was written anew, as by compaction, holds them as columns. In any other file a row's id is that of the
 file's first row plus the row's place, and its sequence number is that of the file's commit.

@@ -1,4 +1,4 @@
-"""One scan over an explicit list of files of one format, without listing anything.
+"""Scan an explicit list of files of one format, listing nothing; apply deletion vectors.
 
 The list goes to Spark as the log of a streaming file sink in a scratch directory: Spark then takes paths and sizes from
 it and touches no file before the query runs. Each entry's modification time is ours to choose, so it carries a number

@@ -1,4 +1,4 @@
-"""Spark sessions for short runs: a local one that starts quickly and opens nothing to the network, or a server's.
+"""Start, check and stop Spark sessions for short runs: local ones, or a server's.
 
 Only the command line and the demo use these; the library takes whatever session it is given and changes no setting.
 """

@@ -1,4 +1,4 @@
-"""Failures of Spark as errors of ours.
+"""Translate failures of Spark into Lakebed's errors.
 
 Ours stand alone: Spark's page of traces is not shown under them, and stays reachable as their `__context__`.
 """

@@ -1,4 +1,4 @@
-"""How columns and files are named to Spark."""
+"""Quote names of columns and files for Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Temporary views of tables, so that SQL reaches them by name."""
+"""Make temporary views of tables, so that SQL reaches them by name."""
 
 from __future__ import annotations
 

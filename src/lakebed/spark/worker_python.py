@@ -1,4 +1,4 @@
-"""See that the Python of Spark's workers can run Lakebed, before a job is started that needs it."""
+"""Check that the Python of Spark's workers can run Lakebed, before a job needs it."""
 
 from __future__ import annotations
 

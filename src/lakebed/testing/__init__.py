@@ -1,4 +1,4 @@
-"""Hypothesis strategies for schemas and manifests, and stores that fail on command, for tests of what uses Lakebed.
+"""Generate schemas and manifests with Hypothesis, and provide stores that fail on command, for users' tests.
 
 Needs the package `hypothesis`, which Lakebed itself does not depend on.
 """

@@ -1,4 +1,4 @@
-"""Strategies for Arrow types, fields and schemas. Importing this module needs PyArrow."""
+"""Generate Arrow types, fields and schemas. Importing this module needs PyArrow."""
 
 from __future__ import annotations
 

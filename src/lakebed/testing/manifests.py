@@ -1,4 +1,4 @@
-"""Strategies for declared tables: `kind: Table`, and the envelopes of Open Data Fabric."""
+"""Generate declared tables: `kind: Table`, and the envelopes of Open Data Fabric."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Stores in memory that fail, crash and race on command: the laboratory for everything that touches a `Store`."""
+"""Simulate stores in memory that fail, crash and race on command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hypothesis strategies for Paimon types and table schemas, and for logical schemas that a Paimon table can store."""
+"""Generate Paimon types, table schemas, and logical schemas that a Paimon table can store."""
 
 from __future__ import annotations
 

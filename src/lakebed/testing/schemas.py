@@ -1,4 +1,4 @@
-"""Strategies for logical types, attributes, fields and schemas.
+"""Generate logical types, attributes, fields and schemas.
 
 What they give is valid in a manifest. `logical_types`, `fields` and `schemas` cover everything that can be declared;
 the `paimon_` strategies only what a Paimon table can hold.

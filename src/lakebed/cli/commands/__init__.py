@@ -1,1 +1,1 @@
-"""One file per command; each holds a click `command` of the file's name."""
+"""Hold one file per command, each with a click `command` of the file's name."""

@@ -1,4 +1,4 @@
-"""`lakebed apply FILE... | PLAN.json`"""
+"""`lakebed apply FILE... | PLAN.json`: apply manifests, or a saved plan exactly as it was reviewed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed branch create|list|delete|fast-forward`"""
+"""`lakebed branch create|list|delete|fast-forward`: make, list, delete and fast-forward branches of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--yes` of commands that change or take away what is there: one rule for all of them."""
+"""Ask before commands change or delete what exists, unless `--yes` is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed convert IN --to FORM`"""
+"""`lakebed convert IN --to FORM`: convert a schema to another form and report what is lost."""
 
 from __future__ import annotations
 

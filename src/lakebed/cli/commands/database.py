@@ -1,4 +1,4 @@
-"""`lakebed database create|drop|list`"""
+"""`lakebed database create|drop|list`: make, drop and list databases."""
 
 from __future__ import annotations
 

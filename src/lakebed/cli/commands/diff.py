@@ -1,4 +1,4 @@
-"""`lakebed diff A B`"""
+"""`lakebed diff A B`: compare two schemas: manifests, tables, versions or schema files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed drop TABLE`"""
+"""`lakebed drop TABLE`: drop a table and its quarantine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed event export|verify|inspect`"""
+"""`lakebed event export|verify|inspect`: export, verify and inspect Open Data Fabric metadata blocks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed explain CODE`"""
+"""`lakebed explain CODE`: explain a code: why, an example, the remedy."""
 
 from __future__ import annotations
 

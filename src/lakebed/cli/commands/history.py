@@ -1,4 +1,4 @@
-"""`lakebed history TABLE`"""
+"""`lakebed history TABLE`: show the schema versions and snapshots of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed infer TABLE`"""
+"""`lakebed infer TABLE`: print a manifest that declares a table as it is."""
 
 from __future__ import annotations
 

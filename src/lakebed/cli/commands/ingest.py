@@ -1,4 +1,4 @@
-"""`lakebed ingest TABLE SOURCE...`"""
+"""`lakebed ingest TABLE SOURCE...`: ingest files into a table; bad rows go to quarantine."""
 
 from __future__ import annotations
 

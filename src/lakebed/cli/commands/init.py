@@ -1,4 +1,4 @@
-"""`lakebed init [DIR]`"""
+"""`lakebed init [DIR]`: make a warehouse and a `lakebed.toml`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of manifests, as commands take them: paths, and `-` for standard input."""
+"""Read the manifest files that commands take: paths, and `-` for standard input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed migrate SOURCE TARGET`"""
+"""`lakebed migrate SOURCE TARGET`: migrate a Mini Paimon warehouse to a Paimon warehouse."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed orphans [TABLE]`"""
+"""`lakebed orphans [TABLE]`: show or remove files that nothing refers to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed plan FILE...`"""
+"""`lakebed plan FILE...`: show what applying manifests would change, with verdicts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed read TABLE`"""
+"""`lakebed read TABLE`: print, count or explain the rows of a table, or its system tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed rename OLD NEW`"""
+"""`lakebed rename OLD NEW`: rename a table and its quarantine."""
 
 from __future__ import annotations
 

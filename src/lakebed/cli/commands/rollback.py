@@ -1,4 +1,4 @@
-"""`lakebed rollback TABLE --to SCHEMA|snap:ID|tag:NAME`"""
+"""`lakebed rollback TABLE --to SCHEMA|snap:ID|tag:NAME`: roll a table back to an earlier state."""
 
 from __future__ import annotations
 

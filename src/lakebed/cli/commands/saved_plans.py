@@ -1,4 +1,4 @@
-"""Plan files, as `lakebed plan --out` saves them and commands take them beside manifests and tables."""
+"""Load and save plan files, as `lakebed plan --out` writes them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed schema`"""
+"""`lakebed schema`: print the JSON Schema of manifests for editors."""
 
 from __future__ import annotations
 

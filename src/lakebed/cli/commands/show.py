@@ -1,4 +1,4 @@
-"""`lakebed show TABLE[@VERSION] | PLAN.json`"""
+"""`lakebed show TABLE[@VERSION] | PLAN.json`: show the schema of a table, or a saved plan."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of commands that need rows, the Spark session that they get, and what Spark says when it fails."""
+"""Start the Spark session of commands that need rows, by their options; show its failures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed tables`"""
+"""`lakebed tables`: list the tables of the warehouse."""
 
 from __future__ import annotations
 

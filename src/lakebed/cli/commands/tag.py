@@ -1,4 +1,4 @@
-"""`lakebed tag create|list|delete`"""
+"""`lakebed tag create|list|delete`: make, list and delete tags of a table."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`lakebed versions TABLE`"""
+"""`lakebed versions TABLE`: show what keeps each schema version; remove unused ones."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is asked of one declared column, member, item, key or value: its value, whether it is bad, and why.
+"""Build Spark expressions that convert and check one column: value, is-bad, problems.
 
 Three shapes: flat values, structs, and lists and maps, whose parts have checkers of their own. `x` below is what the
 source has, `v` the value made of it (perhaps as a column that holds it already). Conditions may be NULL, which counts

@@ -1,4 +1,4 @@
-"""Checks of rows against the declared schema, as Spark expressions built from that schema.
+"""Build the checks of all columns from the declared schema, matching source columns to them.
 
 For each declared column there is a value of the type that is written, a condition that says whether it is bad, and an
 array of its problems: path, code, what was expected, what was found. They reach into structs (`a.b`), list items

@@ -1,4 +1,4 @@
-"""How declared types are named in the problems of rows."""
+"""Name declared types in the problems of rows."""
 
 from __future__ import annotations
 

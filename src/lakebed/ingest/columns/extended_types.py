@@ -1,4 +1,4 @@
-"""Checks of texts that mean more: columns that `opendatafabric.org/type` calls a Did, a Multihash or a link by one.
+"""Check text columns whose `opendatafabric.org/type` is a Did, a Multihash or a link by one.
 
 A DID is what W3C's "Decentralized Identifiers" (3.1) says. A multihash is the multibase text of a hash function, a
 length and as many bytes: in base 16 (`f`), whose length is checked, or in base 58 (`z`), whose characters are.

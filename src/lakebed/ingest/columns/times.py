@@ -1,4 +1,4 @@
-"""From a source's values to dates, times of day and timestamps.
+"""Convert a source's values to dates, times of day and timestamps.
 
 Text is ISO 8601 with a blank or a `T` before the time, unless the source's options give a pattern. A timestamp with an
 offset or a zone is an instant; without one it is a wall clock, which the lake's time zone turns into an instant where

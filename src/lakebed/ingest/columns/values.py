@@ -1,4 +1,4 @@
-"""From a source's values to declared types: numbers, truth values, text and bytes.
+"""Convert a source's values to declared types: numbers, truth values, text and bytes.
 
 Nothing is guessed and nothing is lost on the way: a value that the declared type cannot hold exactly is a fault, with a
 code. Exceptions are binary floating point columns, which take the nearest number. Blanks around numbers, dates and

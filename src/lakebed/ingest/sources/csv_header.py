@@ -1,4 +1,4 @@
-"""The header of a CSV file: the names of its columns, read before any row is."""
+"""Read the header of a CSV file: the names of its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the table says that its sources are read (`read` of the manifest), and what the caller says instead."""
+"""Combine the table's declared `read` options with the caller's."""
 
 from __future__ import annotations
 

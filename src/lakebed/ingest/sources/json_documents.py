@@ -1,4 +1,4 @@
-"""JSON documents, one a file: where their records begin and end.
+"""Split JSON documents, one a file, into their records.
 
 A document is read whole, by the driver: nobody can say where its records are without having read all before them. Its
 records are handed on as they are written, so that they are checked as JSON lines are.

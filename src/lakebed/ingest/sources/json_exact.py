@@ -1,4 +1,4 @@
-"""Give values of JSON texts as they are written, where Spark's VARIANT does not keep them.
+"""Keep values of JSON texts as they are written, where Spark's VARIANT does not.
 
 A VARIANT keeps numbers as whole numbers, decimals or doubles and objects with sorted keys, so that `1.10`, `1e400` and
 `{"b": 1, "a": 2}` come out as other characters. Where that could matter to the declared type, the JSON text is written

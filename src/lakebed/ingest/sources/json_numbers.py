@@ -1,4 +1,4 @@
-"""Find the types that hold all numbers which JSON lines have at a place, without losing a digit of them.
+"""Find the types that hold all numbers of JSON lines without losing a digit.
 
 Whole numbers of 64 bits are known by their shape. Of the others it is asked, in this order: whole numbers of up to 38
 digits become Decimal(38, 0), unless one below 64 bits is written with a point or an exponent; numbers that come back

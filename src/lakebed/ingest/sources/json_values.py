@@ -1,4 +1,4 @@
-"""JSON as VARIANT: reading a line, looking into it, and which keys the lines had.
+"""Read JSON lines as VARIANT, extract values from them, and find undeclared keys.
 
 A line is read inside of an array with a mark behind it, so that text after the value is noticed: Spark's parsers stop
 at the end of the first value without a word.

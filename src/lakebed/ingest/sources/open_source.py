@@ -1,4 +1,4 @@
-"""What is ingested, opened for reading: paths or a DataFrame, as parts that each have columns of one kind.
+"""Open paths or a DataFrame for reading, as parts that each have columns of one kind.
 
 CSV is read with every column as text, JSON lines as VARIANT, Parquet with the types of each file: what a value becomes
 is decided by the checks, never by a reader. Files are grouped by their columns, so that one file with its columns in

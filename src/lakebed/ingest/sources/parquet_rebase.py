@@ -1,4 +1,4 @@
-"""Find the timestamps of a Parquet file at which Spark would fail as a whole, while it rebases old days.
+"""Find timestamps of Parquet files at which Spark's rebase of old days would fail.
 
 Files of Spark before 3.0, those that say so, and all files where an option says so, have days of the Julian calendar
 before 1582, which Spark's reader moves to the Gregorian one. It fails the query, without a column's name, at a moment

@@ -1,4 +1,4 @@
-"""The columns of a Parquet file that is ingested: what Spark's reader is asked for, from the file's footer.
+"""Read the columns of a Parquet source from its footer, and choose the types Spark reads them as.
 
 Spark's own inference looks at one file, cannot read TIME and nanoseconds, and calls them by types that they are not.
 """

@@ -1,4 +1,4 @@
-"""The files of a source: which there are, of which format, and who they are (path, size and content)."""
+"""Identify the files of a source by path, size and content, and tell their format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Folders named `key=value` in the path of a file, as Hive and Spark write them: columns of the source.
+"""Read folders named `key=value` in the path of a file, as Hive and Spark write them, as columns.
 
 The value is text, which becomes the column's type as any other text of the source; nobody guesses a type for it.
 """

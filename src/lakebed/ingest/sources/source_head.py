@@ -1,4 +1,4 @@
-"""The beginning of a source file, decompressed where its name says that it is compressed."""
+"""Open the beginning of a source file, decompressed where its name says so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source probably is where it is read as something else: only what its first bytes prove."""
+"""Guess from its first bytes what a source is that is read as something else."""
 
 from __future__ import annotations
 

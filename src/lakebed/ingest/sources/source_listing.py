@@ -1,4 +1,4 @@
-"""Which files a source names: paths, directories and patterns, less what is left out, which is told.
+"""List the files that paths, directories and patterns name, and those left out.
 
 A directory stands for the files in it and below it. Files and folders whose names start with `_` or `.` are hidden to
 Spark and left out; `include` and `exclude` choose among the others.

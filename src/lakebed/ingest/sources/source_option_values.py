@@ -1,4 +1,4 @@
-"""What the options of a source's reader may be: what Spark would fail on late, or without saying which option it is."""
+"""Check the values of a source reader's options on which Spark would fail late or unclearly."""
 
 from __future__ import annotations
 

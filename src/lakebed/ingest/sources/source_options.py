@@ -1,4 +1,4 @@
-"""Options of a source's reader: which there are, and which would defeat the checks."""
+"""Check which reader options a source may have, refusing those that would defeat the checks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a source is opened as: parts, each with rows of one kind and columns that are expressions over a frame."""
+"""Define the parts of an opened source: rows of one kind, with columns as Spark expressions."""
 
 from __future__ import annotations
 

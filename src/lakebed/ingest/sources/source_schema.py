@@ -1,6 +1,4 @@
-"""What a read schema says: a value of the source first has to be of the type that it declares there, and then becomes
-what the table has.
-"""
+"""Check values against the read schema of a source before they become the table's types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the parts of a source are, before they are turned into the declared types: a closed union.
+"""Define the types of source values before they are converted, as a closed union.
 
 Text files say nothing about types (`Text`), JSON values are read as VARIANT (`Json`), Parquet files and DataFrames have
 types of their own (`Plain` and the nested ones). Two of Parquet's are kept apart because Spark reads them as plain

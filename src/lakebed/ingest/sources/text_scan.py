@@ -1,4 +1,4 @@
-"""What the bytes of a text file say before Spark sees them: whether they are text, and whether there are quotes.
+"""Scan the bytes of a text file for undecodable text and for quotes, before Spark reads it.
 
 Spark puts U+FFFD for what it cannot decode, and nobody can tell it from one that was in the file. The bytes are looked
 at while they are read for the file's digest anyway; of a gzip file only the first ones, where Spark can do the rest.

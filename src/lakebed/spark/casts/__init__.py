@@ -1,4 +1,4 @@
-"""The values of a changed column type (Paimon schema spec, "Casts"), as native Spark expressions.
+"""Cast columns whose type has changed (Paimon schema spec, "Casts"), as native Spark expressions.
 
 `cast_column` turns a stored column into the type that the wanted schema says. The values are the table format's
 wherever Spark's own cast gives something else, whatever the session's time zone and ANSI setting are. Widening casts

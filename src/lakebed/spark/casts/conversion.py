@@ -1,4 +1,4 @@
-"""What a conversion gives: the value, and how a value that cannot be converted shows itself.
+"""Represent the result of a cast: its value, and where it is impossible.
 
 NULL is a legal result of some conversions (a decimal that does not fit), so "NULL" and "cannot be converted" are kept
 apart until `settle` applies the caller's policy.

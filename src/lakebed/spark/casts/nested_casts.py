@@ -1,4 +1,7 @@
-"""ROW, ARRAY and MAP to text: `{v1, v2}`, `[e1, e2]`, `{k1 -> v1}`; NULL is `null`, nothing is quoted or cut."""
+"""Cast ROW, ARRAY and MAP to text: `{v1, v2}`, `[e1, e2]`, `{k1 -> v1}`.
+
+NULL is `null`, nothing is quoted or cut.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers and booleans: BOOLEAN, integers, DECIMAL, FLOAT and DOUBLE among each other and to text.
+"""Cast numbers and booleans: among each other and to text.
 
 Integers keep their low bits when they are narrowed; floating point numbers saturate first. A decimal that does not fit
 is NULL. The results do not depend on the session's ANSI setting: nothing here is cast out of range.

@@ -1,4 +1,4 @@
-"""Text and bytes: the length rule, and text to BOOLEAN, numbers and bytes by the table format's grammar.
+"""Cast text and bytes: cut to lengths, and parse text as BOOLEAN, numbers and bytes.
 
 Nothing is trimmed but around floating point numbers; a text outside the grammar cannot be converted. Dates, times and
 timestamps are read in `lakebed.spark.casts.time_casts`.

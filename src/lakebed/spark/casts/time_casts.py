@@ -1,4 +1,4 @@
-"""DATE, TIME and the two timestamps: text to them, them to text, among each other, and seconds since the epoch.
+"""Cast DATE, TIME and both timestamps: from and to text, among each other, epoch seconds.
 
 A wall clock is a `timestamp_ntz`, an instant a `timestamp`; every step between the two names its zone, so that the
 session's zone has no influence. Spark keeps microseconds: what is finer is cut. Below, `micros` are microseconds since

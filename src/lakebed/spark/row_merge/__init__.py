@@ -1,1 +1,1 @@
-"""Merge engines that fold the stored rows of a key into one, as expressions of Spark."""
+"""Merge the stored rows of a key into one, as expressions of Spark."""

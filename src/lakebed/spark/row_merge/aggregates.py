@@ -1,4 +1,4 @@
-"""The aggregate functions of the table format: how a column's value takes in another, and gives it back.
+"""Build the aggregate functions of the table format: how a column adds a value, and retracts it.
 
 Each gives the new value from the one so far and the one of the next row, both of the column's type, NULL included.
 """

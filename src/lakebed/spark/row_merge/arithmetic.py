@@ -1,4 +1,4 @@
-"""Sums and products as the table format makes them: in the column's own type, refused where they do not fit it.
+"""Add, subtract, multiply and divide in the column's own type, refusing overflow.
 
 Nothing here depends on whether the session is in ANSI mode. Decimals that do not fit become NULL, as the format says.
 """

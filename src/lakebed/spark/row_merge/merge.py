@@ -1,4 +1,4 @@
-"""Rows of a primary-key table whose files overlap: one row a key, as the table's merge engine says.
+"""Merge rows of a primary-key table whose files overlap, by the table's merge engine.
 
 Only the sections of a `MergePlan` come here. Rows of one key are ordered by the table's sequence fields, then by the
 sequence number that the writer gave them; between equal numbers the newer file wins.

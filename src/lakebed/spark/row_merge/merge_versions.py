@@ -1,4 +1,4 @@
-"""Folding the stored rows of a key, oldest first, into the table's row: partial update and aggregation.
+"""Fold the stored rows of a key, oldest first, into one: partial update and aggregation.
 
 The rows of a key are few; they are collected, sorted and folded by one expression that is made from the table's rules.
 A key with a single stored row is that row, whatever its merge engine: the format merges where there are two.

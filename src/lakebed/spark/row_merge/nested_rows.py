@@ -1,4 +1,4 @@
-"""Aggregate functions over arrays and maps: lists that are collected, tables that are nested in a row.
+"""Aggregate arrays and maps: collect lists, merge maps, update nested tables.
 
 Where the format leaves the order of elements to a hash table, they stand in the order of their first appearance.
 """
