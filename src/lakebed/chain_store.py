@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog import SchemaManager, TableName
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, CorruptMetadataError, NotFoundError
 from lakebed.events import (
     Chain,
@@ -79,15 +78,13 @@ def export_history(
         identity = DatasetId.derived(str(name), str(first.time_millis), first.logical.fingerprint)
     chain = export_chain(versions, identity, dataset_kind=dataset_kind, keep_encodings=keep_encodings)
     if present is not None and present.head not in [block.hash for block in chain.blocks]:
-        raise ConflictError(
-            Diagnostic(
-                "LB2529",
-                f"the chain in {root} is not the beginning of the history of {name}",
-                path=f"{root}/{HEAD}",
-                expected=str(chain.head),
-                found=str(present.head),
-                remedy="export to an empty directory, or with the options of the first export",
-            )
+        raise ConflictError.of(
+            "LB2529",
+            f"the chain in {root} is not the beginning of the history of {name}",
+            path=f"{root}/{HEAD}",
+            expected=str(chain.head),
+            found=str(present.head),
+            remedy="export to an empty directory, or with the options of the first export",
         )
     return ExportedChain(chain, identity, _write(store, root, chain))
 
@@ -98,7 +95,7 @@ def read_chain(store: Store, root: str, *, rules: ReaderRules = CURRENT_RULES) -
     head = store.read(f"{root}/{HEAD}") if store.exists(f"{root}/{HEAD}") else None
     if head is None and not names:
         remedy = "give the directory that holds `blocks` and `refs`"
-        raise NotFoundError(Diagnostic("LB2520", f"{root} holds no chain of blocks", path=root, remedy=remedy))
+        raise NotFoundError.of("LB2520", f"{root} holds no chain of blocks", path=root, remedy=remedy)
     files = {name: store.read_range(f"{root}/{BLOCKS}/{name}", 0, MAX_BYTES + 1) for name in names}
     return verify_chain(files, head, rules=rules)
 
@@ -118,7 +115,7 @@ def _write(store: Store, root: str, chain: Chain) -> int:
             new += 1
         elif store.read(path) != block.data:
             message = f"{path} has other bytes than its name says"
-            raise CorruptMetadataError(Diagnostic("LB2522", message, path=path, remedy="delete the file"))
+            raise CorruptMetadataError.of("LB2522", message, path=path, remedy="delete the file")
     head = str(chain.head).encode("ascii")
     if new or not store.exists(f"{root}/{HEAD}") or store.read(f"{root}/{HEAD}") != head:
         store.replace(f"{root}/{HEAD}", head)

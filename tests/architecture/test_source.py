@@ -174,3 +174,19 @@ def test_only_the_store_deletes_without_looking_at_links() -> None:
     )
     assert deletes.search("self._store.delete_tree(path)")
     assert hits(deletes, [m for m in MODULES if m.parent.name != "store"]) == []
+
+
+def test_an_error_of_one_problem_is_made_by_of() -> None:
+    """`X.of(CODE, message, ...)`, not `X(Diagnostic(CODE, message, ...))`, so that errors are raised in one way."""
+
+    def lone(tree: ast.AST) -> list[int]:
+        found = []
+        for node in ast.walk(tree):
+            match node:
+                case ast.Call(ast.Name(name), [ast.Call(ast.Name("Diagnostic"))], []) if name.endswith("Error"):
+                    found.append(node.lineno)
+        return found
+
+    assert lone(ast.parse('raise AError(Diagnostic("LB1234", "x", path="y"))')) == [1]
+    assert lone(ast.parse('raise AError.of("LB1234", "x")\nraise AError(*found, Diagnostic("LB1234", "x"))')) == []
+    assert {path.name: lines for path in MODULES if (lines := lone(ast.parse(path.read_text(encoding="utf-8"))))} == {}

@@ -173,7 +173,7 @@ def refuse_newer(schema: TableSchema) -> None:
     if isinstance(found, int) and found > FORMAT:
         remedy = "use a newer Lakebed to change the table"
         message = f"the annotations of the schema are of format {found}, and this version writes format {FORMAT}"
-        raise UnsupportedError(Diagnostic("LB3515", message, found=str(found), remedy=remedy))
+        raise UnsupportedError.of("LB3515", message, found=str(found), remedy=remedy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,13 +102,11 @@ def _attempts(table: str) -> Iterator[int]:
         ConflictError: the last attempt (LB3609) was lost too.
     """
     yield from range(MOST)
-    raise ConflictError(
-        Diagnostic(
-            GAVE_UP,
-            f"{MOST} attempts to make the next version of {table} lost the race against others; nothing was written",
-            path=table,
-            remedy="Look at who changes this table, and repeat the command when it is quiet.",
-        )
+    raise ConflictError.of(
+        GAVE_UP,
+        f"{MOST} attempts to make the next version of {table} lost the race against others; nothing was written",
+        path=table,
+        remedy="Look at who changes this table, and repeat the command when it is quiet.",
     )
 
 

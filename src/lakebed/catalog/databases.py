@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, quote, table_problems
 from lakebed.catalog.paths import Layout, PathFactory
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, ConflictError, NotEmptyError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Entry, Store
 from lakebed.store.inside import Inside
@@ -64,13 +64,11 @@ class Databases:
         if not self.exists(database):
             self._store.make_directory(path)
         elif not ignore_if_exists:
-            raise AlreadyExistsError(
-                Diagnostic(
-                    DATABASE_EXISTS,
-                    f"the database {quote(database)} exists already in {self._paths.warehouse}",
-                    found=database,
-                    remedy="Choose another name, or use the database as it is.",
-                )
+            raise AlreadyExistsError.of(
+                DATABASE_EXISTS,
+                f"the database {quote(database)} exists already in {self._paths.warehouse}",
+                found=database,
+                remedy="Choose another name, or use the database as it is.",
             )
         return path
 
@@ -120,38 +118,32 @@ class Databases:
 
     def missing(self, database: str) -> NotFoundError:
         """The error for a database that is not there."""
-        return NotFoundError(
-            Diagnostic(
-                NO_DATABASE,
-                f"there is no database {quote(database)} in {self._paths.warehouse}",
-                found=database,
-                suggestions=near_names(database, self.names()),
-                remedy="Check the name, or make it with `lakebed database create`; a first table makes it too.",
-            )
+        return NotFoundError.of(
+            NO_DATABASE,
+            f"there is no database {quote(database)} in {self._paths.warehouse}",
+            found=database,
+            suggestions=near_names(database, self.names()),
+            remedy="Check the name, or make it with `lakebed database create`; a first table makes it too.",
         )
 
     def missing_table(self, name: TableName) -> NotFoundError:
         """The error for a table that is not there."""
         if not self.exists(name.database):
             near: tuple[str, ...] = near_names(name.database, self.names())
-            return NotFoundError(
-                Diagnostic(
-                    NO_TABLE,
-                    f"there is no table {name}: {self._paths.warehouse} has no database {quote(name.database)}",
-                    found=str(name),
-                    suggestions=tuple(f"{quote(database)}.{quote(name.table)}" for database in near),
-                    remedy="Check the name, or create the table.",
-                )
-            )
-        near = near_names(name.table, self.tables(name.database))
-        return NotFoundError(
-            Diagnostic(
+            return NotFoundError.of(
                 NO_TABLE,
-                f"there is no table {name} in {self._paths.warehouse}",
+                f"there is no table {name}: {self._paths.warehouse} has no database {quote(name.database)}",
                 found=str(name),
-                suggestions=tuple(str(TableName(name.database, table)) for table in near),
+                suggestions=tuple(f"{quote(database)}.{quote(name.table)}" for database in near),
                 remedy="Check the name, or create the table.",
             )
+        near = near_names(name.table, self.tables(name.database))
+        return NotFoundError.of(
+            NO_TABLE,
+            f"there is no table {name} in {self._paths.warehouse}",
+            found=str(name),
+            suggestions=tuple(str(TableName(name.database, table)) for table in near),
+            remedy="Check the name, or create the table.",
         )
 
     # -- inside ------------------------------------------------------------------------------------------------------
@@ -174,26 +166,22 @@ class Databases:
     def _refuse_content(self, database: str, tables: Sequence[TableName], others: Sequence[str]) -> None:
         if tables:
             what = "1 table" if len(tables) == 1 else f"{len(tables)} tables"
-            raise RefusedError(
-                Diagnostic(
-                    HOLDS_TABLES,
-                    f"the database {quote(database)} holds {what}: {_listed([quote(t.table) for t in tables])}",
-                    found=database,
-                    remedy="Drop the tables first, or drop the database with --cascade.",
-                    python_remedy="drop the tables first, or drop the database with cascade=True",
-                )
+            raise RefusedError.of(
+                HOLDS_TABLES,
+                f"the database {quote(database)} holds {what}: {_listed([quote(t.table) for t in tables])}",
+                found=database,
+                remedy="Drop the tables first, or drop the database with --cascade.",
+                python_remedy="drop the tables first, or drop the database with cascade=True",
             )
         if others:
             path = self._paths.database(database)
-            raise RefusedError(
-                Diagnostic(
-                    HOLDS_OTHER_THINGS,
-                    f"the database {quote(database)} holds no table, but other things in {path}: {_listed(others)}",
-                    path=path,
-                    found=database,
-                    remedy="Move them away, or drop the database with --cascade, which deletes them.",
-                    python_remedy="move them away, or drop the database with cascade=True, which deletes them",
-                )
+            raise RefusedError.of(
+                HOLDS_OTHER_THINGS,
+                f"the database {quote(database)} holds no table, but other things in {path}: {_listed(others)}",
+                path=path,
+                found=database,
+                remedy="Move them away, or drop the database with --cascade, which deletes them.",
+                python_remedy="move them away, or drop the database with cascade=True, which deletes them",
             )
 
     def _clear(self, inside: Inside, database: str, others: Sequence[str]) -> None:
@@ -211,25 +199,21 @@ class Databases:
         try:
             inside.remove_directory(path)
         except NotEmptyError as error:
-            raise ConflictError(
-                Diagnostic(
-                    HOLDS_TABLES,
-                    f"the database {quote(database)} was not dropped: something was put into it meanwhile",
-                    path=path,
-                    remedy="Look at its tables, and drop it again.",
-                )
+            raise ConflictError.of(
+                HOLDS_TABLES,
+                f"the database {quote(database)} was not dropped: something was put into it meanwhile",
+                path=path,
+                remedy="Look at its tables, and drop it again.",
             ) from error
 
 
 def already_there(name: TableName) -> AlreadyExistsError:
     """The error for a table that is to be made and is there."""
-    return AlreadyExistsError(
-        Diagnostic(
-            TABLE_EXISTS,
-            f"the table {name} exists already",
-            found=str(name),
-            remedy="Choose another name, or change the table by a plan.",
-        )
+    return AlreadyExistsError.of(
+        TABLE_EXISTS,
+        f"the table {name} exists already",
+        found=str(name),
+        remedy="Choose another name, or change the table by a plan.",
     )
 
 
@@ -237,7 +221,7 @@ def missing_branch(name: TableName, branch: str) -> NotFoundError:
     """The error for a branch that the table does not have."""
     remedy, in_python = f"`lakebed branch list '{name}'` lists them", f"lake.branches({str(name)!r}).list() has them"
     message = f"the table {name} has no branch {branch!r}"
-    return NotFoundError(Diagnostic(NO_TABLE, message, found=branch, remedy=remedy, python_remedy=in_python))
+    return NotFoundError.of(NO_TABLE, message, found=branch, remedy=remedy, python_remedy=in_python)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, schema_id_of
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError
 from lakebed.store import DirectoryStore, Store
 from lakebed.store.inside import Inside
@@ -41,7 +40,7 @@ def refuse_leftovers(store: Store, table_path: str, name: TableName) -> None:
     else:
         return
     message = f"the table {name} cannot be made in {table_path}: {what}"
-    raise AlreadyExistsError(Diagnostic(LEFTOVERS, message, path=table_path, remedy=remedy))
+    raise AlreadyExistsError.of(LEFTOVERS, message, path=table_path, remedy=remedy)
 
 
 def remove_table(store: Store, table_path: str) -> None:

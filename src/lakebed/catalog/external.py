@@ -84,12 +84,10 @@ def _difference(name: TableName, what: str, has: str, given: str) -> Diagnostic:
 
 
 def _refusal(message: str, found: str) -> RefusedError:
-    return RefusedError(
-        Diagnostic(
-            EXTERNAL_DATA,
-            message,
-            found=found,
-            remedy="Drop it with --purge to give these files up; they are not deleted.",
-            python_remedy="drop it with purge=True to give these files up; they are not deleted",
-        )
+    return RefusedError.of(
+        EXTERNAL_DATA,
+        message,
+        found=found,
+        remedy="Drop it with --purge to give these files up; they are not deleted.",
+        python_remedy="drop it with purge=True to give these files up; they are not deleted",
     )

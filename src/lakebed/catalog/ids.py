@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
@@ -48,7 +47,7 @@ class _Counter:
 
     def next(self) -> int:
         if self.last + 1 >= FIRST_SYSTEM_ID:
-            raise UnsupportedError(Diagnostic("LB3520", f"the table has used up all field ids below {FIRST_SYSTEM_ID}"))
+            raise UnsupportedError.of("LB3520", f"the table has used up all field ids below {FIRST_SYSTEM_ID}")
         self.last += 1
         return self.last
 

@@ -97,7 +97,7 @@ class TableMetadata:
             content = json.loads(data.decode())
         except (ValueError, RecursionError) as error:
             message = f"{source} cannot be read: {error}"
-            raise CorruptMetadataError(Diagnostic(CORRUPT_RECORD, message, path=source)) from error
+            raise CorruptMetadataError.of(CORRUPT_RECORD, message, path=source) from error
         return cls.from_json(content, source=source)
 
     def dumps(self) -> bytes:
@@ -154,7 +154,7 @@ def synthesised(name: TableName, manager: SchemaManager) -> TableMetadata:
     """The record that a table without one would have."""
     known = manager.ids()
     if not known:
-        raise NotFoundError(Diagnostic(NO_RECORD, f"there is no table {name}"))
+        raise NotFoundError.of(NO_RECORD, f"there is no table {name}")
     first, latest = manager.load_schema(known[0]), manager.load_schema(known[-1])
     return described(name, latest, made=first.time_millis)
 
@@ -207,7 +207,7 @@ def _manager(path_factory: PathFactory, name: TableName) -> SchemaManager:
 
 def _no_record(path_factory: PathFactory, name: TableName) -> NotFoundError:
     path = path_factory.metadata(name)
-    return NotFoundError(Diagnostic(NO_RECORD, f"there is no table {name} in {path_factory.warehouse}", path=path))
+    return NotFoundError.of(NO_RECORD, f"there is no table {name} in {path_factory.warehouse}", path=path)
 
 
 class _Reader:

@@ -165,7 +165,7 @@ def _type(form: object) -> DataType:
             return Map(_type(key), _type(value))
         case {"type": str(name)}:
             return _TYPES.get(name.upper(), Unknown(json.dumps(form, ensure_ascii=False)))
-    raise TypeTextError(Diagnostic(NO_SUCH_TYPE, f"{json.dumps(form, ensure_ascii=False)[:60]} is not a type"))
+    raise TypeTextError.of(NO_SUCH_TYPE, f"{json.dumps(form, ensure_ascii=False)[:60]} is not a type")
 
 
 def _left_out(schema: TableSchema) -> list[Diagnostic]:
@@ -235,13 +235,11 @@ def _json_object(data: bytes, source: str) -> Mapping[str, Any]:
         if isinstance(content, dict):
             return content
         reason = "it holds no JSON object"
-    raise CorruptMetadataError(
-        Diagnostic(
-            CORRUPT,
-            f"the schema file {source} cannot be read: {reason}",
-            position=position,
-            remedy="Restore the file from a copy.",
-        )
+    raise CorruptMetadataError.of(
+        CORRUPT,
+        f"the schema file {source} cannot be read: {reason}",
+        position=position,
+        remedy="Restore the file from a copy.",
     )
 
 

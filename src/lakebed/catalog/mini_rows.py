@@ -7,7 +7,6 @@ Paimon's own files, in the table's directory. What Mini Paimon itself has writte
 from __future__ import annotations
 
 from lakebed.catalog.names import TableName
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
 from lakebed.store import Store
 
@@ -35,11 +34,9 @@ def refuse_foreign_rows(store: Store, table_path: str, name: TableName) -> None:
     """Raise `UnsupportedError` for a table that holds rows which Mini Paimon itself wrote."""
     path = foreign_rows(store, table_path)
     if path is not None:
-        raise UnsupportedError(
-            Diagnostic(
-                FOREIGN_ROWS,
-                f"{name} holds rows that Mini Paimon wrote, whose files no specification describes",
-                path=path,
-                remedy="Export them with Mini Paimon; `lakebed migrate --schema-only` takes the schema over.",
-            )
+        raise UnsupportedError.of(
+            FOREIGN_ROWS,
+            f"{name} holds rows that Mini Paimon wrote, whose files no specification describes",
+            path=path,
+            remedy="Export them with Mini Paimon; `lakebed migrate --schema-only` takes the schema over.",
         )

@@ -143,15 +143,13 @@ class TableRef:
                 return cls(name, tag=value)
             if kind == "branch":
                 return cls(name, branch=value)
-        raise UsageError(
-            Diagnostic(
-                BAD_VERSION_TEXT,
-                f"{version!r} names no version of {name}",
-                expected="a schema id, snap:ID, tag:NAME or branch:NAME",
-                found=version,
-                suggestions=tuple(f"{near}:{value}" for near in near_names(kind, _VERSION_KINDS)) if value else (),
-                remedy="Write for example TABLE@3, TABLE@snap:5, TABLE@tag:NAME or TABLE@branch:NAME.",
-            )
+        raise UsageError.of(
+            BAD_VERSION_TEXT,
+            f"{version!r} names no version of {name}",
+            expected="a schema id, snap:ID, tag:NAME or branch:NAME",
+            found=version,
+            suggestions=tuple(f"{near}:{value}" for near in near_names(kind, _VERSION_KINDS)) if value else (),
+            remedy="Write for example TABLE@3, TABLE@snap:5, TABLE@tag:NAME or TABLE@branch:NAME.",
         )
 
 
@@ -168,15 +166,13 @@ def branch_of(database: str, table: str) -> tuple[TableName, str | None]:
         branch = rest.pop(0).removeprefix(_BRANCH)
     if len(rest) == 1 and rest[0].lower() in SYSTEM_TABLES:
         name = TableName(database, base)
-        raise UnsupportedError(
-            Diagnostic(
-                SYSTEM_TABLE_UNREAD,
-                f"{table!r} is a system table, which can only be read",
-                found=table,
-                remedy=f"`lakebed read` prints it; `lakebed history '{name}'` shows versions and snapshots.",
-                python_remedy=f"lake.inspect({str(name)!r}) reads it, lake.history({str(name)!r}) "
-                "has versions and snapshots",
-            )
+        raise UnsupportedError.of(
+            SYSTEM_TABLE_UNREAD,
+            f"{table!r} is a system table, which can only be read",
+            found=table,
+            remedy=f"`lakebed read` prints it; `lakebed history '{name}'` shows versions and snapshots.",
+            python_remedy=f"lake.inspect({str(name)!r}) reads it, lake.history({str(name)!r}) "
+            "has versions and snapshots",
         )
     if rest:
         base = table
@@ -305,14 +301,12 @@ def _part(text: str, start: int, stops: str) -> tuple[str, int]:
 
 
 def _bad_text(text: str, problem: str) -> UsageError:
-    return UsageError(
-        Diagnostic(
-            BAD_TABLE_TEXT,
-            f"{text!r} is not the name of a table: {problem}",
-            expected="db.table, each part in backticks where it holds a dot, a backtick or an @",
-            found=text,
-            remedy="Quote the whole part: `my.db`.`my@table`; a backtick inside is doubled.",
-        )
+    return UsageError.of(
+        BAD_TABLE_TEXT,
+        f"{text!r} is not the name of a table: {problem}",
+        expected="db.table, each part in backticks where it holds a dot, a backtick or an @",
+        found=text,
+        remedy="Quote the whole part: `my.db`.`my@table`; a backtick inside is doubled.",
     )
 
 

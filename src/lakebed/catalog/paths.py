@@ -40,14 +40,12 @@ class Layout(StrEnum):
         try:
             return cls(text)
         except ValueError:
-            raise UsageError(
-                Diagnostic(
-                    BAD_LAYOUT,
-                    f"there is no layout {text!r}",
-                    expected="paimon or mini",
-                    found=text,
-                    suggestions=near_names(text, list(cls)),
-                )
+            raise UsageError.of(
+                BAD_LAYOUT,
+                f"there is no layout {text!r}",
+                expected="paimon or mini",
+                found=text,
+                suggestions=near_names(text, list(cls)),
             ) from None
 
 
@@ -60,7 +58,7 @@ def branch_root(table_path: str, branch: str | None = None) -> str:
     if branch is None or not branch.strip() or branch == MAIN:
         return table_path
     if "/" in branch or "\\" in branch or branch in (".", "..") or any(ord(c) < 32 for c in branch):
-        raise ValidationError(Diagnostic(BAD_BRANCH_NAME, f"{branch!r} cannot be the name of a branch", found=branch))
+        raise ValidationError.of(BAD_BRANCH_NAME, f"{branch!r} cannot be the name of a branch", found=branch)
     return f"{table_path}/branch/branch-{branch}"
 
 

@@ -13,7 +13,7 @@ import json
 from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
 from lakebed.catalog.paths import PathFactory
-from lakebed.diagnostics import Diagnostic, reason_of
+from lakebed.diagnostics import reason_of
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
 from lakebed.store.afterwards import UNDONE, afterwards, with_note
@@ -82,13 +82,11 @@ def refuse_waiting_quarantine(store: Store, paths: PathFactory, name: TableName)
     """
     target = None if name.is_quarantine else _destination(store, paths, name)
     if target is not None:
-        raise AlreadyExistsError(
-            Diagnostic(
-                INTERRUPTED,
-                f"the table {name} cannot be made: an earlier one was renamed to {target}, and that was interrupted",
-                path=_marker(paths, name),
-                remedy=f"Finish it first: lakebed rename '{name}' '{target}'.",
-            )
+        raise AlreadyExistsError.of(
+            INTERRUPTED,
+            f"the table {name} cannot be made: an earlier one was renamed to {target}, and that was interrupted",
+            path=_marker(paths, name),
+            remedy=f"Finish it first: lakebed rename '{name}' '{target}'.",
         )
 
 
@@ -102,10 +100,8 @@ def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName
     except NotFoundError:
         return None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise AlreadyExistsError(
-            Diagnostic(
-                INTERRUPTED, f"{_marker(paths, name)} cannot be read: {reason_of(error)}", path=_marker(paths, name)
-            )
+        raise AlreadyExistsError.of(
+            INTERRUPTED, f"{_marker(paths, name)} cannot be read: {reason_of(error)}", path=_marker(paths, name)
         ) from error
 
 
@@ -121,34 +117,28 @@ def _marker(paths: PathFactory, name: TableName) -> str:
 
 def _ensure_free(store: DirectoryStore, path: str, name: TableName) -> None:
     if store.is_directory(path) or store.is_link(path) or store.exists(path):
-        raise AlreadyExistsError(
-            Diagnostic(
-                IN_THE_WAY,
-                f"the table cannot be called {name}: there is something at {path}",
-                path=path,
-                remedy="Choose another name, or look at what is there and move it away.",
-            )
+        raise AlreadyExistsError.of(
+            IN_THE_WAY,
+            f"the table cannot be called {name}: there is something at {path}",
+            path=path,
+            remedy="Choose another name, or look at what is there and move it away.",
         )
 
 
 def _cannot_move(name: TableName) -> RefusedError:
-    return RefusedError(
-        Diagnostic(
-            CANNOT_MOVE,
-            f"{name} cannot be renamed: an object store cannot move a table in one step, and while it is copied a "
-            "reader would find half of it and what a writer adds would be lost",
-            found=str(name),
-            remedy="Make a table of the new name from `lakebed infer`, copy the rows and drop the old one.",
-        )
+    return RefusedError.of(
+        CANNOT_MOVE,
+        f"{name} cannot be renamed: an object store cannot move a table in one step, and while it is copied a "
+        "reader would find half of it and what a writer adds would be lost",
+        found=str(name),
+        remedy="Make a table of the new name from `lakebed infer`, copy the rows and drop the old one.",
     )
 
 
 def _is_a_quarantine(name: TableName) -> RefusedError:
-    return RefusedError(
-        Diagnostic(
-            QUARANTINE_NAME,
-            f"{name} is the name of a quarantine, which is renamed with its table",
-            found=str(name),
-            remedy="Rename the table that it belongs to.",
-        )
+    return RefusedError.of(
+        QUARANTINE_NAME,
+        f"{name} is the name of a quarantine, which is renamed with its table",
+        found=str(name),
+        remedy="Rename the table that it belongs to.",
     )

@@ -31,14 +31,12 @@ def dumps(schema: TableSchema) -> bytes:
     format: what is not understood must not be written over.
     """
     if schema.version > CURRENT_VERSION:
-        raise UnsupportedError(
-            Diagnostic(
-                "LB3507",
-                f"schema files of version {schema.version} cannot be written",
-                expected=f"version {CURRENT_VERSION} or earlier",
-                found=str(schema.version),
-                remedy="use a newer Lakebed",
-            )
+        raise UnsupportedError.of(
+            "LB3507",
+            f"schema files of version {schema.version} cannot be written",
+            expected=f"version {CURRENT_VERSION} or earlier",
+            found=str(schema.version),
+            remedy="use a newer Lakebed",
         )
     refuse_newer(schema)
     return pretty(schema.to_json())
@@ -119,7 +117,7 @@ def _refuse_constant(name: str) -> None:
 def _not_json(source: str, reason: str, position: Position | None = None) -> CorruptMetadataError:
     message = f"the schema file {source} cannot be read: {reason}"
     remedy = "restore the file from a copy or a backup"
-    return CorruptMetadataError(Diagnostic("LB3501", message, position=position, remedy=remedy))
+    return CorruptMetadataError.of("LB3501", message, position=position, remedy=remedy)
 
 
 class _FileReader:

@@ -182,13 +182,11 @@ class SchemaManager:
         if newest >= schema.id:
             return False
         if newest < schema.id - 1:
-            raise ConflictError(
-                Diagnostic(
-                    CONFLICT,
-                    f"version {schema.id} of {self._table} follows on no version {schema.id - 1}: "
-                    "the table was dropped or its versions were removed meanwhile",
-                    remedy="Load the table's present schema and make the change again.",
-                )
+            raise ConflictError.of(
+                CONFLICT,
+                f"version {schema.id} of {self._table} follows on no version {schema.id - 1}: "
+                "the table was dropped or its versions were removed meanwhile",
+                remedy="Load the table's present schema and make the change again.",
             )
         if self._dialect.is_cumulative and known:
             problems = self._dialect.problems(schema, self._replay(newest, known))
@@ -305,32 +303,26 @@ class SchemaManager:
         return f"version {schema_id} of the schema of {self._table}"
 
     def _no_schema(self) -> NotFoundError:
-        return NotFoundError(
-            Diagnostic(NO_SCHEMA, f"{self._table} has no schema: there is no such table", path=self._directory)
-        )
+        return NotFoundError.of(NO_SCHEMA, f"{self._table} has no schema: there is no such table", path=self._directory)
 
     def _no_such_version(self, schema_id: int, known: list[int]) -> NotFoundError:
         if not known:
             return self._no_schema()
-        return NotFoundError(
-            Diagnostic(
-                NO_SUCH_VERSION,
-                f"{self._table} has no schema version {schema_id}",
-                path=self.path(schema_id),
-                expected=f"one of {_ranges(known)}",
-                found=str(schema_id),
-            )
+        return NotFoundError.of(
+            NO_SUCH_VERSION,
+            f"{self._table} has no schema version {schema_id}",
+            path=self.path(schema_id),
+            expected=f"one of {_ranges(known)}",
+            found=str(schema_id),
         )
 
     def _newer(self, schema: TableSchema) -> UnsupportedError:
-        return UnsupportedError(
-            Diagnostic(
-                NEWER_VERSION,
-                f"the schema of {self._table} has format version {schema.version}, which is newer than this Lakebed",
-                expected=f"at most {CURRENT_VERSION}",
-                found=str(schema.version),
-                remedy="Use a newer Lakebed to change this table.",
-            )
+        return UnsupportedError.of(
+            NEWER_VERSION,
+            f"the schema of {self._table} has format version {schema.version}, which is newer than this Lakebed",
+            expected=f"at most {CURRENT_VERSION}",
+            found=str(schema.version),
+            remedy="Use a newer Lakebed to change this table.",
         )
 
 

@@ -187,9 +187,7 @@ class TableManager:
         """Make a table of a complete first version. Raises as `create_table`."""
         if schema.id != 0 or schema.version > CURRENT_VERSION:
             message = f"a table starts with schema 0 of format version {CURRENT_VERSION}"
-            raise ValidationError(
-                Diagnostic(NOT_FIRST, message, found=f"schema {schema.id} of format version {schema.version}")
-            )
+            raise ValidationError.of(NOT_FIRST, message, found=f"schema {schema.id} of format version {schema.version}")
         ensure_valid(schema, branch_exists=lambda branch: branch == MAIN)
         if self.exists(name):
             refuse_obstacle(self.store, self.path_factory.schema(name, 0), f"the first version of {name}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import UsageError
 
 UNKNOWN_TIME_ZONE = "LB3116"
@@ -20,13 +20,11 @@ def check_time_zone(name: str) -> str:
 
     if is_time_zone(name):
         return name
-    raise UsageError(
-        Diagnostic(
-            UNKNOWN_TIME_ZONE,
-            f"{name!r} is no time zone",
-            expected="a name of the tz database (Europe/Paris) or an offset (+02:00)",
-            found=name,
-            suggestions=near_names(name, known_time_zones()),
-            remedy="Correct the name.",
-        )
+    raise UsageError.of(
+        UNKNOWN_TIME_ZONE,
+        f"{name!r} is no time zone",
+        expected="a name of the tz database (Europe/Paris) or an offset (+02:00)",
+        found=name,
+        suggestions=near_names(name, known_time_zones()),
+        remedy="Correct the name.",
     )

@@ -10,7 +10,6 @@ from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.mini import looks_mini
 from lakebed.catalog.names import DATABASE_SUFFIX
 from lakebed.catalog.paths import SCHEMA, Layout, PathFactory, schema_id_of
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import NotFoundError, UsageError
 from lakebed.store import DirectoryStore, Entry, Store, open_store
 
@@ -67,13 +66,11 @@ def detect_layout(store: Store, root: str) -> Layout:
     paimon = [entry.name for entry in entries if entry.is_directory and entry.name.endswith(DATABASE_SUFFIX)]
     mini = _mini_database(store, root, entries)
     if paimon and mini is not None:
-        raise UsageError(
-            Diagnostic(
-                TWO_LAYOUTS,
-                f"{root} holds databases of both layouts: {paimon[0]} (paimon) and {mini} (mini)",
-                path=root,
-                remedy="Open it with layout='paimon' or layout='mini', or move one of them elsewhere.",
-            )
+        raise UsageError.of(
+            TWO_LAYOUTS,
+            f"{root} holds databases of both layouts: {paimon[0]} (paimon) and {mini} (mini)",
+            path=root,
+            remedy="Open it with layout='paimon' or layout='mini', or move one of them elsewhere.",
         )
     if paimon:
         return Layout.PAIMON
@@ -87,16 +84,12 @@ def _ensure_directory(store: Store, root: str) -> None:
     if not isinstance(store, DirectoryStore) or store.is_directory(root):
         return
     if store.exists(root):
-        raise UsageError(
-            Diagnostic(IS_A_FILE, f"{root} is a file, not a warehouse", path=root, remedy="Name a directory.")
-        )
-    raise NotFoundError(
-        Diagnostic(
-            NO_SUCH_PLACE,
-            f"there is no warehouse {root}: the directory does not exist",
-            path=root,
-            remedy="Check the path, or make a warehouse there with `lakebed init`.",
-        )
+        raise UsageError.of(IS_A_FILE, f"{root} is a file, not a warehouse", path=root, remedy="Name a directory.")
+    raise NotFoundError.of(
+        NO_SUCH_PLACE,
+        f"there is no warehouse {root}: the directory does not exist",
+        path=root,
+        remedy="Check the path, or make a warehouse there with `lakebed init`.",
     )
 
 
@@ -128,24 +121,20 @@ def _no_warehouse(store: Store, root: str, entries: list[Entry]) -> UsageError:
     if name.endswith(DATABASE_SUFFIX) or any(has_schema(store, f"{root}/{child}") for child in children):
         return _inside(root, "a database", parent)
     shown = ", ".join(entry.name for entry in entries[:3])
-    return UsageError(
-        Diagnostic(
-            NO_WAREHOUSE,
-            f"{root} is no warehouse: it holds {shown}{', ...' if len(entries) > 3 else ''} and no database",
-            path=root,
-            expected="databases (directories named <database>.db), or an empty directory",
-            remedy="Check the path, or make a warehouse in another directory with `lakebed init`.",
-        )
+    return UsageError.of(
+        NO_WAREHOUSE,
+        f"{root} is no warehouse: it holds {shown}{', ...' if len(entries) > 3 else ''} and no database",
+        path=root,
+        expected="databases (directories named <database>.db), or an empty directory",
+        remedy="Check the path, or make a warehouse in another directory with `lakebed init`.",
     )
 
 
 def _inside(root: str, what: str, warehouse: str) -> UsageError:
-    return UsageError(
-        Diagnostic(
-            INSIDE_A_WAREHOUSE,
-            f"{root} looks like {what}, not like a warehouse",
-            path=root,
-            suggestions=(warehouse,) if warehouse else (),
-            remedy="Open the warehouse that holds it.",
-        )
+    return UsageError.of(
+        INSIDE_A_WAREHOUSE,
+        f"{root} looks like {what}, not like a warehouse",
+        path=root,
+        suggestions=(warehouse,) if warehouse else (),
+        remedy="Open the warehouse that holds it.",
     )

@@ -21,7 +21,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
 from lakebed.model import JsonValue, canonical_json
 from lakebed.model.encoding import ARROW_ENCODING, BUFFER_ENCODING, DATE_ENCODING, DECIMAL_ENCODING
@@ -283,13 +282,11 @@ def _spelt(value: object, names: Iterable[str]) -> str:
 
 def _malformed(key: str, value: object, expected: str, path: str) -> ConversionError:
     found = canonical_json(value)[:200]  # type: ignore[arg-type]
-    return ConversionError(
-        Diagnostic(
-            "LB2402",
-            f"the attribute {key} is malformed",
-            path=path or None,
-            expected=expected,
-            found=found,
-            remedy="mend the attribute, or drop it: it says how Arrow lays the values out, not what they are",
-        )
+    return ConversionError.of(
+        "LB2402",
+        f"the attribute {key} is malformed",
+        path=path or None,
+        expected=expected,
+        found=found,
+        remedy="mend the attribute, or drop it: it says how Arrow lays the values out, not what they are",
     )

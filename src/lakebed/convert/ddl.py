@@ -280,7 +280,7 @@ class _Parser:
         return found
 
     def _fail(self, token: Token, message: str, *, code: str = "LB2201", **parts: Any) -> ConversionError:
-        return ConversionError(Diagnostic(code, message, position=position(self._text, token.start), **parts))
+        return ConversionError.of(code, message, position=position(self._text, token.start), **parts)
 
 
 def to_ddl(schema: Schema) -> tuple[str, LossReport]:

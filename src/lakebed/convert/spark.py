@@ -309,7 +309,7 @@ def _attributes(notes: Mapping[str, Any], path: _Path) -> dict[str, Any]:
     except (AttributeError, TypeError, ValueError) as error:
         message = f"the metadata under {METADATA_KEY!r} cannot be read: {reason_of(error)}"
         remedy = f"drop {METADATA_KEY!r} from the column's metadata"
-        raise ConversionError(Diagnostic("LB2111", message, path=path_text(path), remedy=remedy)) from error
+        raise ConversionError.of("LB2111", message, path=path_text(path), remedy=remedy) from error
 
 
 def _check_stored(declared: LogicalType | None, hint: Any, field: spark_types.StructField, path: _Path) -> None:
@@ -323,15 +323,13 @@ def _check_stored(declared: LogicalType | None, hint: Any, field: spark_types.St
     expected = scan_type(without_nullability(bare(stored)))
     if expected != _shape(field.dataType):
         found = field.dataType.simpleString()
-        raise ConversionError(
-            Diagnostic(
-                "LB2111",
-                f"the metadata of the column {field.name!r} says {said}, which is not stored as {found}",
-                path=path_text(path),
-                expected=expected.simpleString(),
-                found=found,
-                remedy=f"drop {METADATA_KEY!r} from the column's metadata, or cast the column back",
-            )
+        raise ConversionError.of(
+            "LB2111",
+            f"the metadata of the column {field.name!r} says {said}, which is not stored as {found}",
+            path=path_text(path),
+            expected=expected.simpleString(),
+            found=found,
+            remedy=f"drop {METADATA_KEY!r} from the column's metadata, or cast the column back",
         )
 
 
@@ -395,14 +393,12 @@ def _atomic(type_: spark_types.DataType, path: _Path) -> LogicalType:
             digits = getattr(type_, "precision", _MAX_MICROS)
             return logical.Time(next(u for u in TimeUnit if u.digits >= digits))
     name = type_.simpleString()
-    raise ConversionError(
-        Diagnostic(
-            "LB2110",
-            f"the Spark type {name} has no logical type",
-            path=path_text(path) or None,
-            found=name,
-            remedy="cast the column to another type first",
-        )
+    raise ConversionError.of(
+        "LB2110",
+        f"the Spark type {name} has no logical type",
+        path=path_text(path) or None,
+        found=name,
+        remedy="cast the column to another type first",
     )
 
 

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from pyspark.sql import types as spark_types
 
 from lakebed.convert.loss import Loss
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
 from lakebed.physical import MAX_LENGTH, DataType, path_text
 from lakebed.physical import paimon_types as physical
@@ -36,15 +35,13 @@ def with_lengths(field: spark_types.StructField, path: _Path) -> spark_types.Dat
     found = reader.type(field.dataType)
     if found is None or not reader.at_end:
         has = field.dataType.simpleString()
-        raise ConversionError(
-            Diagnostic(
-                "LB2111",
-                f"the metadata {LENGTHS_KEY!r} of the column {field.name!r} says {text}, which is not stored as {has}",
-                path=path_text(path),
-                expected=str(text),
-                found=has,
-                remedy=f"drop {LENGTHS_KEY!r} from the column's metadata, or cast the column back",
-            )
+        raise ConversionError.of(
+            "LB2111",
+            f"the metadata {LENGTHS_KEY!r} of the column {field.name!r} says {text}, which is not stored as {has}",
+            path=path_text(path),
+            expected=str(text),
+            found=has,
+            remedy=f"drop {LENGTHS_KEY!r} from the column's metadata, or cast the column back",
         )
     return found
 

@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lakebed.data_source.stream_admission import NO_LIMITS, Limits
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.format.table_options import byte_size
 
@@ -134,14 +134,12 @@ def _flag(texts: Mapping[str, str], name: str) -> bool:
 
 
 def _bad(name: str, text: str, expected: str, suggestions: tuple[str, ...] = ()) -> LakebedError:
-    return UsageError(
-        Diagnostic(
-            "LB5615",
-            f"option {name} is {text!r}",
-            path=name,
-            expected=expected,
-            found=text,
-            remedy=f"give {expected}",
-            suggestions=suggestions,
-        )
+    return UsageError.of(
+        "LB5615",
+        f"option {name} is {text!r}",
+        path=name,
+        expected=expected,
+        found=text,
+        remedy=f"give {expected}",
+        suggestions=suggestions,
     )

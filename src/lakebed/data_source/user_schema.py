@@ -9,7 +9,7 @@ from pyspark.sql import types as spark_types
 from lakebed.arrow.convert_arrays import find
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_type
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.format.row_kinds import ROW_KIND
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row
@@ -64,15 +64,13 @@ def _nullable(type_: spark_types.DataType) -> spark_types.DataType:
 
 def unknown_column(name: str, names: Sequence[str], table: str, path: str = "") -> LakebedError:
     """The error of a column that a table does not have."""
-    return UsageError(
-        Diagnostic(
-            "LB5601",
-            f"{table} has no column {path + name!r}",
-            path=path + name,
-            expected=", ".join(names),
-            remedy=f"the schema that is given chooses among {', '.join(names)}",
-            suggestions=near_names(name, names),
-        )
+    return UsageError.of(
+        "LB5601",
+        f"{table} has no column {path + name!r}",
+        path=path + name,
+        expected=", ".join(names),
+        remedy=f"the schema that is given chooses among {', '.join(names)}",
+        suggestions=near_names(name, names),
     )
 
 

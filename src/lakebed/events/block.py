@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.events import instant
 from lakebed.events.buffer_cursor import Cursor
@@ -84,16 +83,14 @@ def decode_block(data: bytes, *, rules: ReaderRules = CURRENT_RULES) -> Block:
     if envelope["kind"] != BLOCK_CODE:
         is_snapshot = envelope["kind"] == SNAPSHOT_CODE
         what = "a dataset snapshot" if is_snapshot else f"a manifest of kind {envelope['kind']:#x}"
-        raise CorruptMetadataError(
-            Diagnostic("LB2501", f"this is {what}, not a metadata block", expected=f"{BLOCK_CODE:#x}")
-        )
+        raise CorruptMetadataError.of("LB2501", f"this is {what}, not a metadata block", expected=f"{BLOCK_CODE:#x}")
     _check_version(envelope["version"])
     if "content" not in envelope:
-        raise CorruptMetadataError(Diagnostic("LB2503", "the envelope is empty"))
+        raise CorruptMetadataError.of("LB2503", "the envelope is empty")
     decoder = Decoder(Cursor(envelope["content"]))
     content = decoder.root("MetadataBlock")
     if "systemTime" not in content:
-        raise CorruptMetadataError(Diagnostic("LB2503", "the block has no time"))
+        raise CorruptMetadataError.of("LB2503", "the block has no time")
     return Block(
         _event(content.get("event"), tuple(decoder.unknown), rules),
         instant.parse(content["systemTime"]),
@@ -110,7 +107,7 @@ def _event(value: Mapping[str, Any] | None, unknown: tuple[Unknown, ...], rules:
         return event_of(kind, properties, _within_event(unknown), rules)
     newer = next((found for found in unknown if found.path == "event"), None)
     if newer is None:
-        raise CorruptMetadataError(Diagnostic("LB2503", "the block has no event"))
+        raise CorruptMetadataError.of("LB2503", "the block has no event")
     return event_of(newer.what, {}, unknown, rules)
 
 
@@ -124,7 +121,7 @@ def _previous(text: str | None) -> Multihash | None:
     found = Multihash.parse(text)
     if found.code != SHA3_256 or len(found.digest) != 32:
         message = "the hash of the block before is no SHA3-256"
-        raise CorruptMetadataError(Diagnostic("LB2504", message, path="prevBlockHash", found=text[:80]))
+        raise CorruptMetadataError.of("LB2504", message, path="prevBlockHash", found=text[:80])
     return found
 
 
@@ -133,4 +130,4 @@ def _check_version(version: int) -> None:
         return
     message = f"the block is of version {version}; versions 2 and 3 can be read"
     remedy = "use a newer Lakebed" if version > CURRENT_VERSION else "upgrade the dataset with the tool that wrote it"
-    raise UnsupportedError(Diagnostic("LB2502", message, expected="2 or 3", found=str(version), remedy=remedy))
+    raise UnsupportedError.of("LB2502", message, expected="2 or 3", found=str(version), remedy=remedy)

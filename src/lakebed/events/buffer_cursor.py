@@ -10,7 +10,6 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 
 #: Bytes of a whole buffer.
@@ -42,7 +41,7 @@ class Cursor:
     def __init__(self, data: bytes) -> None:
         if len(data) > MAX_BYTES:
             message = f"{len(data)} bytes are more than the {MAX_BYTES} that an event may have"
-            raise CorruptMetadataError(Diagnostic("LB2505", message, found=str(len(data))))
+            raise CorruptMetadataError.of("LB2505", message, found=str(len(data)))
         self._data = data
         self._left = _SHARING * len(data) + _SLACK
         self._tables = 0
@@ -121,7 +120,7 @@ class Cursor:
         """An error about something at a place."""
         message = f"the bytes are damaged: at byte {at} of {len(self._data)} is {what}"
         remedy = "fetch the file again; if its hash is right, whoever wrote it wrote no valid event"
-        return CorruptMetadataError(Diagnostic("LB2500", message, found=what, remedy=remedy))
+        return CorruptMetadataError.of("LB2500", message, found=what, remedy=remedy)
 
     def _number(self, form: struct.Struct, at: int, what: str) -> int:
         if at < 0 or at + form.size > len(self._data):

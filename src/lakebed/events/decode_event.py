@@ -11,7 +11,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, assert_never
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.events import instant
 from lakebed.events.buffer_cursor import MAX_DEPTH, Cursor, TablePlace
@@ -60,7 +59,7 @@ class Decoder:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             message = f"tables are nested more than {MAX_DEPTH} levels deep"
-            raise CorruptMetadataError(Diagnostic("LB2505", message, path=self._where()))
+            raise CorruptMetadataError.of("LB2505", message, path=self._where())
         out: dict[str, Any] = {}
         try:
             for slot in table.slots:
@@ -184,7 +183,7 @@ class Decoder:
                 return data
 
     def _missing(self, what: str) -> CorruptMetadataError:
-        return CorruptMetadataError(Diagnostic("LB2503", f"{what} is missing", path=self._where()))
+        return CorruptMetadataError.of("LB2503", f"{what} is missing", path=self._where())
 
     def _checked(self, read: Any) -> Any:
         """What `read` gives; its error says where."""
@@ -193,8 +192,8 @@ class Decoder:
         except CorruptMetadataError as error:
             problem = error.diagnostics[0]
             message = f"{self._where()}: {problem.message}"
-            raise CorruptMetadataError(
-                Diagnostic(problem.code, message, path=self._where(), expected=problem.expected, found=problem.found)
+            raise CorruptMetadataError.of(
+                problem.code, message, path=self._where(), expected=problem.expected, found=problem.found
             ) from error
 
     @contextmanager

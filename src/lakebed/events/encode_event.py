@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, assert_never
 
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import ConversionError
 from lakebed.events import instant
 from lakebed.events.buffer_cursor import MAX_DEPTH
@@ -182,6 +182,6 @@ def _listed(slot: Slot, value: Any) -> Sequence[Any]:
 
 
 def _cannot(message: str, path: str, suggestions: tuple[str, ...] = ()) -> ConversionError:
-    return ConversionError(
-        Diagnostic("LB2510", f"this cannot be written as an event: {message}", path=path, suggestions=suggestions)
+    return ConversionError.of(
+        "LB2510", f"this cannot be written as an event: {message}", path=path, suggestions=suggestions
     )

@@ -63,7 +63,7 @@ def event_from_json(value: Mapping[str, Any], *, rules: ReaderRules = CURRENT_RU
         try:
             properties["rawArrowSchema"] = base64.b64decode(raw, validate=True)
         except ValueError as error:
-            raise ConversionError(Diagnostic("LB2510", f"`rawArrowSchema` is not base 64: {error}")) from error
+            raise ConversionError.of("LB2510", f"`rawArrowSchema` is not base 64: {error}") from error
     return decode_event(encode(kind, properties), kind, rules=rules)
 
 
@@ -106,7 +106,7 @@ def event_of(kind: str, value: dict[str, Any], unknown: tuple[Unknown, ...], rul
     if stated is None:
         if raw is None:
             remedy = "an event needs `schema`, or the legacy `rawArrowSchema`"
-            raise CorruptMetadataError(Diagnostic("LB2503", "the event holds no schema", remedy=remedy))
+            raise CorruptMetadataError.of("LB2503", "the event holds no schema", remedy=remedy)
         schema = upgraded(raw, keep_naive=rules.absent_zone == NAIVE)
         return Event(kind, value, schema, True, unknown, warnings)
     reader = SchemaReader(rules)
@@ -125,7 +125,7 @@ def _kind_of(event: Event | Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
     known = [name for name, _ in layout().unions["MetadataEvent"]]
     if kind not in known:
         message = f"{kind!r:.60} is not a kind of event that can be written"
-        raise ConversionError(Diagnostic("LB2510", message, suggestions=near_names(kind, known)))
+        raise ConversionError.of("LB2510", message, suggestions=near_names(kind, known))
     return kind, properties
 
 

@@ -137,7 +137,7 @@ class SchemaReader:
 def _needed(value: Mapping[str, Any], name: str, of: str, path: tuple[str, ...]) -> Any:
     found = value.get(name)
     if found is None:
-        raise CorruptMetadataError(Diagnostic("LB2503", f"{of} has no `{name}`", path=".".join(path) or None))
+        raise CorruptMetadataError.of("LB2503", f"{of} has no `{name}`", path=".".join(path) or None)
     return found
 
 

@@ -6,7 +6,6 @@ import re
 import struct
 from datetime import date
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 
 NANOS = 1_000_000_000
@@ -90,4 +89,4 @@ def _year_of(days: int) -> tuple[int, int]:
 
 
 def _faulty(message: str, found: str) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB2504", message, found=found))
+    return CorruptMetadataError.of("LB2504", message, found=found)

@@ -6,7 +6,6 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.model import canonical_json
 
@@ -60,4 +59,4 @@ def _depth(value: Any) -> int:
 
 def _faulty(why: str, text: str) -> CorruptMetadataError:
     shown = text[:60] + ("..." if len(text) > 60 else "")
-    return CorruptMetadataError(Diagnostic("LB2504", f"the attributes are no JSON object: {why}", found=shown))
+    return CorruptMetadataError.of("LB2504", f"the attributes are no JSON object: {why}", found=shown)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 
 SHA3_256 = 0x16
@@ -152,4 +151,4 @@ def _from_base_58(digits: str) -> bytes | None:
 
 
 def _faulty(what: str, found: str, expected: str) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB2504", f"{found!r} is not {what}", expected=expected, found=found))
+    return CorruptMetadataError.of("LB2504", f"{found!r} is not {what}", expected=expected, found=found)

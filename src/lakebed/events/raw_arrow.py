@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.events.buffer_cursor import Cursor
 from lakebed.model import Schema
@@ -31,7 +30,7 @@ def upgraded(data: bytes, *, keep_naive: bool = False) -> Schema:
     except ImportError as error:
         message = "the event holds its schema in Arrow's form only, which needs pyarrow"
         remedy = "install Lakebed with the extra `arrow`"
-        raise UnsupportedError(Diagnostic("LB2509", message, remedy=remedy)) from error
+        raise UnsupportedError.of("LB2509", message, remedy=remedy) from error
     found = arrow_schema(data)
     try:
         schema, _ = from_arrow(found, naive="keep" if keep_naive else "utc", strict=False)
@@ -60,4 +59,4 @@ def arrow_schema(data: bytes) -> Any:
 
 
 def _no_schema(error: Exception) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB2509", f"the legacy schema is no Arrow schema: {error}"))
+    return CorruptMetadataError.of("LB2509", f"the legacy schema is no Arrow schema: {error}")

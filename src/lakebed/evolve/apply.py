@@ -181,12 +181,10 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
     )
     _check_result(table, schema)
     if not manager.publish(schema):
-        raise StalePlanError(
-            Diagnostic(
-                "LB4306",
-                f"version {schema.id} of table {table.name} was made by somebody else at the same time",
-                remedy="make the plan again",
-            )
+        raise StalePlanError.of(
+            "LB4306",
+            f"version {schema.id} of table {table.name} was made by somebody else at the same time",
+            remedy="make the plan again",
         )
     return AppliedTable(table.name, schema.id, created=False, changed=True, changes=_done(table))
 
@@ -215,7 +213,7 @@ def _check_result(table: TablePlan, schema: TableSchema) -> None:
 
 def _altered(table: TablePlan) -> RefusedError:
     message = f"the changes planned for table {table.name} do not lead to the version that was reviewed"
-    return RefusedError(Diagnostic("LB4302", message, remedy="make the plan again"))
+    return RefusedError.of("LB4302", message, remedy="make the plan again")
 
 
 def _progress(done: list[AppliedTable], left: list[str]) -> Diagnostic:

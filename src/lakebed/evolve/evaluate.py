@@ -78,7 +78,7 @@ def refuse_later(base: TableSchema) -> None:
     refuse_unknown_types(base)
     if base.version > CURRENT_VERSION:
         message = f"schema files of version {base.version} are not written"
-        raise UnsupportedError(Diagnostic("LB4022", message, expected=f"at most {CURRENT_VERSION}"))
+        raise UnsupportedError.of("LB4022", message, expected=f"at most {CURRENT_VERSION}")
 
 
 def check(

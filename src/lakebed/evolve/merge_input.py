@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ValidationError
 from lakebed.evolve.nested_paths import Fields, without_ids
 from lakebed.physical.paimon_types import UNASSIGNED
@@ -40,14 +39,12 @@ def incoming_columns(data: AnyColumns) -> Columns:
     elif hasattr(given, "schema") and not callable(given.schema):
         given = given.schema
     if isinstance(given, str | bytes) or not (hasattr(given, "fields") or hasattr(given, "__iter__")):
-        raise ValidationError(
-            Diagnostic(
-                NOT_COLUMNS,
-                f"{type(data).__name__} says no columns",
-                expected="a DataFrame, a StructType, a schema, or a list of columns",
-                found=type(data).__name__,
-                remedy='give a list, such as ["id BIGINT", "note STRING"]',
-            )
+        raise ValidationError.of(
+            NOT_COLUMNS,
+            f"{type(data).__name__} says no columns",
+            expected="a DataFrame, a StructType, a schema, or a list of columns",
+            found=type(data).__name__,
+            remedy='give a list, such as ["id BIGINT", "note STRING"]',
         )
     columns = to_columns(given)
     return replace(columns, fields=_without_ids(columns.fields))

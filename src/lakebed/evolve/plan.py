@@ -287,7 +287,7 @@ def _digest(content: Mapping[str, Any]) -> str:
 
 
 def _refused(code: str, message: str, **parts: Any) -> RefusedError:
-    return RefusedError(Diagnostic(code, message, remedy="make the plan again", **parts))
+    return RefusedError.of(code, message, remedy="make the plan again", **parts)
 
 
 def _table_json(table: TablePlan) -> dict[str, Any]:

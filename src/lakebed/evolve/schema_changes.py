@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias, assert_never
 
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, ValidationError
 from lakebed.physical import DataType, parse_json
 
@@ -168,7 +168,7 @@ Change: TypeAlias = (
 
 def problem(code: str, message: str, **parts: Any) -> ValidationError:
     """The error of a change that breaks a rule; `parts` are the other fields of `Diagnostic`."""
-    return ValidationError(Diagnostic(code, message, **parts))
+    return ValidationError.of(code, message, **parts)
 
 
 def path_of(change: Change) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic, reason_of
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.avro_records import read_records
 from lakebed.format.manifest import manifest_path
@@ -147,7 +147,7 @@ def _unknown(source: str, message: str, expected: str, found: str) -> LakebedErr
 
 
 def _unfit(source: str, message: str) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB5075", f"{source} {message}", path=source))
+    return CorruptMetadataError.of("LB5075", f"{source} {message}", path=source)
 
 
 def index_path(table_path: str, data_directory: str, file: IndexFile, options: Mapping[str, str]) -> str:
@@ -216,7 +216,7 @@ def _bitmap(payload: bytes, vector: DeletionVector) -> Any:
 
 
 def _corrupt(vector: DeletionVector, message: str) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB5010", f"index file {vector.path} {message}", path=vector.path))
+    return CorruptMetadataError.of("LB5010", f"index file {vector.path} {message}", path=vector.path)
 
 
 def has_deletion_vectors(schema: TableSchema) -> bool:

@@ -9,7 +9,6 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, LakebedError, warn
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import INDEX_TYPE, DeletionVector, index_path, read_index_manifest
@@ -215,8 +214,8 @@ def partition_types(schema: TableSchema) -> tuple[DataType, ...]:
     for key in schema.partition_keys:
         field = schema.field(key)
         if field is None:
-            raise CorruptMetadataError(
-                Diagnostic("LB5015", f"partition key {key!r} is not a column of schema {schema.id}", path=key)
+            raise CorruptMetadataError.of(
+                "LB5015", f"partition key {key!r} is not a column of schema {schema.id}", path=key
             )
         types.append(field.type)
     return tuple(types)

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from enum import IntEnum
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic, reason_of
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format import binary_row
 from lakebed.format.avro_records import read_records
@@ -245,7 +245,7 @@ def _check_size(source: str, data: bytes, size: int | None) -> None:
 
 
 def _corrupt(source: str, message: str) -> CorruptMetadataError:
-    return CorruptMetadataError(Diagnostic("LB5010", f"{source} {message}", path=source))
+    return CorruptMetadataError.of("LB5010", f"{source} {message}", path=source)
 
 
 @contextmanager

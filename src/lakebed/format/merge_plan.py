@@ -13,7 +13,6 @@ from functools import cached_property
 from typing import Any, TypeAlias
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import has_deletion_vectors
@@ -131,7 +130,7 @@ def key_types(schema: TableSchema) -> Iterator[DataType]:
     for name in trimmed_key(schema):
         field = schema.field(name)
         if field is None:
-            raise CorruptMetadataError(
-                Diagnostic("LB5015", f"primary key {name!r} is not a column of schema {schema.id}", path=name)
+            raise CorruptMetadataError.of(
+                "LB5015", f"primary key {name!r} is not a column of schema {schema.id}", path=name
             )
         yield field.type

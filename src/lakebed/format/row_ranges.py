@@ -13,7 +13,6 @@ from itertools import pairwise
 from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError
 from lakebed.format.live_files import DataFile
 from lakebed.format.overlaps import overlapping
@@ -125,7 +124,7 @@ def _merged(ranges: Iterable[Range]) -> list[Range]:
 
 def _misfit(files: Sequence[DataFile], problem: str) -> CorruptMetadataError:
     said = ", ".join(f"{f.meta.file_name} (rows {_range(f)[0]} to {_range(f)[1] - 1})" for f in files[:5])
-    return CorruptMetadataError(Diagnostic("LB5560", f"files {problem}: {said}", path=files[0].path))
+    return CorruptMetadataError.of("LB5560", f"files {problem}: {said}", path=files[0].path)
 
 
 def column_sequence(file: DataFile, name: str) -> int:
@@ -140,7 +139,7 @@ def first_row_id(file: DataFile) -> int:
     """The id of the file's first row. Raises CorruptMetadataError where it has none."""
     found = file.meta.first_row_id
     if found is None:
-        raise CorruptMetadataError(
-            Diagnostic("LB5015", f"data file {file.path} has no row ids", path=file.path, expected="_FIRST_ROW_ID")
+        raise CorruptMetadataError.of(
+            "LB5015", f"data file {file.path} has no row ids", path=file.path, expected="_FIRST_ROW_ID"
         )
     return found

@@ -19,7 +19,6 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampNTZType
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
 from lakebed.format.commit import NewFile
 from lakebed.format.manifest import SimpleStats
@@ -213,14 +212,12 @@ def refuse_legacy_dates(session: SparkSession) -> None:
 
 def legacy_dates(path: str | None) -> IngestError:
     """The error for files whose dates were shifted into the old calendar."""
-    return IngestError(
-        Diagnostic(
-            LEGACY_DATES,
-            "the Spark session writes dates in the old Julian calendar, which other engines read as other days",
-            path=path,
-            found=f"{_REBASE}=LEGACY",
-            remedy=f"set {_REBASE}=CORRECTED",
-        )
+    return IngestError.of(
+        LEGACY_DATES,
+        "the Spark session writes dates in the old Julian calendar, which other engines read as other days",
+        path=path,
+        found=f"{_REBASE}=LEGACY",
+        remedy=f"set {_REBASE}=CORRECTED",
     )
 
 

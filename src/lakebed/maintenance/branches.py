@@ -17,7 +17,7 @@ from typing import Any
 from lakebed.catalog import TableName
 from lakebed.catalog.branch_names import INCOMPLETE, branch_names
 from lakebed.catalog.paths import MAIN, branch_root
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
 from lakebed.maintenance.fast_forward import FastForward, fast_forward
 from lakebed.maintenance.place import Place
@@ -84,7 +84,7 @@ class Branches:
         """
         check_new_name("branch", name)
         if tag is not None and snapshot is not None:
-            raise UsageError(Diagnostic(BRANCH_EXISTS, "a branch starts from a tag or from a snapshot, not from both"))
+            raise UsageError.of(BRANCH_EXISTS, "a branch starts from a tag or from a snapshot, not from both")
         newest = self._place.schemas.get_current_schema().id
         self._refuse_existing(name)
         if snapshot is not None:
@@ -110,14 +110,12 @@ class Branches:
             raise self._no_branch(name)
         used = [key for key in _FALLBACKS if options.get(key) == name]
         if used:
-            raise RefusedError(
-                Diagnostic(
-                    IN_USE,
-                    f"the option {used[0]} of {self._place.label} names branch {name!r}",
-                    path=used[0],
-                    found=name,
-                    remedy="Remove the option first.",
-                )
+            raise RefusedError.of(
+                IN_USE,
+                f"the option {used[0]} of {self._place.label} names branch {name!r}",
+                path=used[0],
+                found=name,
+                remedy="Remove the option first.",
             )
         self._remove(name)
 
@@ -230,44 +228,36 @@ class Branches:
 
     def _refuse_main(self, name: str) -> None:
         if name == MAIN or not name.strip():
-            raise RefusedError(
-                Diagnostic(
-                    MAIN_BRANCH,
-                    f"{name!r} is the table {self._place.label} itself, not a branch of it",
-                    found=name,
-                    remedy="Name another branch; `lakebed drop` drops a table.",
-                )
+            raise RefusedError.of(
+                MAIN_BRANCH,
+                f"{name!r} is the table {self._place.label} itself, not a branch of it",
+                found=name,
+                remedy="Name another branch; `lakebed drop` drops a table.",
             )
 
     def _exists(self, name: str) -> AlreadyExistsError:
-        return AlreadyExistsError(
-            Diagnostic(
-                BRANCH_EXISTS,
-                f"{self._place.label} has a branch {name!r} already",
-                path=self._root(name),
-                found=name,
-                remedy="Choose another name, or delete that branch first.",
-            )
+        return AlreadyExistsError.of(
+            BRANCH_EXISTS,
+            f"{self._place.label} has a branch {name!r} already",
+            path=self._root(name),
+            found=name,
+            remedy="Choose another name, or delete that branch first.",
         )
 
     def _interrupted(self, name: str) -> AlreadyExistsError:
-        return AlreadyExistsError(
-            Diagnostic(
-                INTERRUPTED,
-                f"{self._root(name)} is there but no branch: making or deleting {name!r} was interrupted, or goes on",
-                path=self._root(name),
-                found=name,
-                remedy="If nobody is at it, delete the branch and create it again.",
-            )
+        return AlreadyExistsError.of(
+            INTERRUPTED,
+            f"{self._root(name)} is there but no branch: making or deleting {name!r} was interrupted, or goes on",
+            path=self._root(name),
+            found=name,
+            remedy="If nobody is at it, delete the branch and create it again.",
         )
 
     def _no_branch(self, name: str) -> NotFoundError:
-        return NotFoundError(
-            Diagnostic(
-                NO_SUCH_BRANCH,
-                f"{self._place.label} has no branch {name!r}",
-                path=self._place.label,
-                found=name,
-                suggestions=near_names(name, self._names()),
-            )
+        return NotFoundError.of(
+            NO_SUCH_BRANCH,
+            f"{self._place.label} has no branch {name!r}",
+            path=self._place.label,
+            found=name,
+            suggestions=near_names(name, self._names()),
         )

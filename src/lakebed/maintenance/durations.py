@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 
 BAD_DURATION = "LB3665"
@@ -20,14 +19,12 @@ def parse_duration(text: str) -> timedelta:
     match = _TEXT.fullmatch(text.strip().lower())
     seconds = int(match[1]) * _UNITS[match[2]] if match else None
     if seconds is None or seconds > 10_000 * 365 * _UNITS["d"]:
-        raise UsageError(
-            Diagnostic(
-                BAD_DURATION,
-                f"{text!r} is no length of time",
-                expected="a whole number with d, h, m or s, such as 7d or 12h",
-                found=text,
-                remedy="Write for example 7d, 12h, 30m or 90s.",
-            )
+        raise UsageError.of(
+            BAD_DURATION,
+            f"{text!r} is no length of time",
+            expected="a whole number with d, h, m or s, such as 7d or 12h",
+            found=text,
+            remedy="Write for example 7d, 12h, 30m or 90s.",
         )
     return timedelta(seconds=seconds)
 

@@ -66,13 +66,11 @@ def fast_forward(main: Place, branch: Place, *, dry_run: bool = False) -> FastFo
     """
     versions, snapshots, tags = branch.schemas.ids(), branch.snapshots.ids(), branch.snapshots.tags()
     if not snapshots:
-        raise RefusedError(
-            Diagnostic(
-                NO_SNAPSHOT,
-                f"{branch.label} has no snapshot to bring {main.label} forward to",
-                path=branch.label,
-                remedy="Write to the branch first; a schema alone is changed on the table itself, by a plan.",
-            )
+        raise RefusedError.of(
+            NO_SNAPSHOT,
+            f"{branch.label} has no snapshot to bring {main.label} forward to",
+            path=branch.label,
+            remedy="Write to the branch first; a schema alone is changed on the table itself, by a plan.",
         )
     problems = [*_foreign_snapshots(main, branch), *_foreign_versions(main, branch), *_foreign_tags(main, branch)]
     if problems:
@@ -107,13 +105,11 @@ def _add(main: Place, branch: Place, gained: FastForward) -> None:
     ]
     for copy in copies:
         if not main.store.create_if_absent(copy.target, copy.data) and read(copy.target) != copy.data:
-            raise ConflictError(
-                Diagnostic(
-                    CONFLICT,
-                    f"somebody else made {copy.what} of {main.label} while it was brought forward to {branch.label}",
-                    path=copy.target,
-                    remedy="Look at the history of both, roll the table back to where the branch began, and repeat.",
-                )
+            raise ConflictError.of(
+                CONFLICT,
+                f"somebody else made {copy.what} of {main.label} while it was brought forward to {branch.label}",
+                path=copy.target,
+                remedy="Look at the history of both, roll the table back to where the branch began, and repeat.",
             )
     if gained.snapshots:
         with suppress(StoreError):

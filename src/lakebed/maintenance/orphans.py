@@ -15,7 +15,6 @@ from typing import Any
 
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN, branch_root
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.format.deletion_vectors import read_index_manifest
 from lakebed.format.snapshot import Snapshot
@@ -93,7 +92,7 @@ def orphan_files(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Orpha
 def newest_to_go(clock: Callable[[], int], min_age: timedelta) -> int:
     """When a file must have been changed last to go, in milliseconds. Raises `UsageError` for an age below 0."""
     if min_age < timedelta(0):
-        raise UsageError(Diagnostic("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more."))
+        raise UsageError.of("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more.")
     return clock() - millis_of(min_age)
 
 

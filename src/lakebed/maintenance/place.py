@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
 from lakebed.catalog.paths import MAIN, branch_root
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 from lakebed.format.snapshot import SnapshotManager
 from lakebed.store.afterwards import afterwards
@@ -30,13 +29,11 @@ class Place:
     def of(cls, tables: TableManager, ref: TableRef, clock: Callable[[], int]) -> Place:
         """The branch that a reference names. Raises `UsageError` for one that names a single state."""
         if ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None:
-            raise UsageError(
-                Diagnostic(
-                    NOT_A_PLACE,
-                    f"{ref} is one state; a table, or a branch of it, is looked after as a whole",
-                    found=str(ref),
-                    remedy=f"Write {ref.name}, or {ref.name}@branch:NAME.",
-                )
+            raise UsageError.of(
+                NOT_A_PLACE,
+                f"{ref} is one state; a table, or a branch of it, is looked after as a whole",
+                found=str(ref),
+                remedy=f"Write {ref.name}, or {ref.name}@branch:NAME.",
             )
         return cls(tables, ref.name, clock, ref.branch or MAIN)
 

@@ -14,7 +14,6 @@ from enum import StrEnum
 from typing import Any
 
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.format.manifest import ManifestFileMeta, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot, SnapshotManager, loads
@@ -200,14 +199,12 @@ def changelogs(store: Store, table_path: str, branch: str) -> list[tuple[int, st
 def unreadable(table_path: str, error: LakebedError) -> RefusedError:
     """The refusal where something that must be known cannot be read."""
     first = error.diagnostics[0]
-    return RefusedError(
-        Diagnostic(
-            UNREADABLE,
-            f"what {table_path} still needs cannot be told, so nothing is deleted: {first.message}",
-            path=first.path or table_path,
-            found=first.code,
-            remedy="Try again if other jobs are at work; else mend or remove the file that is named.",
-        )
+    return RefusedError.of(
+        UNREADABLE,
+        f"what {table_path} still needs cannot be told, so nothing is deleted: {first.message}",
+        path=first.path or table_path,
+        found=first.code,
+        remedy="Try again if other jobs are at work; else mend or remove the file that is named.",
     )
 
 
@@ -249,11 +246,9 @@ def _schema_id_in(data: bytes, path: str) -> int:
         content: Any = json.loads(data)
         return int(content["schemaId"])
     except (ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RefusedError(
-            Diagnostic(
-                UNREADABLE,
-                f"which schema version the statistics {path} belong to cannot be told, so nothing is deleted",
-                path=path,
-                remedy="Mend or remove the file that is named.",
-            )
+        raise RefusedError.of(
+            UNREADABLE,
+            f"which schema version the statistics {path} belong to cannot be told, so nothing is deleted",
+            path=path,
+            remedy="Mend or remove the file that is named.",
         ) from error

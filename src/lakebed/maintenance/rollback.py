@@ -35,10 +35,8 @@ class Target:
 
     def __post_init__(self) -> None:
         if sum(target is not None for target in (self.schema, self.snapshot, self.tag)) != 1:
-            raise UsageError(
-                Diagnostic(
-                    "LB3668", "one roll back goes to one place", expected="a schema version, a snapshot or a tag"
-                )
+            raise UsageError.of(
+                "LB3668", "one roll back goes to one place", expected="a schema version, a snapshot or a tag"
             )
 
 
@@ -119,13 +117,11 @@ def roll_back_schema(place: Place, schema_id: int, *, dry_run: bool = False) -> 
     if late or newer:
         put_back(place.store, contents)
         what = "; ".join(summary(late)) or f"schema {newer[0]} was made"
-        raise ConflictError(
-            Diagnostic(
-                CONFLICT,
-                f"{place.label} was written to while it was rolled back ({what}); its versions are as they were",
-                path=place.table_path,
-                remedy="Stop the writers and try again.",
-            )
+        raise ConflictError.of(
+            CONFLICT,
+            f"{place.label} was written to while it was rolled back ({what}); its versions are as they were",
+            path=place.table_path,
+            remedy="Stop the writers and try again.",
         )
     place.put_record_right(f"{place.label} was rolled back to schema {schema_id}")
     return RollBack(place.name, place.branch, found.target, versions=tuple(later), done=True)
@@ -181,16 +177,14 @@ def roll_back_snapshots(
     except LakebedError as error:
         raise unreadable(place.table_path, error) from error
     if later_tags and not delete_tags:
-        raise RefusedError(
-            Diagnostic(
-                LATER_TAGS,
-                f"{place.label} cannot be rolled back to snapshot {target.id}: "
-                f"tags keep later snapshots, which would be lost: {', '.join(later_tags)}",
-                path=place.label,
-                found=", ".join(later_tags),
-                remedy="Delete the tags first, or give --delete-tags.",
-                python_remedy="delete the tags first, or give delete_tags=True",
-            )
+        raise RefusedError.of(
+            LATER_TAGS,
+            f"{place.label} cannot be rolled back to snapshot {target.id}: "
+            f"tags keep later snapshots, which would be lost: {', '.join(later_tags)}",
+            path=place.label,
+            found=", ".join(later_tags),
+            remedy="Delete the tags first, or give --delete-tags.",
+            python_remedy="delete the tags first, or give delete_tags=True",
         )
     for name in later_tags:
         refuse_needed(place, name, manager.tag(name))
@@ -207,13 +201,11 @@ def roll_back_snapshots(
     _remove_later(place, target, found, None if target.id in manager.ids() else _tag_of(place, target))
     newer = [i for i in manager.ids() if i > target.id]
     if newer:
-        raise ConflictError(
-            Diagnostic(
-                CONFLICT,
-                f"somebody committed snapshot {newer[-1]} to {place.label} while it was rolled back to {target.id}",
-                path=place.table_path,
-                remedy="Stop the writers and roll back again.",
-            )
+        raise ConflictError.of(
+            CONFLICT,
+            f"somebody committed snapshot {newer[-1]} to {place.label} while it was rolled back to {target.id}",
+            path=place.table_path,
+            remedy="Stop the writers and roll back again.",
         )
     return RollBack(
         place.name, place.branch, found.target, (), found.snapshots, found.tags, found.changelogs, done=True

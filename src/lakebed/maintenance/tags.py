@@ -13,7 +13,7 @@ from typing import Any
 
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import (
     AlreadyExistsError,
     ConflictError,
@@ -99,19 +99,15 @@ class Tags:
         """
         check_new_name("tag", name)
         if retained is not None and retained <= timedelta(0):
-            raise UsageError(
-                Diagnostic(BAD_RETENTION, f"a tag cannot be retained for {retained}", remedy="Give more than 0.")
-            )
+            raise UsageError.of(BAD_RETENTION, f"a tag cannot be retained for {retained}", remedy="Give more than 0.")
         self._ensure_table()
         number = snapshot if snapshot is not None else self._snapshots.latest_id()
         if number is None:
-            raise NotFoundError(
-                Diagnostic(
-                    NO_SNAPSHOT,
-                    f"{self._place.label} has no snapshot that could be tagged",
-                    path=self._place.label,
-                    remedy="Ingest rows first.",
-                )
+            raise NotFoundError.of(
+                NO_SNAPSHOT,
+                f"{self._place.label} has no snapshot that could be tagged",
+                path=self._place.label,
+                remedy="Ingest rows first.",
             )
         found, store = self._snapshots.load(number), self._place.store
         data = store.read(self._snapshots.path(number))
@@ -125,13 +121,11 @@ class Tags:
         if self._is_gone(number, name):
             # Its data files may be going at this moment, as those of a snapshot that no tag keeps.
             self._place.inside.delete(path)
-            raise ConflictError(
-                Diagnostic(
-                    EXPIRED,
-                    f"snapshot {number} of {self._place.label} expired while it was tagged; there is no tag {name!r}",
-                    path=path,
-                    remedy="Tag a later snapshot.",
-                )
+            raise ConflictError.of(
+                EXPIRED,
+                f"snapshot {number} of {self._place.label} expired while it was tagged; there is no tag {name!r}",
+                path=path,
+                remedy="Tag a later snapshot.",
             )
         return Tag(name, found, made, retained)
 
@@ -162,14 +156,12 @@ class Tags:
             of = f"of snapshot {self._load(name).snapshot.id}"
         except LakebedError as error:
             of = f"which cannot be read: {error.diagnostics[0].message}"
-        return AlreadyExistsError(
-            Diagnostic(
-                TAG_EXISTS,
-                f"{self._place.label} has a tag {name!r} already, {of}",
-                path=self._path(name),
-                found=name,
-                remedy="Choose another name, or delete that tag first.",
-            )
+        return AlreadyExistsError.of(
+            TAG_EXISTS,
+            f"{self._place.label} has a tag {name!r} already, {of}",
+            path=self._path(name),
+            found=name,
+            remedy="Choose another name, or delete that tag first.",
         )
 
     @property
@@ -186,16 +178,14 @@ class Tags:
     def _load(self, name: str) -> Tag:
         known = self._snapshots.tags()
         if name not in known:
-            raise NotFoundError(
-                Diagnostic(
-                    NO_SUCH_TAG,
-                    f"tag {name!r} does not exist in {self._place.label}",
-                    path=self._place.label,
-                    found=name,
-                    suggestions=near_names(name, known),
-                    remedy=f"`lakebed tag list '{self._place.label}'` lists the tags",
-                    python_remedy=f"lake.tags({self._place.label!r}).list() has the tags",
-                )
+            raise NotFoundError.of(
+                NO_SUCH_TAG,
+                f"tag {name!r} does not exist in {self._place.label}",
+                path=self._place.label,
+                found=name,
+                suggestions=near_names(name, known),
+                remedy=f"`lakebed tag list '{self._place.label}'` lists the tags",
+                python_remedy=f"lake.tags({self._place.label!r}).list() has the tags",
             )
         return Tag(name, self._snapshots.tag(name), *_times(self._place.store.read(self._path(name))))
 
@@ -210,14 +200,12 @@ def refuse_needed(place: Place, name: str, snapshot: Snapshot) -> None:
         if name in others.tags() and others.tag(name) == snapshot:
             standing.append(branch)
     if standing:
-        raise RefusedError(
-            Diagnostic(
-                NEEDED_BY_BRANCH,
-                f"tag {name!r} of {place.label} keeps the data of branch {', '.join(standing)}",
-                path=f"{place.root}/tag/tag-{name}",
-                found=", ".join(standing),
-                remedy="Delete the branch first, or fast-forward and then delete it.",
-            )
+        raise RefusedError.of(
+            NEEDED_BY_BRANCH,
+            f"tag {name!r} of {place.label} keeps the data of branch {', '.join(standing)}",
+            path=f"{place.root}/tag/tag-{name}",
+            found=", ".join(standing),
+            remedy="Delete the branch first, or fast-forward and then delete it.",
         )
 
 

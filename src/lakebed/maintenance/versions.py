@@ -16,7 +16,6 @@ from lakebed.catalog import TableName
 from lakebed.catalog.annotations import applied_version
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, UsageError
 from lakebed.maintenance.durations import duration_text, millis_of
 from lakebed.maintenance.place import Place
@@ -133,15 +132,13 @@ def put_back(store: Store, files: Iterable[tuple[int, str, bytes]]) -> None:
 
 def _examine(place: Place, min_age: timedelta, references: References) -> VersionReport:
     if min_age < timedelta(0):
-        raise UsageError(Diagnostic("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more."))
+        raise UsageError.of("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more.")
     if dialect_of(place.tables.path_factory.layout).is_cumulative:
-        raise UsageError(
-            Diagnostic(
-                CUMULATIVE,
-                f"versions of {place.label} cannot be removed: in the mini layout each builds on those before it",
-                path=place.table_path,
-                remedy="Move the table to the paimon layout.",
-            )
+        raise UsageError.of(
+            CUMULATIVE,
+            f"versions of {place.label} cannot be removed: in the mini layout each builds on those before it",
+            path=place.table_path,
+            remedy="Move the table to the paimon layout.",
         )
     schemas = place.schemas
     # Listed before what refers to them is, so that a version made meanwhile is not among them.

@@ -87,7 +87,7 @@ def _comparable(table: TableManifest) -> tuple[Any, ...]:
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:
     remedy = "edit it by hand; `lakebed infer` prints what a table is"
-    return ManifestError(Diagnostic(code, message, remedy=remedy, **parts))
+    return ManifestError.of(code, message, remedy=remedy, **parts)
 
 
 @dataclass(slots=True)

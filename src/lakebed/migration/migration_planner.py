@@ -80,26 +80,22 @@ def _target(target: PathFactory | str | os.PathLike[str]) -> PathFactory:
         problem = error.diagnostics[0].message
     if problem is None:
         return paths
-    raise UsageError(
-        Diagnostic(
-            BAD_TARGET,
-            f"{paths.warehouse} cannot be the target of a migration: {problem}",
-            path=paths.warehouse,
-            remedy="Name a Paimon warehouse, an empty directory, or one that is not there yet.",
-        )
+    raise UsageError.of(
+        BAD_TARGET,
+        f"{paths.warehouse} cannot be the target of a migration: {problem}",
+        path=paths.warehouse,
+        remedy="Name a Paimon warehouse, an empty directory, or one that is not there yet.",
     )
 
 
 def _refuse_overlap(source: PathFactory, target: PathFactory) -> None:
     first, second = (os.path.realpath(p.warehouse) + "/" for p in (source, target))
     if first.startswith(second) or second.startswith(first):
-        raise UsageError(
-            Diagnostic(
-                BAD_TARGET,
-                f"source {source.warehouse} and target {target.warehouse} lie in each other",
-                path=target.warehouse,
-                remedy="Name a directory beside the source: the source is never touched.",
-            )
+        raise UsageError.of(
+            BAD_TARGET,
+            f"source {source.warehouse} and target {target.warehouse} lie in each other",
+            path=target.warehouse,
+            remedy="Name a directory beside the source: the source is never touched.",
         )
 
 
@@ -128,14 +124,12 @@ def _names(source: PathFactory, tables: Iterable[TableName | str] | None) -> lis
 
 
 def _nothing(source: PathFactory, problem: str) -> UsageError:
-    return UsageError(
-        Diagnostic(
-            NOTHING,
-            f"there is nothing to migrate in {source.warehouse}: {problem}",
-            path=source.warehouse,
-            expected="tables under <database>/<table> whose schema files hold schemaId",
-            remedy="Name the directory that holds the databases of Mini Paimon.",
-        )
+    return UsageError.of(
+        NOTHING,
+        f"there is nothing to migrate in {source.warehouse}: {problem}",
+        path=source.warehouse,
+        expected="tables under <database>/<table> whose schema files hold schemaId",
+        remedy="Name the directory that holds the databases of Mini Paimon.",
     )
 
 

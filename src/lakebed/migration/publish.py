@@ -20,7 +20,6 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, PathFactory
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, StoreError
 from lakebed.migration.migration_plan import MigrationPlan, RowFile, State, TableMigration, count
 from lakebed.migration.mini_source import read_source
@@ -132,7 +131,7 @@ def _check_source(plan: MigrationPlan, table: TableMigration) -> None:
     now = read_source(plan.source, table.name, schema_only=plan.schema_only)
     if now.digest != table.source_digest:
         message = f"{table.name} was changed in {plan.source.warehouse} after the migration was planned"
-        raise StalePlanError(Diagnostic(STALE, message, remedy="Plan the migration again."))
+        raise StalePlanError.of(STALE, message, remedy="Plan the migration again.")
 
 
 def _publish(table: TableMigration, source: PathFactory, target: PathFactory) -> None:
@@ -245,11 +244,9 @@ def _same_version(path: str, present: bytes, data: bytes) -> bool:
 
 
 def _something_else(name: TableName, path: str, problem: str) -> AlreadyExistsError:
-    return AlreadyExistsError(
-        Diagnostic(
-            SOMETHING_ELSE,
-            f"{name} cannot be migrated to {path}: {problem}",
-            path=path,
-            remedy="Choose another target, or drop what is there.",
-        )
+    return AlreadyExistsError.of(
+        SOMETHING_ELSE,
+        f"{name} cannot be migrated to {path}: {problem}",
+        path=path,
+        remedy="Choose another target, or drop what is there.",
     )

@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 from lakebed.catalog.names import TableName
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, UsageError
 
 BAD_RENAME = "LB3752"
@@ -42,14 +41,12 @@ class Rename:
             except LakebedError as error:
                 raise UsageError(*error.diagnostics) from error
             return cls(table, int(match["version"]), _bare(match["old"]), _bare(match["new"]))
-        raise UsageError(
-            Diagnostic(
-                BAD_RENAME,
-                f"{text!r} declares no rename",
-                expected="TABLE:VERSION:OLD=NEW",
-                found=text,
-                remedy="Write for example shop.users:2:town=city: in version 2 of shop.users, city is what was town.",
-            )
+        raise UsageError.of(
+            BAD_RENAME,
+            f"{text!r} declares no rename",
+            expected="TABLE:VERSION:OLD=NEW",
+            found=text,
+            remedy="Write for example shop.users:2:town=city: in version 2 of shop.users, city is what was town.",
         )
 
 

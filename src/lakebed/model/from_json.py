@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import ConversionError
 from lakebed.model import types as logical
 from lakebed.model.extra import Extra
@@ -90,7 +90,7 @@ def _parameter(value: Any, holds: str, where: str, depth: int) -> Any:
 
 
 def _error(message: str, suggestions: tuple[str, ...] = ()) -> ConversionError:
-    return ConversionError(Diagnostic("LB2112", message, suggestions=suggestions))
+    return ConversionError.of("LB2112", message, suggestions=suggestions)
 
 
 def normalize(schema: Schema) -> Schema:

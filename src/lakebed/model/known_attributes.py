@@ -160,6 +160,4 @@ def _core(value: dict[str, Any]) -> Core:
 def _malformed(key: str, value: object, expected: str, suggestions: tuple[str, ...] = ()) -> NoReturn:
     found = canonical_json(value)[:200]  # type: ignore[arg-type]
     message = f"the attribute {key} is {found}, which cannot be understood"
-    raise ConversionError(
-        Diagnostic(MALFORMED, message, path=key, expected=expected, found=found, suggestions=suggestions)
-    )
+    raise ConversionError.of(MALFORMED, message, path=key, expected=expected, found=found, suggestions=suggestions)

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic, Position
+from lakebed.diagnostics import Position
 from lakebed.errors import TypeTextError
 from lakebed.physical.json_form import TypeReader, Unknowns, parse_json
 from lakebed.physical.paimon_types import (
@@ -111,5 +111,5 @@ def parse(value: str | Mapping[str, Any], *, unknown: Unknowns = "error", allow_
         except (ValueError, RecursionError) as error:
             line, column = getattr(error, "lineno", 1), getattr(error, "colno", 1)
             message = f"the JSON text of a type cannot be read: {getattr(error, 'msg', error)}"
-            raise TypeTextError(Diagnostic("LB2005", message, position=Position(None, line, column))) from error
+            raise TypeTextError.of("LB2005", message, position=Position(None, line, column)) from error
     return parse_json(value, unknown=unknown, allow_missing_ids=allow_missing_ids)

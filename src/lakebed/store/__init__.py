@@ -9,7 +9,7 @@ from inspect import signature
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, StoreError
 from lakebed.redaction import secrets_of, without
 from lakebed.store.base import Entry, Store
@@ -48,7 +48,7 @@ def open_store(
     """
     text = os.fspath(url_or_path)
     if not text:
-        raise StoreError(Diagnostic(UNKNOWN_URL, "the path of a warehouse is empty"))
+        raise StoreError.of(UNKNOWN_URL, "the path of a warehouse is empty")
     if _LIKE_A_URL.match(text) and not _SCHEME.match(text):
         raise _bad_url(text, "it is no path and begins with no scheme such as s3://")
     try:
@@ -73,13 +73,11 @@ def _open_fsspec(url: str, options: Mapping[str, Any], allow_overwrite_races: bo
     try:
         import fsspec
     except ImportError as error:
-        raise StoreError(
-            Diagnostic(
-                UNKNOWN_URL,
-                f"{url} needs fsspec, which is not installed",
-                path=url,
-                remedy="Install Lakebed with the extra `fsspec` and the driver of the storage.",
-            )
+        raise StoreError.of(
+            UNKNOWN_URL,
+            f"{url} needs fsspec, which is not installed",
+            path=url,
+            remedy="Install Lakebed with the extra `fsspec` and the driver of the storage.",
         ) from error
     from lakebed.store.fsspec_store import FsspecStore
 
@@ -94,16 +92,14 @@ def _open_fsspec(url: str, options: Mapping[str, Any], allow_overwrite_races: bo
         # Drivers connect, look for credentials and open archives when they are made.
         is_url = isinstance(error, ImportError | ValueError)
         said = without(str(error) or type(error).__name__, secrets_of(options))
-        raise StoreError(
-            Diagnostic(
-                UNKNOWN_URL if is_url else CANNOT_OPEN,
-                f"no driver for {url}: {said}" if is_url else f"{url} cannot be opened: {said}",
-                path=url,
-                found=type(error).__name__,
-                remedy="Check the scheme of the URL, or install the driver that the message names."
-                if is_url
-                else "Check the URL, the network and the credentials.",
-            )
+        raise StoreError.of(
+            UNKNOWN_URL if is_url else CANNOT_OPEN,
+            f"no driver for {url}: {said}" if is_url else f"{url} cannot be opened: {said}",
+            path=url,
+            found=type(error).__name__,
+            remedy="Check the scheme of the URL, or install the driver that the message names."
+            if is_url
+            else "Check the URL, the network and the credentials.",
         ) from None
     return FsspecStore(fs, allow_overwrite_races=allow_overwrite_races), url
 
@@ -129,24 +125,20 @@ def _check_options(url: str, options: Mapping[str, Any]) -> None:
 
 
 def _bad_url(url: str, problem: str) -> StoreError:
-    return StoreError(
-        Diagnostic(
-            UNKNOWN_URL,
-            f"{url} cannot be opened: {problem}",
-            path=url,
-            remedy="Give a path, or a URL such as s3://bucket/warehouse.",
-        )
+    return StoreError.of(
+        UNKNOWN_URL,
+        f"{url} cannot be opened: {problem}",
+        path=url,
+        remedy="Give a path, or a URL such as s3://bucket/warehouse.",
     )
 
 
 def _bad_options(url: str, problem: str, options: Mapping[str, Any], near: tuple[str, ...] = ()) -> StoreError:
-    return StoreError(
-        Diagnostic(
-            BAD_OPTIONS,
-            f"the storage options of {url} cannot be used: {problem}",
-            path=url,
-            found=", ".join(options),
-            suggestions=near,
-            remedy="Give the options that the driver of the storage knows, for S3 for example endpoint_url.",
-        )
+    return StoreError.of(
+        BAD_OPTIONS,
+        f"the storage options of {url} cannot be used: {problem}",
+        path=url,
+        found=", ".join(options),
+        suggestions=near,
+        remedy="Give the options that the driver of the storage knows, for S3 for example endpoint_url.",
     )

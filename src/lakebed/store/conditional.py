@@ -14,7 +14,6 @@ from contextlib import suppress
 from enum import Enum
 from typing import TYPE_CHECKING, Any
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
 from lakebed.redaction import cause_to_show
 from lakebed.store import temporary
@@ -99,15 +98,13 @@ def verify(fs: AbstractFileSystem, directory: str) -> None:
         # Who may write but not delete keeps a hidden object of one byte; nothing reads it.
         with suppress(PermissionError, FileNotFoundError):
             fs.rm_file(probe)
-    raise StoreError(
-        Diagnostic(
-            IGNORES_THE_CONDITION,
-            f"the storage of {directory} overwrites what it is told to create only if absent, so that of two writers "
-            "of the same version both believe that they have won",
-            path=directory,
-            remedy="Use a storage with conditional writes, or give allow_overwrite_races=True "
-            "(`allow_overwrite_races = true` in lakebed.toml) where only one process ever writes.",
-        )
+    raise StoreError.of(
+        IGNORES_THE_CONDITION,
+        f"the storage of {directory} overwrites what it is told to create only if absent, so that of two writers "
+        "of the same version both believe that they have won",
+        path=directory,
+        remedy="Use a storage with conditional writes, or give allow_overwrite_races=True "
+        "(`allow_overwrite_races = true` in lakebed.toml) where only one process ever writes.",
     )
 
 

@@ -6,7 +6,6 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import (
     AlreadyExistsError,
     LakebedError,
@@ -35,38 +34,34 @@ BAD_OPTIONS = "LB3713"
 
 def not_found(path: str) -> NotFoundError:
     """The error for a path where a file is owed and nothing is."""
-    return NotFoundError(Diagnostic(NOT_FOUND, f"{path} does not exist", path=path))
+    return NotFoundError.of(NOT_FOUND, f"{path} does not exist", path=path)
 
 
 def occupied(path: str) -> AlreadyExistsError:
     """The error for a move onto something."""
-    return AlreadyExistsError(
-        Diagnostic(OCCUPIED, f"{path} exists already", path=path, remedy="Choose another target or delete it first.")
+    return AlreadyExistsError.of(
+        OCCUPIED, f"{path} exists already", path=path, remedy="Choose another target or delete it first."
     )
 
 
 def wrong_kind(path: str, expected: str) -> WrongKindError:
     """The error for a directory where a file is owed, or the other way round. `expected`: "file" or "directory"."""
-    return WrongKindError(Diagnostic(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected))
+    return WrongKindError.of(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected)
 
 
 def not_empty(path: str) -> NotEmptyError:
     """The error for a directory that may only be removed while nothing is in it."""
-    return NotEmptyError(
-        Diagnostic(NOT_EMPTY, f"the directory {path} is not empty", path=path, remedy="Look at what is in it.")
-    )
+    return NotEmptyError.of(NOT_EMPTY, f"the directory {path} is not empty", path=path, remedy="Look at what is in it.")
 
 
 def outcome_unknown(path: str, cause: BaseException) -> OutcomeUnknownError:
     """The error for a file that may have been published although the storage reported a failure."""
-    return OutcomeUnknownError(
-        Diagnostic(
-            OUTCOME_UNKNOWN,
-            f"whether {path} was published is not known: {cause}",
-            path=path,
-            found=type(cause).__name__,
-            remedy="Look at the table, then repeat the command: what was made already is not made again.",
-        )
+    return OutcomeUnknownError.of(
+        OUTCOME_UNKNOWN,
+        f"whether {path} was published is not known: {cause}",
+        path=path,
+        found=type(cause).__name__,
+        remedy="Look at the table, then repeat the command: what was made already is not made again.",
     )
 
 
@@ -76,11 +71,11 @@ def failed(action: str, path: str, cause: BaseException) -> StoreError:
     number = cause.errno if isinstance(cause, OSError) else None
     if isinstance(cause, PermissionError) or number == errno.EROFS:
         remedy = "Give the user who runs this the right to do it, or use another place: nothing was done."
-        return StoreError(Diagnostic(NO_PERMISSION, message, path=path, found=found, remedy=remedy))
+        return StoreError.of(NO_PERMISSION, message, path=path, found=found, remedy=remedy)
     if number in (errno.ENOSPC, errno.EDQUOT):
         remedy = "Make room, then repeat the command: the file was not published."
-        return StoreError(Diagnostic(NO_ROOM, message, path=path, found=found, remedy=remedy))
-    return StoreError(Diagnostic(FAILED, message, path=path, found=found))
+        return StoreError.of(NO_ROOM, message, path=path, found=found, remedy=remedy)
+    return StoreError.of(FAILED, message, path=path, found=found)
 
 
 @contextmanager

@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, StoreError
 from lakebed.redaction import secrets_of
 from lakebed.store import conditional
@@ -210,13 +209,11 @@ def _modified(child: Mapping[str, Any]) -> int | None:
 
 
 def _not_exclusive(fs: AbstractFileSystem, path: str) -> StoreError:
-    return StoreError(
-        Diagnostic(
-            NOT_EXCLUSIVE,
-            f"{type(fs).__name__} has no conditional put, so {path} cannot be published safely",
-            path=path,
-            remedy="Use a store with conditional writes (S3, GCS, Azure), a newer version of its fsspec driver, "
-            "or give allow_overwrite_races=True (`allow_overwrite_races = true` in lakebed.toml) where only one "
-            "process ever writes.",
-        )
+    return StoreError.of(
+        NOT_EXCLUSIVE,
+        f"{type(fs).__name__} has no conditional put, so {path} cannot be published safely",
+        path=path,
+        remedy="Use a store with conditional writes (S3, GCS, Azure), a newer version of its fsspec driver, "
+        "or give allow_overwrite_races=True (`allow_overwrite_races = true` in lakebed.toml) where only one "
+        "process ever writes.",
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
 from lakebed.store.base import Entry, Store
 from lakebed.store.directories import DirectoryStore
@@ -75,12 +74,10 @@ class Inside:
 
 
 def _outside(path: str, root: str, why: str) -> StoreError:
-    return StoreError(
-        Diagnostic(
-            OUTSIDE,
-            f"{path} is not deleted: {why}, not in the directory {root} itself",
-            path=path,
-            expected=f"a path below {root} with no link on the way",
-            remedy="Put the directory itself where the link is, or delete the file by hand if it is yours.",
-        )
+    return StoreError.of(
+        OUTSIDE,
+        f"{path} is not deleted: {why}, not in the directory {root} itself",
+        path=path,
+        expected=f"a path below {root} with no link on the way",
+        remedy="Put the directory itself where the link is, or delete the file by hand if it is yours.",
     )

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import StoreError
 from lakebed.store import temporary
 from lakebed.store.base import Entry
@@ -244,15 +243,13 @@ def _link(source: str, target: str) -> bool:
             if _is_second_name(source, target):
                 return True
             raise
-        raise StoreError(
-            Diagnostic(
-                NO_HARD_LINKS,
-                f"the file system of {target} has no hard links, so nothing can be published there safely",
-                path=target,
-                found=os.strerror(error.errno or 0),
-                remedy="Put the warehouse on a file system with hard links (ext4, xfs, btrfs, zfs, apfs, NFS), "
-                "or on an object store with conditional writes.",
-            )
+        raise StoreError.of(
+            NO_HARD_LINKS,
+            f"the file system of {target} has no hard links, so nothing can be published there safely",
+            path=target,
+            found=os.strerror(error.errno or 0),
+            remedy="Put the warehouse on a file system with hard links (ext4, xfs, btrfs, zfs, apfs, NFS), "
+            "or on an object store with conditional writes.",
         ) from error
     return True
 

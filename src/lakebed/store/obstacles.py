@@ -5,7 +5,6 @@ Such a thing takes the name and is no version, snapshot or tag, so that trying a
 
 from __future__ import annotations
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import NotFoundError, StoreError, WrongKindError
 from lakebed.store.base import Store
 
@@ -27,15 +26,13 @@ def refuse_obstacle(store: Store, path: str, what: str) -> None:
         kind = "a link that leads to nothing"
     else:
         return
-    raise StoreError(
-        Diagnostic(
-            IN_THE_WAY,
-            f"{path} is {kind}, and {what} belongs there",
-            path=path,
-            expected="a file, or nothing",
-            found=kind,
-            remedy="Look at what is there and move it away, then repeat the command: nothing was published.",
-        )
+    raise StoreError.of(
+        IN_THE_WAY,
+        f"{path} is {kind}, and {what} belongs there",
+        path=path,
+        expected="a file, or nothing",
+        found=kind,
+        remedy="Look at what is there and move it away, then repeat the command: nothing was published.",
     )
 
 

@@ -318,7 +318,7 @@ def read_carried(text: bytes) -> tuple[Schema, ToArrow]:
 
 def _unreadable(reason: str) -> ConversionError:
     remedy = f"drop the metadata key {CARRIER_KEY.decode()!r}; the columns say their types without it"
-    return ConversionError(Diagnostic("LB2407", f"the schema in the metadata cannot be read: {reason}", remedy=remedy))
+    return ConversionError.of("LB2407", f"the schema in the metadata cannot be read: {reason}", remedy=remedy)
 
 
 def resolve(text: bytes, plain: Schema, plainly: Callable[[pa.Schema], Schema], losses: list[Loss]) -> Schema:

@@ -6,7 +6,6 @@ import csv
 import io
 from collections.abc import Iterator
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.ingest.sources.source_head import open_head
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
@@ -88,12 +87,10 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
 
 
 def _bad(path: str, message: str, line: str, remedy: str | None = None) -> SourceMismatchError:
-    return SourceMismatchError(
-        Diagnostic(
-            BAD_HEADER,
-            f"the header of {path!r} {message}",
-            path=path,
-            found=line[:200],
-            remedy=remedy or "mend the header, or ingest without one (header=false: columns by position)",
-        )
+    return SourceMismatchError.of(
+        BAD_HEADER,
+        f"the header of {path!r} {message}",
+        path=path,
+        found=line[:200],
+        remedy=remedy or "mend the header, or ingest without one (header=false: columns by position)",
     )

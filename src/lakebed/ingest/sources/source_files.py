@@ -195,14 +195,12 @@ def _name_broken(files: Sequence[SourceFile], storage: SourceStorage) -> None:
 
 def broken_file(path: str, problem: str) -> BrokenFileError:
     """The error for a compressed file that cannot be decompressed."""
-    return BrokenFileError(
-        Diagnostic(
-            BROKEN,
-            f"{path!r} cannot be decompressed: {problem}",
-            path=path,
-            expected=f"a whole file, compressed as its ending {compression_of(path)} says",
-            remedy="get the file again, or give it the ending of what it is",
-        )
+    return BrokenFileError.of(
+        BROKEN,
+        f"{path!r} cannot be decompressed: {problem}",
+        path=path,
+        expected=f"a whole file, compressed as its ending {compression_of(path)} says",
+        remedy="get the file again, or give it the ending of what it is",
     )
 
 

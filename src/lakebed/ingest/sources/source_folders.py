@@ -10,7 +10,6 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote
 
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
 from lakebed.format.partition import unescape
 
@@ -89,14 +88,12 @@ def counted_folders(
             continue
         other = found.setdefault(key, folder)
         if other.value != folder.value:
-            raise IngestError(
-                Diagnostic(
-                    TWO_VALUES,
-                    f"the folders of {path!r} say two values for {key}: {other.text!r} and {folder.text!r}",
-                    path=path,
-                    expected=f"one folder {key}=...",
-                    found=f"{other.text}, {folder.text}",
-                    remedy="rename one of the folders, or ignore the folders and say the value in the file",
-                )
+            raise IngestError.of(
+                TWO_VALUES,
+                f"the folders of {path!r} say two values for {key}: {other.text!r} and {folder.text!r}",
+                path=path,
+                expected=f"one folder {key}=...",
+                found=f"{other.text}, {folder.text}",
+                remedy="rename one of the folders, or ignore the folders and say the value in the file",
             )
     return tuple(found.values())
