@@ -1,4 +1,4 @@
-"""Lakebed: schema as code for lakehouse tables, with Spark as its data plane.
+"""Manage schemas of lakehouse tables as code, with Spark as the data plane.
 
     import lakebed
 

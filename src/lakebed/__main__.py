@@ -1,4 +1,4 @@
-"""`python -m lakebed` is the command line."""
+"""Run the command line as `python -m lakebed`."""
 
 from lakebed.cli.main import main
 

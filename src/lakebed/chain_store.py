@@ -1,4 +1,4 @@
-"""Chains of metadata blocks as a directory: `blocks/<hash>` and `refs/head`, as Open Data Fabric lays a dataset out."""
+"""Export chains of metadata blocks to a directory, and verify them there: `blocks/<hash>` and `refs/head`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Lakebed says about an input: one `Diagnostic` per problem, as data, never as printed text.
+"""Represent each problem of an input as one `Diagnostic`, as data, never as printed text.
 
 A diagnostic carries a stable code (see `lakebed.codes`), the message, where the problem is (file, line and column, or a
 column path), what was expected, what was found, and how to mend it. Rendering is the business of `lakebed.render`.

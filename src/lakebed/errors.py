@@ -1,4 +1,4 @@
-"""The tree of errors. Every error carries `Diagnostic`s; `str(error)` reads like a compiler's message.
+"""Define the tree of errors. Every error carries `Diagnostic`s; `str(error)` reads like a compiler's message.
 
 Catch `LakebedError` for all of them. The exit code of the command line is a property of the class.
 """

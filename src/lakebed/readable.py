@@ -1,4 +1,4 @@
-"""Let `str()` of a value read well: the value's class names the function of `lakebed.render` that shows it.
+"""Print values as people read them: `str()` calls the class's function in `lakebed.render`.
 
 Rooms import from the rooms below them only, and rendering is above most; so the function is named, and imported when
 something is printed. `repr()` stays that of the dataclass.

@@ -1,4 +1,4 @@
-"""URLs without their secrets: what users, logs and files get to see of a URL that may hold a password."""
+"""Remove secrets from URLs, texts and errors before users, logs and files see them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bridges between the logical schema and other type systems, one module for each.
+"""Convert the logical schema from and to other type systems, one module for each.
 
 Importing this package needs the standard library only; `lakebed.convert.spark` imports PySpark.
 """

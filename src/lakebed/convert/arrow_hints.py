@@ -1,4 +1,4 @@
-"""What a schema says about Arrow buffers: the hints of RFC-016, and those that Lakebed adds. Needs no PyArrow.
+"""Read and write the Arrow encoding hints of a schema: RFC-016's, and Lakebed's. Needs no PyArrow.
 
 The RFC has three attributes, for the field that carries them: `bufferEncoding`, `dateEncoding` and `decimalEncoding`
 under `arrow.apache.org/`. What they cannot say stands under `arrow.lakebed.dev/encoding`, a tree along the type:

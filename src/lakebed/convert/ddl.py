@@ -1,4 +1,4 @@
-"""DDL column lists <-> logical schema: `a STRING, b INT NOT NULL`, as SQL engines and Open Data Fabric's sources do.
+"""Convert DDL column lists such as `a STRING, b INT NOT NULL` from and to the logical schema.
 
 | DDL | logical type |
 |---|---|

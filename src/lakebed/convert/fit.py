@@ -1,4 +1,4 @@
-"""Which Paimon types can store a logical type, and the shape of types without the members of structs."""
+"""Tell which Paimon types can store a logical type; strip nullability and members off types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a conversion could not say in the other type system."""
+"""Report what a conversion could not say in the other type system."""
 
 from __future__ import annotations
 

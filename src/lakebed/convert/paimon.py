@@ -1,4 +1,4 @@
-"""Logical schema <-> Paimon columns: carriers, and the encoding hint `paimon.apache.org/type`.
+"""Convert the logical schema from and to Paimon columns: carriers, and the hint `paimon.apache.org/type`.
 
 Every logical type has one carrier, the Paimon type that stores it. What the carrier does not say (unsigned, unit, zone,
 fixed length) is kept beside it by `lakebed.catalog.annotations`. What Paimon has and the logical types lack is kept as

@@ -1,4 +1,4 @@
-"""Logical schema -> the text of a Parquet schema (`message arrow_schema { ... }`), as Parquet's own tools print it."""
+"""Convert the logical schema to the text of a Parquet schema (`message arrow_schema { ... }`)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logical schema -> JSON Schema (draft 2020-12) of one row as a JSON object.
+"""Convert the logical schema to the JSON Schema (draft 2020-12) of one row as a JSON object.
 
 It describes what `lakebed ingest` takes as NdJson and what `lakebed read --json` prints: decimals, unsigned 64-bit
 integers, times and durations as text or numbers, instants as RFC 3339 text, bytes in base64, and maps whose keys are

@@ -1,4 +1,4 @@
-"""Paimon types and logical schemas <-> PySpark types. This module imports PySpark; no session is needed.
+"""Convert Paimon types and logical schemas from and to PySpark types. No session is needed.
 
 A Spark type says less than a Paimon type and much less than a logical one. What it does not say stands in the metadata
 of the `StructField`: the description under `comment`, where Spark itself looks for it, the rest under `lakebed`:

@@ -1,4 +1,4 @@
-"""Read Spark's JSON form of a schema, and say which part of it is broken: PySpark raises what Python's dicts raise."""
+"""Read Spark's JSON form of a schema, and name the part of it that is broken."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""CHAR(n) and VARCHAR(n) in Spark schemas. A column of Spark is `string`; its lengths stand in its metadata as text.
+"""Read and write CHAR(n) and VARCHAR(n) in the metadata of Spark's string columns.
 
 Spark writes the whole type of the column, `array<struct<code:char(2),note:string>>`, under
 `__CHAR_VARCHAR_TYPE_STRING`, and takes it along wherever the column goes, so that a member of a struct may have one of

@@ -1,4 +1,4 @@
-"""Walk through the main job once: declare, plan, apply, ingest, evolve, ingest more, read all as the newest schema."""
+"""Walk through the main job once: declare, plan, apply, ingest, evolve, ingest more, read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The demo's source: the flights that left New York in 2013, as a data producer would send them, month by month.
+"""Write the demo's source files: flights from New York in 2013, month by month.
 
 The producer's files change over the year like the table does: a column gets another name, CSV gives way to JSON lines
 with a nested column, and that to Parquet. Some rows are spoiled on purpose: copies of good rows with one bad value.

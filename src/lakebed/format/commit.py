@@ -1,4 +1,4 @@
-"""Commit new data files as a snapshot, retrying lost races: all at once or not at all (Paimon, "Snapshot").
+"""Commit new data files as one snapshot, and retry lost races (Paimon specification, "Snapshot").
 
 Data files lie in their places before. A commit writes manifests and lists under names of its own and then one snapshot
 file, which must not exist yet: that is the moment when everything becomes visible, and the only one that can be lost to

@@ -1,4 +1,4 @@
-"""Decode ORC files in a separate process: damaged ones can end the process that the ORC library runs in.
+"""Decode ORC files in a separate process: damaged ones can crash the ORC library.
 
 The process is started with the first file, decodes one after the other, and ends when it has had nothing to do for a
 while or when its parent ends. A message is a byte, its length in eight bytes, and then its bytes. In go files, with

@@ -1,4 +1,4 @@
-"""Refuse tables, snapshots and files with features that Lakebed cannot read or write, before any row is touched.
+"""Refuse tables, snapshots and files with features that Lakebed cannot read or write.
 
 A feature that is not known here would be read wrongly, not partly: the table, the snapshot or the file that uses it is
 refused with the code of the feature.

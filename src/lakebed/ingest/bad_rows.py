@@ -1,4 +1,4 @@
-"""Raise the error for more bad rows than allowed, with all there is to say, since nothing was written."""
+"""Raise the error for more bad rows than allowed, telling all about them."""
 
 from __future__ import annotations
 

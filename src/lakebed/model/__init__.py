@@ -1,4 +1,4 @@
-"""The logical schema: the 24 ODF types, fields, schemas and their attributes. Pure, standard library only."""
+"""Define the logical schema: the 24 ODF types, fields, schemas and attributes. Pure, standard library only."""
 
 from lakebed.model.extra import Extra, JsonValue, canonical_json
 from lakebed.model.from_json import normalize

@@ -1,4 +1,4 @@
-"""Comparison of two logical schemas: identical, equivalent under options, or different; subset and superset.
+"""Compare two logical schemas: identical, equivalent under options, or different; subset and superset.
 
 The options excuse differences of order, optionality and attributes. What was added, removed or changed in type is never
 excused.

@@ -1,4 +1,4 @@
-"""The structured difference of two logical schemas: one `Difference` per thing that differs, at its path.
+"""List the differences of two logical schemas, one `Difference` for each, at its path.
 
 Fields are the same where their names are (RFC-016 knows no ids). Every field that both have is compared, whatever was
 added, removed or moved beside it, so that a changed type cannot hide behind an added column. Defaults are known: an

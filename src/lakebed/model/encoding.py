@@ -1,4 +1,6 @@
-"""Encoding hints: what a schema says about Arrow buffers, not about values (RFC-016, "Logical Types vs. Encoding").
+"""Recognise and strip encoding hints, which tell Arrow's layout and not values.
+
+RFC-016, "Logical Types vs. Encoding".
 
 They are kept in `extra` so that conversions lose nothing, and left out where a schema is shown.
 """

@@ -1,4 +1,4 @@
-"""`Extra`: the attributes of a field or a schema (RFC-016, "Extra Attributes Format").
+"""Hold the attributes of a field or schema as immutable JSON: `Extra` (RFC-016, "Extra Attributes Format").
 
 An immutable mapping from `<domain>/<name>` to any JSON value. Equality and hash are over the JSON values; key order is
 not significant, and canonical text has sorted keys.

@@ -1,4 +1,4 @@
-"""The JSON long form of logical types read back (RFC-016, "Manifest Schema Format"): for stored annotations.
+"""Read logical types back from their JSON long form, for stored annotations (RFC-016, "Manifest Schema Format").
 
 Manifests, which need positions and all their problems at once, have a decoder of their own.
 """

@@ -1,4 +1,4 @@
-"""Typed access to the attributes that Open Data Fabric and kamu define (RFC-016, RFC-017).
+"""Interpret the attributes that Open Data Fabric and kamu define (RFC-016, RFC-017).
 
 An attribute is interpreted when it is asked for, never while a schema is read: one whose value nobody understands is
 kept as it is, and fails here. The hints of Arrow encodings are read by `lakebed.convert.arrow_hints`.

@@ -1,4 +1,4 @@
-"""ODF's rule for a `SetDataSchema` that follows another: which changes of a dataset's schema need no migration.
+"""Check ODF's rule for schema changes in a chain: which ones need no migration.
 
 Other attributes, another order and new optional fields are allowed; nothing else is. The first upgrade of a legacy
 `rawArrowSchema` event may also change optionality at any depth, once (RFC-016, "Field optionality during schema

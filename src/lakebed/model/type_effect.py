@@ -1,4 +1,4 @@
-"""Which changes of a logical type keep every value: the declared side of a type change. Pure."""
+"""Judge whether a change of a logical type keeps every value. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spell a logical type as people read it, on one line: one spelling for plans, listings, histories and messages."""
+"""Spell a logical type on one line, alike in plans, listings, histories and messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The 24 logical types of Open Data Fabric (RFC-016) as a closed union of frozen dataclasses.
+"""Define the 24 logical types of Open Data Fabric (RFC-016) as a closed union of frozen dataclasses.
 
 Nullability exists only as `Option`. Optional parameters that the author left out stay None, so that text round trips;
 equality and hash know the defaults (an absent unit is a millisecond, an absent zone is UTC, absent `keys_sorted` is

@@ -1,4 +1,4 @@
-"""Write days and moments of any year as ISO 8601 text: Python's own have the years 1 to 9999 only.
+"""Print dates and timestamps of any year as ISO 8601 text; Python's own end at 9999.
 
 Years beyond have a sign, as Spark writes them: `-0044-03-15`, `0000-01-01`, `+10000-01-01`. The calendar repeats itself
 after 400 years, so that such a moment is written as one that Python has, under its own year. Offsets of zones are those

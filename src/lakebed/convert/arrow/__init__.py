@@ -1,4 +1,4 @@
-"""Logical schema <-> Arrow schema (RFC-016, "ODF Schema from/to Arrow Conversion"). Importing it needs PyArrow 18.
+"""Convert the logical schema from and to Arrow (RFC-016). Importing it needs PyArrow 18.
 
 | logical type | Arrow | with a hint |
 |---|---|---|

@@ -1,4 +1,6 @@
-"""Arrow schemas as JSON, in the form of the Rust implementation, which Open Data Fabric's tools show as `arrow-json`.
+"""Convert Arrow schemas from and to JSON, in the form of the Rust implementation.
+
+Open Data Fabric's tools show it as `arrow-json`.
 
 There is no standard; this form reads back to the same schema.
 """

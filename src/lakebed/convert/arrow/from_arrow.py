@@ -1,4 +1,4 @@
-"""Arrow schema -> logical schema."""
+"""Convert an Arrow schema to the logical schema."""
 
 from __future__ import annotations
 

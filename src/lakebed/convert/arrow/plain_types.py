@@ -1,4 +1,4 @@
-"""What Arrow and the logical types say in one and the same way."""
+"""Map Arrow types to the logical types that say exactly the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a schema without hints is laid out in Arrow."""
+"""Choose how fields without encoding hints are laid out in Arrow."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logical schema -> Arrow schema."""
+"""Convert the logical schema to an Arrow schema."""
 
 from __future__ import annotations
 
