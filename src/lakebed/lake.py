@@ -1,4 +1,4 @@
-"""`Lake`: the front door. `lakebed.open(path)` gives one; everything else is reached from it."""
+"""Open a warehouse as `Lake`, the front door: everything else is reached from it."""
 
 from __future__ import annotations
 

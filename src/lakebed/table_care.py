@@ -1,4 +1,4 @@
-"""`TableCare`: the methods of a lake that look after one table."""
+"""Maintain one table: tags, branches, roll back and clean-up, as methods of `Lake`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TablePlans`: the methods of a lake that say what a read would do, and count rows, from metadata."""
+"""Explain, check and count reads from metadata, as methods of `Lake`."""
 
 from __future__ import annotations
 

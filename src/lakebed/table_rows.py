@@ -1,4 +1,4 @@
-"""`TableRows`: the methods of a lake that put rows into tables and read them."""
+"""Ingest and read the rows of tables, as methods of `Lake`."""
 
 from __future__ import annotations
 

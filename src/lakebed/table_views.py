@@ -1,4 +1,4 @@
-"""`TableViews`: the methods of a lake for system tables, changes between states, and views for SQL."""
+"""Read system tables and changes, and make views for SQL, as methods of `Lake`."""
 
 from __future__ import annotations
 

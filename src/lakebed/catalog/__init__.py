@@ -1,4 +1,4 @@
-"""What says which tables and schemas there are: schema files, names and paths, table and schema managers."""
+"""Manage tables and their schema files: names, paths, table and schema managers."""
 
 from __future__ import annotations
 

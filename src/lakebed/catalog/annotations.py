@@ -1,4 +1,4 @@
-"""Annotations inside the schema file: what the columns cannot say about the declared schema.
+"""Store what columns cannot say about the declared schema in a table option, and read it back.
 
 They are the table option `lakebed.schema`, canonical JSON
 

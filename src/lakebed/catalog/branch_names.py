@@ -1,4 +1,4 @@
-"""What branches a table has, and whether a branch has data."""
+"""List the branches of a table, and tell whether a branch has data."""
 
 from __future__ import annotations
 

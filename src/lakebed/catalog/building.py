@@ -1,4 +1,4 @@
-"""From columns, keys and options to the first version of a table (specification, "Building the schema")."""
+"""Build the first version of a table from columns, keys and options (specification, "Building the schema")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The forms in which a column may be given, and what they all become: `DataField`s of the table format.
+"""Convert every accepted form of a column to the table format's `DataField`s.
 
 A column is a `Field` (Mini Paimon's way), a logical field, a `DataField`, a field's JSON object, a tuple
 `(name, type[, nullable])`, or text (`amount DECIMAL(10, 2) NOT NULL`). A type is a logical type, a physical type, type

@@ -1,4 +1,4 @@
-"""Commit the next version of a table while others make versions too: made again after a lost race."""
+"""Commit the next version of a table, made again after each lost race."""
 
 from __future__ import annotations
 

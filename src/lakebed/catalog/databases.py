@@ -1,4 +1,4 @@
-"""The databases of a warehouse, and which tables are in them (specification, "Directories").
+"""List, make and drop databases, and list their tables (specification, "Directories").
 
 A database is a directory and nothing else: it has no properties, and nothing is stored for it. On an object store a
 prefix is one, as soon as there is anything below it or an object that stands for it.

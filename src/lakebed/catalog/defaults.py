@@ -1,4 +1,4 @@
-"""Whether the text of a default value is one of its column's type (specification, casts from STRING).
+"""Check that a default value's text fits its column's type (specification, casts from STRING).
 
 The text is what a schema file holds in `defaultValue`; quotes around the whole of it are stripped first. A number that
 is too long for its DECIMAL, which the reference accepts and then writes as NULL, is no default.

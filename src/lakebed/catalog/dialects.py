@@ -1,4 +1,4 @@
-"""`Dialect`: what a schema file holds, as bytes. Paimon's own is here, Mini Paimon's in `mini`."""
+"""Read and write schema files in a layout's dialect: Paimon's here, Mini Paimon's in `mini`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a table is taken away, so that a crash at any point leaves the old table, or none that could be taken for one.
+"""Drop a table so that a crash leaves either the old table or none.
 
 A marker is put into the table's directory, then the schema goes (in one step where directories can be moved, else file
 by file, the newest last), then all else, and the marker with the directory at the end. While the marker is there no

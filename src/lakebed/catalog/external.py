@@ -1,4 +1,4 @@
-"""Tables that are not the catalog's alone: with data outside of their directory, or in one that was there before."""
+"""Refuse tables with external data, and creations over another definition."""
 
 from __future__ import annotations
 

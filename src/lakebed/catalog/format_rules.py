@@ -1,4 +1,4 @@
-"""Rules of the file formats: which types they can store, and what BLOB columns need."""
+"""Check types against the file formats: which types they can store, what BLOB columns need."""
 
 from __future__ import annotations
 

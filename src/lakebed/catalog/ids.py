@@ -1,4 +1,4 @@
-"""The one place where field ids are given out (Paimon: ids of nested fields are unique over the whole table).
+"""Assign field ids, here alone (Paimon: ids of nested fields are unique over the whole table).
 
 Order, as the reference's schema builder has it: a new column of the table takes the next id, then the nested fields of
 its type are numbered from the same counter. Within a new ROW, for each field in order, first everything nested in that

@@ -1,4 +1,4 @@
-"""JSON laid out as Jackson's default pretty printer does, which the Java engines write."""
+"""Print JSON as Jackson's default pretty printer does, which the Java engines write."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The options of tables that the table format knows: their names, and which values each can have. One table for all.
+"""List the table options that Paimon knows: their names, and which values each can have.
 
 Names and kinds are those of Paimon Java 0.9 to the present and of pypaimon. An option that is not here is somebody
 else's, and is kept; `nearest` says which one it was probably meant to be.

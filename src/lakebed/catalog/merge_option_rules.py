@@ -1,4 +1,4 @@
-"""Rules for the options that say how rows of one key become one: merge engines, aggregates, sequences, changelogs."""
+"""Check the options that merge rows of one key: merge engines, aggregates, sequences, changelogs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`TableMetadata`: the record that says what a table is called, when it was made and which version it is at.
+"""Read and write a table's `TableMetadata` record: its name, when it was made, its version.
 
 The record is a convenience (Mini Paimon, "TableMetadata"): the schema directory decides which version is the newest. A
 table that another engine made has no record; then one is made up from its schema files.

@@ -1,4 +1,4 @@
-"""The `metadata` records of tables follow their versions, as well as possible.
+"""Keep the `metadata` records of tables in step with their versions, as well as possible.
 
 The schema file is the truth, and is written before: a storage that refuses the record must not make the caller believe
 that the change failed. He is warned, and the next look at the table puts the record right. Not so in the mini layout,

@@ -1,4 +1,4 @@
-"""The Mini Paimon dialect: schema files without field ids, with its own type names (Mini Paimon, "Schema files").
+"""Read and write Mini Paimon's schema files, without field ids (Mini Paimon, "Schema files").
 
 Identity: a column keeps its id from version to version by its name; a name that went away and came back is a new
 column. Options and the comment of a table are in its record (`TableMetadata`), not here.

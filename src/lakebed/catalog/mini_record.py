@@ -1,4 +1,4 @@
-"""What a Mini Paimon table keeps in its record and not in its schema files: options, comment and times.
+"""Complete versions of a Mini Paimon table by its record: options, comment and times.
 
 They belong to the table, not to a version: every version has those that the record holds now.
 """

@@ -1,4 +1,4 @@
-"""Rows in a table of the mini layout: whose files they are.
+"""Refuse rows that Mini Paimon itself wrote in a table of the mini layout.
 
 Mini Paimon's specification is about schemas; it says nothing of data files. Lakebed keeps the rows of such a table in
 Paimon's own files, in the table's directory. What Mini Paimon itself has written there is recognised, and refused.

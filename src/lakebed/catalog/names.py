@@ -1,4 +1,4 @@
-"""Names of databases and tables, and references to a version of a table (`db.t@snap:5`).
+"""Parse names of databases and tables, and references to a version of a table (`db.t@snap:5`).
 
 The grammar: `db.table` splits at the first dot that is not quoted; backticks quote a part and are doubled inside one;
 no dot means the database `default`. What may be a name is what is safe as one directory name (specification, layout).

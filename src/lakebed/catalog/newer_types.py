@@ -1,4 +1,4 @@
-"""Types of the future: which columns have one, and the refusal to write a new version over them."""
+"""Detect columns of unknown (newer) types, and refuse new versions over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rules for the options that name columns, limits, scans and branches."""
+"""Check the options that name columns, limits, scans and branches."""
 
 from __future__ import annotations
 

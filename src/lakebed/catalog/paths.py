@@ -1,4 +1,4 @@
-"""`PathFactory`: where everything of a warehouse lies, in both layouts.
+"""Build every path of a warehouse, in both layouts: `PathFactory`.
 
 `paimon`: `<warehouse>/<db>.db/<table>/schema/schema-0`; `mini`: `<warehouse>/<db>/<table>/schema/schema-0`.
 """

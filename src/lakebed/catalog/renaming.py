@@ -1,4 +1,4 @@
-"""How a table is renamed together with its quarantine, so that a crash at any point leaves it readable under one name.
+"""Rename a table with its quarantine, so that a crash leaves it readable under one name.
 
 Moving the table's directory is one step of the file system and is the moment when the name changes. Its quarantine is a
 second directory: before the first move a marker is put into it, which says where it belongs, so that renaming again

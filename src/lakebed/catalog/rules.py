@@ -1,4 +1,4 @@
-"""What the validation rules share: the schema as they see it, and how they say what is wrong."""
+"""Share the view of a schema and the messages that all validation rules use."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schema files (Paimon specification, "Schema"): bytes exactly as the reference writes them, and a tolerant reader.
+"""Write the bytes of schema files exactly as the reference does; read them tolerantly (Paimon, "Schema").
 
 Written: version 3, keys in the reference's order, options sorted by key, no null, UTF-8, no newline at the end. Read:
 versions 1 (or none), 2, 3 and later ones; the defaults of versions 1 and 2 are put into the options.

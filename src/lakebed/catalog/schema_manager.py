@@ -1,4 +1,4 @@
-"""`SchemaManager`: the versions of one table's schema, in one branch.
+"""Read and publish the versions of one table's schema, in one branch: `SchemaManager`.
 
 Versions are files that are made once and never changed. They are published with create-if-absent, so that of two
 writers of the same version exactly one wins (specification, "Atomic creation").

@@ -1,4 +1,4 @@
-"""`TableManager`: which databases and tables a warehouse has, and how tables are made, changed and dropped."""
+"""List, create, alter, rename and drop the tables of a warehouse: `TableManager`."""
 
 from __future__ import annotations
 

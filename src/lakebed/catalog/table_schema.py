@@ -1,4 +1,4 @@
-"""`TableSchema`: one version of a table's schema, physical and identified (ids, Paimon types, options)."""
+"""Represent one version of a table's schema: fields with ids, Paimon types, keys, options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which time zones a warehouse can be opened with."""
+"""Check the time zone that a warehouse is opened with."""
 
 from __future__ import annotations
 

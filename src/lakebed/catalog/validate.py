@@ -1,4 +1,4 @@
-"""Whether a table may be like this: the rules for new tables and for every later version (specification, section 9).
+"""Validate a table's schema: columns, keys, buckets, options, for each version (specification, section 9).
 
 The answers are those of the reference implementation; each problem has a code and a remedy. Rules about columns, keys
 and buckets are here, those about other options in `option_rules` and `merge_rules`, those of file formats in

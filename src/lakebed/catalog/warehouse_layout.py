@@ -1,4 +1,4 @@
-"""Which layout a warehouse has, found by looking, and what is said about a place that is none."""
+"""Open a warehouse: detect its layout, and refuse a place that is none."""
 
 from __future__ import annotations
 

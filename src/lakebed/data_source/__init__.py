@@ -1,1 +1,1 @@
-"""The Spark data source `lakebed`: tables of a warehouse by `spark.read` and `spark.readStream`."""
+"""Provide the Spark data source `lakebed`: tables by `spark.read` and `spark.readStream`."""

@@ -1,4 +1,4 @@
-"""What a read takes to Spark: the table's state, its columns, the work of each task. No Spark session takes part."""
+"""Plan the tasks of a batch read for Spark: state, columns, work. No session takes part."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`spark.read.format("lakebed")`: the class that Spark asks for columns and rows.
+"""Provide the class behind `spark.read.format("lakebed")`, which Spark asks for columns and rows.
 
 Spark runs it in Python processes of its own, without a session: one plans, others read. They must be able to import
 Lakebed and to reach the warehouse.

@@ -1,4 +1,4 @@
-"""What every reader hands over to Spark: batches as Spark asked for them, and errors without this library's traces."""
+"""Hand over batches as Spark expects them, and errors without this library's traces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the options of a read say: which warehouse, which table, which state of it, and how it is read."""
+"""Read the options of a batch read: warehouse, table, state, and how it is read."""
 
 from __future__ import annotations
 

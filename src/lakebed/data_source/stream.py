@@ -1,4 +1,4 @@
-"""`spark.readStream.format("lakebed")`: rows of a table's snapshots, batch by batch, each row once.
+"""Stream rows of a table's snapshots to `spark.readStream.format("lakebed")`, each row once.
 
 Spark asks for the end of each batch and keeps it, an `Offset`, in the query's checkpoint. A batch is then planned by
 its two offsets alone: snapshots never change, so that it is the same after a restart.

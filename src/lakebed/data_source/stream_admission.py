@@ -1,4 +1,4 @@
-"""How far one batch of a stream goes: whole parts in their fixed order, within limits. Pure: a history is given."""
+"""Choose how far one batch of a stream goes, within limits: whole parts in order. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a table's snapshots hold for a stream: the whole state of one, and what the commit of each changed."""
+"""List what a table's snapshots hold for a stream: whole states, and each commit's changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a stream of a table is: the offset that Spark keeps in a query's checkpoint.
+"""Define the offset of a stream, which Spark keeps in a query's checkpoint.
 
 An offset names the next part to read and where the stream began. Spark asks for the beginning again as long as no
 batch is done, and by then the table may have newer snapshots; so the end of a batch says what its beginning was.

@@ -1,4 +1,4 @@
-"""What the options of a stream say: where it begins, how much a batch takes, what stops it."""
+"""Read the options of a stream: where it begins, how much a batch takes, what stops it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The columns that a reader chose by `.schema(...)`, which is how Spark's Python sources read fewer of them."""
+"""Match the columns that a reader chose by `.schema(...)` to the table's fields."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Evolution of schemas: changes as values, their evaluation, the difference of versions, plans, and applying them."""
+"""Evolve schemas: changes, their evaluation, the difference of versions, plans, and applying them."""
 
 from lakebed.evolve.apply import AppliedPlan, AppliedTable, apply
 from lakebed.evolve.describe_edits import describe_changes

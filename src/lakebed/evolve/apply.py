@@ -1,4 +1,4 @@
-"""Carry out a plan exactly as it was reviewed: one schema version a table, or a refusal that writes nothing."""
+"""Apply a plan exactly as it was reviewed: one schema version a table, or nothing."""
 
 from __future__ import annotations
 

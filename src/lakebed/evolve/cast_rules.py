@@ -1,4 +1,4 @@
-"""Which type may become which, as data (Paimon `DataTypeCasts` and the executors behind it).
+"""Tell which type may become which, as data (Paimon `DataTypeCasts` and the executors behind it).
 
 A cell is two letters. The first is the permission: `I` implicit, `E` explicit only (refused where the table's option
 `disable-explicit-type-casting` is true), `-` none. The second says whether readers can convert stored values: `x` yes,

@@ -1,4 +1,4 @@
-"""What a manifest declares beside the schema and the table keeps: how sources are read, which columns are ODF's.
+"""Store a manifest's `read` and system columns as attributes of the schema.
 
 Both become attributes of the stored schema (`lakebed.dev/read`, `lakebed.dev/systemColumn`), so that a plan shows when
 they change and every schema version has its own.

@@ -1,4 +1,4 @@
-"""Read from a manifest what a table beside its columns shall be: keys, options, and what keys make of columns. Pure."""
+"""Read keys and options from a manifest, and what keys make of columns. Pure."""
 
 from __future__ import annotations
 

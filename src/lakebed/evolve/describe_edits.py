@@ -1,4 +1,4 @@
-"""Edits in a few words, for plans and histories. Types are said as they are declared, where that is known."""
+"""Describe edits in a few words, for plans and histories."""
 
 from __future__ import annotations
 

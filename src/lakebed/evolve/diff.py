@@ -1,4 +1,4 @@
-"""The difference of two table schemas, by field id, as changes that turn the first into the second.
+"""Compute the changes that turn one table schema into another, by field id.
 
 Order inside one level: drops, renames (circles through a temporary name), changes of the columns that stay and of what
 is inside them, additions, moves. Options that open a gate come before the columns, the others after them, compared with

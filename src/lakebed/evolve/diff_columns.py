@@ -1,4 +1,4 @@
-"""The difference of two lists of sibling fields, and of what is nested in them, as changes in a workable order."""
+"""Compute the changes between two lists of sibling fields, nested ones included, in a workable order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comments of new columns that are directives: they turn BYTES into BLOB and ARRAY into VECTOR (Paimon).
+"""Carry out comments of new columns that turn BYTES into BLOB and ARRAY into VECTOR (Paimon).
 
 `__BLOB_FIELD`, `__BLOB_DESCRIPTOR_FIELD` and `__BLOB_VIEW_FIELD` stand alone or before `; text`; `__VECTOR_FIELD` needs
 a dimension: `__VECTOR_FIELD;128; text`. The column is entered in the option that lists columns of that sort.

@@ -1,4 +1,4 @@
-"""Tell what was made outside of `apply` from what a manifest asks for, by field id and by option key.
+"""Tell what was made outside of `apply` from what a manifest asks for, by field id.
 
 Three versions are held against each other: the one that `apply` made last, the newest one, and the declared one. An
 edit that leads from the newest to the declared one undoes the work of others where the first two differ in what it

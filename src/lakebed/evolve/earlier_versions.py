@@ -1,4 +1,4 @@
-"""Data files are read as the newest schema directly, so a type change must be possible from every earlier version."""
+"""Check that a new type can be read from the data files of every earlier version."""
 
 from __future__ import annotations
 

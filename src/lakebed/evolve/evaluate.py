@@ -1,4 +1,4 @@
-"""Evaluate a batch of changes: the next version of a table's schema, or every reason why there is none."""
+"""Evaluate a batch of changes: the next version of a schema, or every reason against it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the schema files of a layout cannot hold, as refusals of the edits that ask for it."""
+"""Refuse edits whose result the schema files of a layout cannot hold."""
 
 from __future__ import annotations
 

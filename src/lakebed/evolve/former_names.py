@@ -1,4 +1,4 @@
-"""Names that columns bore in earlier versions of a table, at every level, by field id.
+"""Find the names that columns bore in earlier versions, at every level, by field id.
 
 A source that still has such a name means the column, or it does not: the name may have been given to something else
 there. Nobody but its author can say, so it is neither taken for the column nor added as a new one.

@@ -1,4 +1,4 @@
-"""Identity: which stored field each declared field is, at every level, settled once before anything is compared.
+"""Match declared fields to stored fields, at every level, by pin, declared rename, or name.
 
 A pin (`lakebed.dev/fieldId`) decides first, then a declared rename (`lakebed.dev/renamedFrom`, a sibling's old name),
 then the name. A rename is fulfilled once the table's annotations hold the same `renamedFrom` for the field of the new

@@ -1,4 +1,4 @@
-"""What takes a change back, where something does: a dropped column does not come back, its data has another id."""
+"""Compute the changes that take other changes back; a dropped column does not come back."""
 
 from __future__ import annotations
 

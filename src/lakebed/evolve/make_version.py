@@ -1,4 +1,4 @@
-"""Make the version of a table that follows on another, from the columns that are wanted or from a list of changes.
+"""Make the next version of a table from wanted columns, or from a list of changes.
 
 Every way to a new version leads here, or to `evaluate` as this does: a manifest's plan, `create_new_schema_version`,
 `alter_table`, and the merge of a schema. Pure: the caller publishes what comes out.

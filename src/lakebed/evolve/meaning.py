@@ -1,4 +1,4 @@
-"""What the columns are declared to mean, before and after: logical types by path, and what annotations change."""
+"""Compare declared schemas before and after: logical types by path, and attributes."""
 
 from __future__ import annotations
 

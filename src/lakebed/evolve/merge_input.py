@@ -1,4 +1,4 @@
-"""Whatever may say which columns data has: a DataFrame, its schema, a declared schema, or a list of columns."""
+"""Read the columns of data to be merged: a DataFrame, its schema, a declared schema, or columns."""
 
 from __future__ import annotations
 

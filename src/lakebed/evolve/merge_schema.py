@@ -1,4 +1,4 @@
-"""Merge on write: one new version of a table that also holds the columns of data, judged as every other change is.
+"""Merge the columns of data into a table as one new version, judged as every change is.
 
 A merge is made by nobody in particular, while rows come in. So only what is safe for stored rows and for readers passes
 by itself; everything else needs leave, and what `alter_table` refuses is refused here too.

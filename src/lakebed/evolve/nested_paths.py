@@ -1,4 +1,6 @@
-"""Reach into nested types by path and rebuild what is around: ROW members by name, `element` of ARRAY, `value` of MAP.
+"""Reach into nested types by path and rebuild what is around.
+
+ROW members go by name, `element` is that of an ARRAY, `value` that of a MAP.
 
 The result is a new tuple of fields; nothing is changed in place. Raises `ValidationError` where the path leads nowhere.
 """

@@ -1,4 +1,4 @@
-"""Say what a table that is to be made will be: its columns, keys, buckets, options and attributes, as edits. Pure."""
+"""Describe a table to be created, as edits: columns, keys, buckets, options, attributes. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which options may change when (Paimon `SchemaManager`, "immutable options"), against the working copy's values."""
+"""Check which options may change when (Paimon `SchemaManager`, "immutable options")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Options that name columns, and how they follow a rename or a drop.
+"""Rename columns inside options that name them, after a rename or a drop.
 
 The shapes: a comma list of columns as the value, a column (or a comma list of columns) inside the key, both, a column
 path behind a `#` in the key (Parquet's settings of single columns), and the JSON of a ROW whose fields are columns

@@ -1,4 +1,4 @@
-"""Warn about options of a manifest that nobody knows and that are named much like one that is known. Pure."""
+"""Warn of unknown options of a manifest that are named much like a known one. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plan: what would be done to each table, why that is or is not safe, and exactly which changes will run."""
+"""Define plans: what each table changes, verdicts and approvals; save and load them as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plan one table: declared schema and stored version in, judged changes and the resulting version out. Pure."""
+"""Plan one table: judge the changes from its stored version to the declared schema. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A column that goes while one of the same type comes at its place or with a similar name may be a rename: ask."""
+"""Warn of a dropped and an added column that may be one renamed column."""
 
 from __future__ import annotations
 

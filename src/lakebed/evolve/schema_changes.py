@@ -1,4 +1,4 @@
-"""The changes of a table schema as values, and their REST JSON (Paimon REST API, "SchemaChange").
+"""Define the changes of a table schema, and their REST JSON (Paimon REST API, "SchemaChange").
 
 A path is a tuple of names from the top-level column down. A step into an ARRAY is `element`, into a MAP's value
 `value`; map keys cannot be changed. `("r", "x")` is the member `x` of the ROW `r`, `("ar", "element", "x")` the member

@@ -1,4 +1,4 @@
-"""Merging the columns of data into those of a table (Paimon `SchemaMergingUtils`): pure, and by name.
+"""Merge the columns of data into those of a table, by name (Paimon `SchemaMergingUtils`). Pure.
 
 The table decides wherever both sides know a column: its id, its name, its description, its default and its nullability
 stay. What only the data has comes at the end, nullable. Types of columns that both have follow `MergeTypes`.

@@ -1,4 +1,7 @@
-"""How safe an edit is for the rows that are stored and for those who read them, with the reason and the way out."""
+"""Judge how safe an edit is, such as NULL to NOT NULL, for stored rows and readers.
+
+With the reason and the way out.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The working copy that a batch of changes runs over: every guard looks at it, never at the state before the batch."""
+"""Make a batch of changes on a working copy, refusing what Paimon forbids, as NULL to NOT NULL."""
 
 from __future__ import annotations
 

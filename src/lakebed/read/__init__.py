@@ -1,1 +1,1 @@
-"""Which data files a filter needs: predicates, what is known of files, and the plan of a filtered read. No Spark."""
+"""Plan reads without an engine: state, predicate, evidence of files, file indexes, count, explain."""

@@ -1,4 +1,4 @@
-"""Which buckets can hold the rows that a predicate is true for (Paimon specification, "Bucketed Table")."""
+"""Prune buckets by a predicate on the bucket key (Paimon specification, "Bucketed Table")."""
 
 from __future__ import annotations
 

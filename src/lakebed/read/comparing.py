@@ -1,4 +1,4 @@
-"""Predicates of one column and literals: what is common to SQL text and to the filters that Spark pushes down."""
+"""Build predicates of one column and literals, for SQL text and for filters that Spark pushes down."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many rows a read gives, as far as metadata tell without looking into a data file.
+"""Count the rows of a read from metadata, without opening data files.
 
 A file's row count in the manifest is exact, and so is the number of rows that a deletion vector takes away. What is not
 known are the rows of files that have to be merged, and which rows of a file fit where some may and some may not.

@@ -1,4 +1,4 @@
-"""What a read would do, for people and programs: the files that it opens and how, those it leaves out and why."""
+"""Explain a read: the files that it opens and how, those it leaves out and why."""
 
 from __future__ import annotations
 

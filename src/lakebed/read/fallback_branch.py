@@ -1,4 +1,4 @@
-"""Tables with a fallback branch: partitions that the main branch does not have are read from another branch.
+"""Find a table's fallback branch: partitions that the main branch lacks are read from it.
 
 The option `scan.fallback-branch` names it. It takes effect on reads of the main branch only. A read of an older state
 by a snapshot's number means the snapshot of that number on the other branch too, as other readers take it; where there

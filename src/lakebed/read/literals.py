@@ -1,4 +1,4 @@
-"""SQL literals, and the values that columns are compared with in their place, as Spark compares them.
+"""Bind SQL literals to the values that columns are compared with, as Spark compares them.
 
 Spark brings both sides to one type first, sometimes the column's values too, and not alike in its ANSI mode and without
 it. A literal is bound only where every way gives what the comparison with the bound value gives; else it "cannot be

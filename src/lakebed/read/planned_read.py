@@ -1,4 +1,4 @@
-"""What a read means, before Spark: the state of the table, the schema, the files; the fallback branch, too."""
+"""Resolve and plan a read before Spark: state, schema, files; join the fallback branch."""
 
 from __future__ import annotations
 

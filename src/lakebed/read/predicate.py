@@ -1,4 +1,4 @@
-"""Predicates over a table's columns, and what is possible of them where only some facts about the rows are known.
+"""Define predicates, and evaluate which truths are possible where only some facts are known.
 
 A predicate is true, false or NULL for a row, as in SQL. Of a file it is not known which of its rows hold what, so that
 a *set* of truths is worked out: all those that some row of the file may give. The set may be too large and is never too

@@ -1,4 +1,4 @@
-"""Predicates as readable SQL of Spark's dialect."""
+"""Print predicates as readable SQL of Spark's dialect."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The filters that Spark pushes down to a data source in Python, as a predicate.
+"""Convert the filters that Spark pushes down to a Python data source to a predicate.
 
 Spark has brought their values to the column's type: an instant is a `datetime` with a zone, a wall clock one without.
 """

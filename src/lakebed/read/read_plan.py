@@ -1,4 +1,4 @@
-"""The plan of a read: which data files are needed, how their rows become the table's, and which files are left out.
+"""Plan which data files of one state a read needs, how their rows combine, which are pruned.
 
 What is left out holds no row that the predicate is true for. In order: manifests and partitions, buckets, key ranges of
 tables with a primary key, statistics, file indexes; a limit at last. How much a file's statistics may decide depends on

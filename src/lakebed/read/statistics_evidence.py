@@ -1,4 +1,4 @@
-"""What the statistics of a file, or the values of its partition, leave open for a comparison.
+"""Evaluate a comparison by a file's statistics or its partition's values.
 
 Statistics speak of the stored values, a predicate of the values that are read. They are used where both are the same,
 or differ so little that bounds remain bounds; else nothing is known.

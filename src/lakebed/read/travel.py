@@ -1,4 +1,4 @@
-"""Which state of a table a read means, and under which schema it is read."""
+"""Resolve which state of a table a read means, and under which schema it is read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Columns of types of the future: they are named and left out, so that the others can be read."""
+"""Leave columns of unknown (newer) types out of a read, with a warning that names them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Spark's SQL of a filter, as a predicate. What is not certain to mean the same in Spark is left to Spark.
+"""Parse a filter of Spark SQL as a predicate, leaving to Spark what is uncertain.
 
 A filter is always applied by Spark, too. So nothing is refused here but a text that says nothing: a mistake is reported
 by Spark, whose grammar and names count, and all that an expression which is not understood costs is speed. A session

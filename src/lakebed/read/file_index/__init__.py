@@ -1,4 +1,4 @@
-"""Paimon's file indexes: what a bloom filter or a bitmap beside a data file, or in its manifest entry, says of it."""
+"""Prune files and rows by Paimon's file indexes: bloom filters, bitmaps, bit slices."""
 
 from lakebed.read.file_index.index_evidence import FileIndex, file_index, index_evidence
 

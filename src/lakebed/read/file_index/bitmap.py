@@ -1,4 +1,4 @@
-"""The bitmap index of a column: a dictionary of its values, each with the rows that have it.
+"""Read the bitmap index of a column: a dictionary of its values, each with its rows.
 
 Version 1 is one unordered dictionary. Version 2 sorts it and splits it into blocks, of which only those are decoded
 that a question falls into.

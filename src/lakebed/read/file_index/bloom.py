@@ -1,4 +1,4 @@
-"""The bloom filter of a column: says of a value that no row has it, or nothing."""
+"""Read the bloom filter of a column, which rules values out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The bit-sliced index of a column of numbers.
+"""Read the bit-sliced index of a column of numbers.
 
 It has one set of slices for the numbers from 0 on, and one for the magnitudes of those below.
 """

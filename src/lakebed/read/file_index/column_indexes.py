@@ -1,4 +1,4 @@
-"""The indexes of a column out of one container, decoded when they are first asked for."""
+"""Load the indexes of a column from one container, decoded when first asked for."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The container of a data file's indexes: which column has which kinds of index, and where they lie.
+"""Read the container of a data file's indexes: which column has which index, and where.
 
 Version 1 has its directory at the head, version 2 at the tail. Positions count from the start of the container.
 """

@@ -1,4 +1,4 @@
-"""What indexes that know of each row whether it fits have in common."""
+"""Define what exact indexes share: those that know the key of every row."""
 
 from __future__ import annotations
 

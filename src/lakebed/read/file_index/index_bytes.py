@@ -1,4 +1,4 @@
-"""Bytes of an index, read with bounds: numbers are big-endian, as Java's `DataOutput` writes them."""
+"""Read bytes of an index with bounds checked: big-endian, as Java's `DataOutput` writes."""
 
 from __future__ import annotations
 

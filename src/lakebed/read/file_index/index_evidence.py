@@ -1,4 +1,4 @@
-"""What the file indexes of a data file say of a filter."""
+"""Evaluate a filter by the file indexes of a data file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys: what an index holds in place of a column's values, and which of them a value of a filter stands for.
+"""Convert a column's values to the keys that an index stores.
 
 A key is an int or, for texts, bytes; keys compare as their values do. Where two values may share a key (an index keeps
 milliseconds of what may be nanoseconds), the coding is not `exact`: rows of the same key may be less or greater.

@@ -1,4 +1,4 @@
-"""The range bitmap of a column: a sorted dictionary in chunks, and bit slices of the numbers of its entries."""
+"""Read the range bitmap of a column: a sorted dictionary in chunks, and bit slices."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""32-bit roaring bitmaps in their portable form, as an index holds them: checked before they are used.
+"""Read 32-bit roaring bitmaps in their portable form, checked before they are used.
 
 The library that works on bitmaps trusts the bytes that it is given, and an index has no checksum. A bitmap whose
 containers are out of order could make it read where it must not, so that every container is looked at first.

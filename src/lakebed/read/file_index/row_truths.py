@@ -1,4 +1,4 @@
-"""What a predicate may be for each row of a file, by the indexes that know the rows.
+"""Evaluate a predicate for each row of a file, by indexes that know the rows.
 
 Between the leaves of one row nothing is taken as independent that is not: `a = 1 AND b = 2` is impossible where no row
 has both, though some have either.

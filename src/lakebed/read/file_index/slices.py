@@ -1,4 +1,4 @@
-"""Bit slices: numbers of rows, kept as one bitmap for each binary digit (O'Neil and Quass, 1997)."""
+"""Compare numbers of rows kept in bit slices, a bitmap for each digit (O'Neil and Quass, 1997)."""
 
 from __future__ import annotations
 

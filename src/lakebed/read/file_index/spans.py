@@ -1,4 +1,4 @@
-"""A leaf over the keys of an index: which keys make it true, and which make it false.
+"""Compute which keys of an index make a comparison true, and which make it false.
 
 A cut lies just below a key, `(key, 0)`, or just above it, `(key, 1)`; a span is what lies between two cuts, None being
 no limit. A key is inside where `(key, 0)` is not below the lower cut, and below the upper one.
