@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Collection, Iterable, Iterator
 from importlib import import_module
+from pathlib import Path
 from typing import TypeAlias
 
 from architecture.modules import PACKAGE, Module, Modules
@@ -16,6 +17,10 @@ OPTIONS = f"{PACKAGE}.catalog.known_options"
 FRONT_DOOR = {f"{PACKAGE}.lake", f"{PACKAGE}.table"}
 MOST_PARAMETERS = 7
 FEWEST_LINES = 60
+#: The words of the first sentence of a docstring.
+MOST_WORDS = 20
+#: What docstrings of modules begin with, a verb a line; one that is missing is added there.
+VERBS = frozenset(Path(__file__).with_name("verbs.txt").read_text(encoding="utf-8").split())
 
 #: The base name of a module, which stays where a room is renamed, and what is wrong there.
 Finding: TypeAlias = tuple[str, str]
@@ -24,6 +29,7 @@ Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 # One word alone, such as `bucket` or `path`, may be anything.
 _OPTION = re.compile(r"[a-z0-9]+([.-][a-zA-Z0-9-]+)+")
 _CODE = re.compile(r"LB\d*")
+_COMMAND = re.compile(r"^`lakebed [^`]+`: ")
 
 
 def option_names() -> set[str]:
@@ -167,3 +173,24 @@ def small_modules(modules: Modules) -> list[Finding]:
         if module.base_name != "__main__" and not module.is_package
         if module.lines < FEWEST_LINES and len(modules.importers[module.name]) == 1
     ]
+
+
+def docstrings(modules: Modules) -> list[Finding]:
+    """Modules whose docstring does not begin with a verb, by its first word, or has a long first sentence."""
+    return [(module.base_name, what) for module in modules for what in _faults_of_docstring(module)]
+
+
+def _faults_of_docstring(module: Module) -> Iterator[str]:
+    sentence = _first_sentence(ast.get_docstring(module.tree) or "")
+    words = sentence.split()
+    first = words[0].rstrip(":,.") if words else "no docstring"
+    if first.lower() not in VERBS:
+        yield first
+    if len(words) > MOST_WORDS:
+        yield f"{len(words)} words"
+
+
+def _first_sentence(docstring: str) -> str:
+    """Without the form of the command that a module of the command line begins with: `` `lakebed drop TABLE`: ``."""
+    paragraph = " ".join(docstring.partition("\n\n")[0].split())
+    return _COMMAND.sub("", paragraph).partition(". ")[0]

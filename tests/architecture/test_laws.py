@@ -47,6 +47,9 @@ LAWS = {
         lambda modules: laws.many_parameters(modules, PUBLIC), "put what belongs together into a class", follow=True
     ),
     "small_modules": Law(laws.small_modules, "put it where it is used, or say in the list why it stands alone"),
+    "docstrings": Law(
+        laws.docstrings, "begin with a verb (verbs.txt) and say in a short sentence what the module does"
+    ),
 }
 
 
@@ -233,3 +236,24 @@ class TestWhatIsFound:
             "c.py": f"def f():\n    from lakebed.a import shared\n{long}",
         }
         assert laws.small_modules(Modules.of_texts(texts)) == [("small", "one importer")]
+
+    @pytest.mark.parametrize(
+        ("docstring", "found"),
+        [
+            ("Read a file.", []),
+            ("Fast-forward a branch, as\nothers do.\n\nWhat else there is.", []),
+            ("`lakebed drop TABLE`: drop a table.", []),
+            ("Read it." + " word" * 30, []),
+            ("Plan" + " word" * 19 + ".", []),
+            ("Plan" + " word" * 20 + ".", ["21 words"]),
+            ("What is read.", ["What"]),
+            ("Reads a file.", ["Reads"]),
+            ("Tables: how they are made.", ["Tables"]),
+            ("`Table`: read it.", ["`Table`"]),
+            ("`lakebed drop TABLE`", ["`lakebed"]),
+            ("", ["no docstring"]),
+        ],
+    )
+    def test_a_docstring_that_does_not_say_what_its_module_does(self, docstring: str, found: list[str]) -> None:
+        text = f'"""{docstring}"""\n' if docstring else ""
+        assert laws.docstrings(Modules.of_texts({"a.py": text})) == [("a", what) for what in found]
