@@ -14,12 +14,11 @@ import pytest
 
 from cli.command_line import CommandLine, environment, on_terminal, process
 from lakebed.cli.commands import convert as command
-from lakebed.cli.schema_source import SOURCE_FORMS
-from lakebed.cli.schema_target import TARGET_FORMS
 from lakebed.convert.arrow import from_arrow
 from lakebed.events import decode_event
 from lakebed.model import Extra, Schema
 from lakebed.model.from_json import field_from_json
+from lakebed.schema_forms import SOURCE_FORMS, TARGET_FORMS
 
 SCHEMA = """\
 fields:
@@ -55,7 +54,7 @@ def of_json(text: str) -> Schema:
 
 
 def test_the_command_knows_the_forms_of_its_library() -> None:
-    assert (command._FROM, command._TO) == (SOURCE_FORMS, TARGET_FORMS)
+    assert ((*SOURCE_FORMS, "table"), TARGET_FORMS) == (command._FROM, command._TO)
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,6 @@ from hypothesis import given
 from lakebed.catalog import schema_file
 from lakebed.catalog.building import first_version
 from lakebed.catalog.columns import to_columns
-from lakebed.cli.schema_source import SchemaSource
-from lakebed.cli.schema_target import convert
 from lakebed.convert.arrow import from_arrow, to_arrow
 from lakebed.convert.ddl import parse_ddl, to_ddl
 from lakebed.convert.spark import from_struct_type, to_struct_type
@@ -23,6 +21,7 @@ from lakebed.events import decode_event, encode_set_data_schema
 from lakebed.manifest.load import parse_schema
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import Schema, schema_json
+from lakebed.schema_forms import SchemaSource, write_schema
 from lakebed.testing.physical import storable_schemas
 
 REPOSITORY = Path(__file__).resolve().parents[2]
@@ -105,10 +104,10 @@ def views() -> list[str]:
     found = parse_schema(blocks()[0])
     assert isinstance(found, Schema)
     source = SchemaSource("odf-yaml", found)
-    event = convert(source, "odf-event").content
+    event = write_schema(source, "odf-event").content
     arrow, _ = to_arrow(found)
     assert isinstance(event, bytes)
-    texts = [_dump(event), str(convert(source, "paimon").content), str(convert(source, "spark").content)]
+    texts = [_dump(event), str(write_schema(source, "paimon").content), str(write_schema(source, "spark").content)]
     return [*texts, arrow.remove_metadata().to_string() + "\n" + _carried(arrow)]
 
 

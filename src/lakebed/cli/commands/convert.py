@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +13,11 @@ from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
 from lakebed.cli.invocation import Session, common_options
-from lakebed.errors import UsageError
+from lakebed.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.convert.loss import LossReport
+    from lakebed.schema_forms import SchemaSource
 
 _FROM = (
     "odf-yaml",
@@ -65,19 +67,33 @@ def command(
 
     What the other form cannot say is listed on standard error. Neither Spark nor Java is started.
     """
-    from lakebed.cli.schema_source import read_source
-    from lakebed.cli.schema_target import convert
     from lakebed.convert.loss import LossReport
+    from lakebed.schema_forms import write_schema
 
-    found = read_source(source, source_form, session.lake)
+    found = _read(session, source, source_form)
     session.output.diagnose(found.diagnostics)
-    made = convert(found, form, encodings=encodings)
+    made = write_schema(found, form, encodings=encodings)
     report = LossReport(found.report.losses + made.report.losses)
     if strict:
         report.raise_if_any()
     _tell(session, report)
     result = {"from": found.form, "to": form, "losses": [{"path": x.path, "what": x.what} for x in report.losses]}
     return _put_out(session, made.content, out, result)
+
+
+def _read(session: Session, source: str, form: str | None) -> SchemaSource:
+    """The schema of a file, of standard input (`-`), or of a table (`db.table`, `db.table@3`).
+
+    Without `form` a name of no file is a table.
+    """
+    from lakebed.schema_forms import ENDINGS, STANDARD_INPUT, SchemaSource, read_schema
+
+    if form == "table" or (form is None and source != STANDARD_INPUT and not Path(source).is_file()):
+        if form is None and ("/" in source or Path(source).suffix in (*ENDINGS, ".json")):
+            raise NotFoundError.of("LB7009", f"{source}: No such file", remedy="give a file, or the name of a table")
+        return SchemaSource.of_version(session.lake().schema(source))
+    data = sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
+    return read_schema(data, form, name=source)
 
 
 def _tell(session: Session, report: LossReport) -> None:
