@@ -48,7 +48,7 @@ LAWS = {
     ),
     "small_modules": Law(laws.small_modules, "put it where it is used, or say in the list why it stands alone"),
     "docstrings": Law(
-        laws.docstrings, "begin with a verb (verbs.txt) and say in a short sentence what the module does"
+        laws.docstrings, "begin with an imperative of verbs.txt (Read, not Reads) and say shortly what the module does"
     ),
 }
 

@@ -1,4 +1,4 @@
-"""Refuse tables with external data, and creations over another definition."""
+"""Refuse to drop tables with external data, and to create one over another definition."""
 
 from __future__ import annotations
 

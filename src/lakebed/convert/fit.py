@@ -1,4 +1,4 @@
-"""Tell which Paimon types can store a logical type; strip nullability and members off types."""
+"""Tell which Paimon types can store a logical type; compare types without nullability or members."""
 
 from __future__ import annotations
 

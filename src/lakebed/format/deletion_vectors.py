@@ -1,4 +1,6 @@
-"""Read deletion vectors: which rows of a data file are deleted (Paimon specification, "Table Index").
+"""Find and decode deletion vectors: which rows of a data file are deleted (Paimon, "Table Index").
+
+Reads apply them where they scan files: `spark.scan` and `arrow.file_part`.
 
 An index manifest, named by a snapshot, says where the vector of each data file lies: a range of bytes in an index file.
 Two forms are known, for positions of 32 and of 64 bits.

@@ -1,4 +1,4 @@
-"""Open CSV files as text columns; mark lines cut inside quotes or undecodable as bad rows.
+"""Open CSV files as text columns; mark malformed, cut or undecodable lines as bad rows.
 
 Where a file has quotes, or is no proper text, its lines are looked at before they are split: a quoted value that does
 not end in its line would be cut there, and what cannot be decoded would become U+FFFD, both without a word. All other

@@ -1,4 +1,4 @@
-"""Add, subtract, multiply and divide in the column's own type, refusing overflow.
+"""Add, subtract, multiply and divide as the table format does, in the column's own type.
 
 Nothing here depends on whether the session is in ANSI mode. Decimals that do not fit become NULL, as the format says.
 """
