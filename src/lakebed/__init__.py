@@ -26,11 +26,13 @@ if TYPE_CHECKING:
         TableSchema,
     )
     from lakebed.errors import LakebedError
-    from lakebed.lake import Lake, register
-    from lakebed.lake import open_lake as open
+    from lakebed.lake import Lake
     from lakebed.manifest import load_manifest
     from lakebed.model import normalize
     from lakebed.model.compare import compare
+    from lakebed.open_lake import open_lake as open
+    from lakebed.open_lake import register
+    from lakebed.table import Table
 
 _HOMES = {
     "DataType": ("lakebed.catalog", "DataType"),
@@ -39,14 +41,15 @@ _HOMES = {
     "LakebedError": ("lakebed.errors", "LakebedError"),
     "PathFactory": ("lakebed.catalog", "PathFactory"),
     "SchemaManager": ("lakebed.catalog", "SchemaManager"),
+    "Table": ("lakebed.table", "Table"),
     "TableManager": ("lakebed.catalog", "TableManager"),
     "TableMetadata": ("lakebed.catalog", "TableMetadata"),
     "TableSchema": ("lakebed.catalog", "TableSchema"),
     "compare": ("lakebed.model.compare", "compare"),
     "load_manifest": ("lakebed.manifest", "load_manifest"),
     "normalize": ("lakebed.model", "normalize"),
-    "open": ("lakebed.lake", "open_lake"),
-    "register": ("lakebed.lake", "register"),
+    "open": ("lakebed.open_lake", "open_lake"),
+    "register": ("lakebed.open_lake", "register"),
 }
 
 __all__ = [
@@ -56,6 +59,7 @@ __all__ = [
     "LakebedError",
     "PathFactory",
     "SchemaManager",
+    "Table",
     "TableManager",
     "TableMetadata",
     "TableSchema",

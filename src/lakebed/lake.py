@@ -1,30 +1,37 @@
-"""Open a warehouse as `Lake`, the front door: everything else is reached from it."""
+"""Open a warehouse: `lakebed.open(path)` gives a `Lake`, from which everything else is reached."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from lakebed.catalog import TableManager, TableName, TableRef, TableSchema, open_warehouse
-from lakebed.errors import ValidationError
+from lakebed.catalog import TableManager, TableRef, TableSchema
+from lakebed.read.request import TravelKeywords
 from lakebed.redaction import redact
 from lakebed.store.base import Store
-from lakebed.table_care import TableCare
-from lakebed.table_rows import TableRows
+from lakebed.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from lakebed.chain_store import ExportedChain
-    from lakebed.evolve import AppliedPlan, Plan, TablePlan
+    from lakebed.evolve import AppliedPlan, Plan
     from lakebed.evolve.merge_input import AnyColumns
+    from lakebed.ingest.ingest import IngestResult
+    from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
+    from lakebed.maintenance.branches import Branches
+    from lakebed.maintenance.orphans import OrphanReport
+    from lakebed.maintenance.rollback import RollBack
+    from lakebed.maintenance.tags import Tags
+    from lakebed.maintenance.versions import VersionReport
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.migration import MigrationPlan, MigrationResult
+    from lakebed.read.explanation import ReadExplanation
 
 
 def wall_clock() -> int:
@@ -32,7 +39,7 @@ def wall_clock() -> int:
     return time.time_ns() // 1_000_000
 
 
-class Lake(TableCare, TableRows):
+class Lake:
     """A warehouse: its tables, and what can be done with them. Made by `lakebed.open`."""
 
     def __init__(
@@ -72,6 +79,30 @@ class Lake(TableCare, TableRows):
         """The zone of every zoned cast, parse and rendering."""
         return self._time_zone
 
+    @property
+    def warehouse(self) -> str:
+        """The warehouse's path or URL."""
+        return self._tables.path_factory.warehouse
+
+    def table(self, name: str) -> Table:
+        """The table `db.t`, a branch of it (`db.t@branch:b`) or a state (`@snap:5`, `@tag:NAME`, `@3`).
+
+        Nothing is read, and the table need not be there yet. The methods of `Table` are those of this class, without
+        their first parameter `table`.
+        """
+        return self._table(TableRef.parse(name))
+
+    def _table(self, ref: TableRef) -> Table:
+        return Table(
+            self._tables,
+            ref,
+            self._clock,
+            self._time_zone,
+            self._verify_checksums,
+            self._attributes,
+            self._storage_options,
+        )
+
     def plan(
         self,
         manifest: str | Path | Manifest | Iterable[str | Path | Manifest],
@@ -88,20 +119,11 @@ class Lake(TableCare, TableRows):
         tables of the warehouse that nothing declares. Raises `ManifestError` with all problems of all files,
         `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
         """
-        from lakebed.evolve import Plan
-        from lakebed.evolve.approvals import check_codes, unmatched
-        from lakebed.manifest import load_all
-        from lakebed.manifest.attribute_registry import check_declared
+        from lakebed.evolve.plan_manifests import ManifestPlanner
+        from lakebed.format.support import limits
 
-        loaded = load_all(manifest)
-        warnings = check_declared(self._attributes, loaded.tables) if self._attributes is not None else ()
-        planned = tuple(self._plan_table(declared, branch or "main") for declared in loaded.tables)
-        plan = Plan(planned, (*loaded.diagnostics, *warnings)).approved(allow)
-        check_codes(plan.approvals)
-        plan = replace(plan, diagnostics=(*plan.diagnostics, *unmatched(plan, plan.approvals)))
-        if list_undeclared or _has_directory(manifest):
-            plan = replace(plan, undeclared=self._undeclared(loaded))
-        return plan
+        planner = ManifestPlanner(self._tables, self._attributes, limits)
+        return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
         """Make the planned changes, one schema version a table; a plan without changes writes nothing.
@@ -114,7 +136,7 @@ class Lake(TableCare, TableRows):
 
         for table in plan.tables:
             if table.target is not None:
-                self._check_attributes(table.name, table.target)
+                self.table(table.name).check_attributes(table.target)
         return apply(plan, self._tables, allow=frozenset(allow), clock=self._clock)
 
     def merge_schema(
@@ -138,40 +160,18 @@ class Lake(TableCare, TableRows):
         `RefusedError` for those without leave, `ValidationError` for what cannot be merged or is not allowed to change,
         `ConflictError` where somebody else made a name mean another column meanwhile.
         """
-        from lakebed.evolve.merge_input import incoming_columns
-        from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
-
-        ref = TableRef.parse(table)
-        merge = SchemaMerge(incoming_columns(data), merge_rules(types, case_sensitive=case_sensitive), frozenset(allow))
-        return merge_schema(self._tables, ref.name, merge, branch=ref.branch or "main", clock=self._clock)
+        return self.table(table).merge_schema(data, types=types, case_sensitive=case_sensitive, allow=allow)
 
     def schema(self, table: str) -> TableSchema:
         """One version of a table's schema: `db.table` is the newest, `db.table@3` version 3, `@snap:5` a snapshot's."""
-        from lakebed.format.snapshot import SnapshotManager
-
-        ref = TableRef.parse(table)
-        branch = ref.branch or "main"
-        manager = self._tables.get_schema_manager(ref.name.database, ref.name.table, branch=branch)
-        if ref.schema_id is not None:
-            return manager.load_schema(ref.schema_id)
-        if ref.snapshot is None and ref.tag is None:
-            return manager.load_latest_schema()
-        snapshots = SnapshotManager(self._store, self._tables.table_path(ref.name), branch=branch)
-        state = snapshots.load(ref.snapshot) if ref.snapshot is not None else snapshots.tag(ref.tag or "")
-        return manager.load_schema(state.schema_id)
+        return self.table(table).schema()
 
     def history(self, table: str, *, encodings: bool = False) -> History:
         """The schema versions of a table, what each changed, and its snapshots.
 
         Changes of encoding hints are told one by one with `encodings`, else summed up.
         """
-        from lakebed.inspection.history import history_of
-
-        ref = TableRef.parse(table)
-        branch = ref.branch or "main"
-        schemas = self._tables.get_schema_manager(ref.name.database, ref.name.table, branch=branch)
-        path = self._tables.table_path(ref.name)
-        return history_of(ref.name, schemas, self._store, path, branch, encodings=encodings)
+        return self.table(table).history(encodings=encodings)
 
     def export_events(
         self,
@@ -188,24 +188,345 @@ class Lake(TableCare, TableRows):
         `dataset_id` (`did:odf:...`) the dataset has an identity that follows from the table's name and first version.
         `ConflictError` says that the directory holds another chain.
         """
-        from lakebed.chain_store import export_history
-        from lakebed.events import DatasetId
-        from lakebed.store import open_store
-
-        ref = TableRef.parse(table)
-        schemas = self._tables.get_schema_manager(ref.name.database, ref.name.table, branch=ref.branch or "main")
-        ends = ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None
-        store, root = open_store(directory)
-        return export_history(
-            ref.name,
-            schemas,
-            store,
-            root,
-            up_to=self.schema(table).id if ends else None,
-            dataset_id=DatasetId.parse(dataset_id) if dataset_id is not None else None,
-            dataset_kind=dataset_kind,
-            keep_encodings=keep_encodings,
+        return self.table(table).export_events(
+            directory, dataset_id=dataset_id, dataset_kind=dataset_kind, keep_encodings=keep_encodings
         )
+
+    def ingest(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        table: str,
+        source: Any,
+        *,
+        format: str | None = None,
+        options: Mapping[str, str] | None = None,
+        run_id: str | None = None,
+        again: bool = False,
+        unknown_columns: Literal["fail", "ignore"] = "fail",
+        max_bad_rows: int | None = None,
+        merge_schema: bool | Literal["add", "widen"] | None = None,
+        include: str | Collection[str] | None = None,
+        exclude: str | Collection[str] | None = None,
+        folders: Literal["columns", "ignore"] = "columns",
+        progress: Callable[[str], None] | None = None,
+    ) -> IngestResult:
+        """Put rows into an append table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
+
+        `source` is a path, several paths, or a DataFrame. `format` is csv, json or parquet (else from the file's name);
+        `options` go to Spark's reader. The same `run_id` ingests once. Files that were ingested before are skipped
+        unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written.
+        `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
+        `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
+        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In place of `spark` may be a
+        function that gives the session: it is called when everything that needs no Spark has been looked at.
+        """
+        return self.table(table).ingest(
+            spark,
+            source,
+            format=format,
+            options=options,
+            run_id=run_id,
+            again=again,
+            unknown_columns=unknown_columns,
+            max_bad_rows=max_bad_rows,
+            merge_schema=merge_schema,
+            include=include,
+            exclude=exclude,
+            folders=folders,
+            progress=progress,
+        )
+
+    def read(
+        self,
+        spark: SparkSession,
+        table: str,
+        *,
+        where: str | None = None,
+        limit: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        on_cast_error: Literal["error", "null"] = "error",
+        metadata_columns: Collection[str] = (),
+        blobs: Literal["content", "descriptor"] = "content",
+        scratch: str | None = None,
+    ) -> DataFrame:
+        """The table's rows as a DataFrame, every file read as one schema, by field id.
+
+        `where` is a boolean expression of Spark SQL: the rows are those of `.where(where)` upon the whole read, and
+        only the files are opened that may hold some, by partitions, buckets, keys, statistics and file indexes. `limit`
+        is a number of rows that are enough, any of them.
+        `snapshot`, `tag` or `as_of` (aware datetime, ISO text in the lake's zone, or milliseconds since 1970) choose a
+        state, `branch` a branch; `table` may say the same as `db.table@snap:5`, `@tag:NAME`, `@branch:NAME` or `@3`.
+        `schema` chooses what to read as: the travelled snapshot's own schema by default, else the newest; a version's
+        id pins it. `watermark` chooses the first state whose watermark has reached it. `on_cast_error` says what
+        happens to a stored value that the wanted type cannot hold: the query fails and names the file, the column and
+        the value, or the value is NULL; `cast_errors` lists and counts such values. `metadata_columns` adds `_ROW_ID`
+        or `_SEQUENCE_NUMBER` of each row, in append tables with `row-tracking.enabled`. `blobs="descriptor"` gives, in
+        place of a BLOB's content, the bytes that say where it lies, for `read_blob` and `fetch_blobs`. `scratch` is a
+        directory that Spark's driver can read, for the list of files; a sensible place is chosen without it. A column
+        of a type of the future is left out with a `LakebedWarning`. `db.t$files` and the like are system tables, made
+        from metadata; see `inspect`.
+        """
+        from lakebed.inspection import SystemTableRef
+
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        system = SystemTableRef.parse(table)
+        if system is not None:
+            return self._table(system.ref).read_system_table(spark, system.system, where=where, limit=limit, **state)
+        return self.table(table).read(
+            spark,
+            where=where,
+            limit=limit,
+            schema=schema,
+            on_cast_error=on_cast_error,
+            metadata_columns=metadata_columns,
+            blobs=blobs,
+            scratch=scratch,
+            **state,
+        )
+
+    def fetch_blobs(self, rows: DataFrame, *columns: str) -> DataFrame:
+        """`rows` with contents in place of the descriptors in `columns`, fetched by Spark's workers.
+
+        All rows and columns of `rows` are computed then: filter and select before. The workers must reach the files.
+        """
+        from lakebed.spark.blob_contents import fetched
+
+        return fetched(rows, columns, self._store, self.warehouse)
+
+    def read_blob(self, descriptor: bytes) -> bytes:
+        """The content of a blob, by what a read with `blobs="descriptor"` gave for it.
+
+        Only its bytes are read, through the storage of the warehouse, or through another one that the descriptor's URL
+        names. `UsageError` says that the bytes are no descriptor.
+        """
+        from lakebed.format.blob_columns import read_blob
+
+        return read_blob(self._store, self.warehouse, bytes(descriptor))
+
+    def cast_errors(
+        self,
+        spark: SparkSession,
+        table: str,
+        *,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        scratch: str | None = None,
+    ) -> DataFrame:
+        """The stored values that `read` with the same arguments cannot convert: those that `on_cast_error` is about.
+
+        One row a value, all columns text: `file`, `column` (its path), `stored_type`, `wanted_type`, and the beginning
+        of the `value`. `.groupBy("column").count()` says how many values a read with `on_cast_error="null"` makes NULL.
+        Only files that hold a column under another type are looked at, those of a fallback branch too.
+        """
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        return self.table(table).cast_errors(spark, schema=schema, scratch=scratch, **state)
+
+    def explain_read(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        limit: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+    ) -> ReadExplanation:
+        """What `read` with these arguments would do: which files it opens and how, which it leaves out and why.
+
+        No Spark is needed. `str()` of it is for people, `.to_json()` for programs. `where` is understood with the
+        lake's time zone, as a session has it that the command line starts.
+        """
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        return self.table(table).explain_read(where=where, limit=limit, schema=schema, **state)
+
+    def check_read(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        select: str | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+    ) -> None:
+        """Raise what `read` with these arguments raises for what it names, without Spark and without a look at files.
+
+        That is the table, the state, the schema, and the columns in `where` and in `select`, which is what a SELECT of
+        Spark's SQL gives. `UsageError` (LB6463) says all names that are no columns; what cannot be told, Spark tells.
+        """
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        return self.table(table).check_read(where=where, select=select, schema=schema, **state)
+
+    def count(
+        self,
+        table: str,
+        *,
+        where: str | None = None,
+        spark: SparkSession | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        scratch: str | None = None,
+    ) -> int:
+        """How many rows `read` with these arguments gives.
+
+        Metadata answer where they can: files of which every row, or none, is known to match. The other files are read
+        by `spark`; without it, `UsageError` (LB5650) says what stands in the way. Stored values that cannot be read are
+        found only in files that are read.
+        """
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        return self.table(table).count(where=where, spark=spark, schema=schema, scratch=scratch, **state)
+
+    def inspect(
+        self,
+        table: str,
+        *,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        branch: str | None = None,
+        as_of: datetime | str | int | None = None,
+        watermark: int | None = None,
+    ) -> SystemTable:
+        """A system table such as `db.t$files`, made from metadata without Spark; `lake.read` gives it as a DataFrame.
+
+        There are `snapshots`, `schemas`, `options`, `tags`, `branches`, and of one state `manifests`, `files`,
+        `partitions` and `buckets`, of a branch too (`db.t$branch_b$files`). Raises `NotFoundError` for another name,
+        `UsageError` for a state of one that has none or for a name without `$`.
+        """
+        from lakebed.errors import UsageError
+        from lakebed.inspection import SystemTableRef
+
+        asked = SystemTableRef.parse(table)
+        if asked is None:
+            raise UsageError.of("LB5590", f"{table!r} names no system table", expected="a name such as db.t$files")
+        state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
+        return self._table(asked.ref).inspect(asked.system, **state)
+
+    def read_changes(
+        self,
+        spark: SparkSession,
+        table: str,
+        *,
+        since: int | str | datetime,
+        until: int | str | datetime | None = None,
+        branch: str | None = None,
+        mode: Literal["auto", "delta", "changelog", "diff"] = "auto",
+        row_kinds: bool = False,
+        schema: int | Literal["latest", "snapshot"] | None = None,
+        on_cast_error: Literal["error", "null"] = "error",
+        scratch: str | None = None,
+    ) -> DataFrame:
+        """What changed after the state `since`, up to the state `until` (the newest by default).
+
+        A state is a snapshot's id, a tag's name, or an aware moment (the newest snapshot at or before it); `since=0` is
+        the time before the first snapshot. `delta` reads what the APPEND commits wrote, `changelog` the changelog files
+        of a table with `changelog-producer`, `auto` either by that option; `diff` compares the rows of both states.
+
+        With `row_kinds` each change is a row, with its kind (+I, -U, +U, -D) in the first column `rowkind`. Without it
+        deletes and before-images are left out, and of each key there is one row: merged from a `delta`, or the last.
+        `schema` is as in `read`. Raises `NotFoundError` where a snapshot between has expired.
+        """
+        return self.table(table).read_changes(
+            spark,
+            since=since,
+            until=until,
+            branch=branch,
+            mode=mode,
+            row_kinds=row_kinds,
+            schema=schema,
+            on_cast_error=on_cast_error,
+            scratch=scratch,
+        )
+
+    def views(self, spark: SparkSession, database: str | None = None) -> tuple[str, ...]:
+        """Make a temporary view of the newest state of every table, for SQL; the names of the views.
+
+        Of the whole warehouse each is named `db.table` as one name, so in SQL it is written in backticks:
+        SELECT * FROM `nyc.flights`. With `database` its tables go by their own names. A view keeps the state that it
+        was made of: call this again after commits. A table that cannot be read is left out with a `LakebedWarning`.
+        """
+        from lakebed.spark.views import make_views
+
+        return make_views(spark, self._tables, lambda name: self.read(spark, name), database)
+
+    def branches(self, table: str) -> Branches:
+        """The branches of a table: `list`, `create`, `delete`, `fast_forward`."""
+        return self.table(table).branches()
+
+    def tags(self, table: str) -> Tags:
+        """The tags of a table, or of a branch (`db.table@branch:NAME`): `list`, `get`, `create`, `delete`."""
+        return self.table(table).tags()
+
+    def roll_back(
+        self,
+        table: str,
+        *,
+        schema: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        delete_tags: bool = False,
+        dry_run: bool = False,
+    ) -> RollBack:
+        """Make an earlier schema version the newest again, or an earlier snapshot or what a tag keeps; exactly one.
+
+        A schema version is refused (`RefusedError`) while anything refers to a later one. Going back to a snapshot
+        takes later snapshots away and leaves the schema; later tags are a refusal unless `delete_tags`. Data files stay
+        until `remove_orphans`. `ConflictError` says that somebody wrote at the same time. Stop the writers before.
+        """
+        return self.table(table).roll_back(
+            schema=schema, snapshot=snapshot, tag=tag, delete_tags=delete_tags, dry_run=dry_run
+        )
+
+    def unused_versions(self, table: str, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
+        """Every schema version of a table or branch, with what keeps it; what nothing keeps can be removed.
+
+        A version that was the newest less than `min_age` ago stays, for writers that began then. Touches nothing.
+        """
+        return self.table(table).unused_versions(min_age=min_age)
+
+    def remove_versions(self, table: str, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
+        """Remove the schema versions that nothing keeps; see `unused_versions`. `RefusedError` where in doubt."""
+        return self.table(table).remove_versions(min_age=min_age)
+
+    def orphan_files(self, table: str | None = None, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """The files of a table, with all its branches, that nothing refers to and that are older. Touches nothing.
+
+        Without a table: what killed reads and migrations have left beside the tables of the warehouse.
+        """
+        from lakebed.maintenance.leftovers import leftover_files
+
+        if table is None:
+            return leftover_files(self._tables, self._clock, min_age=min_age)
+        return self.table(table).orphan_files(min_age=min_age)
+
+    def remove_orphans(self, table: str | None = None, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """Remove what `orphan_files` finds. `min_age` must be longer than any job that is writing now.
+
+        Without a table also longer than any session of Spark Connect lives, whose reads look again at their lists.
+        """
+        from lakebed.maintenance.leftovers import remove_leftovers
+
+        if table is None:
+            return remove_leftovers(self._tables, self._clock, min_age=min_age)
+        return self.table(table).remove_orphans(min_age=min_age)
 
     def plan_migration(
         self,
@@ -257,117 +578,4 @@ class Lake(TableCare, TableRows):
 
     def infer(self, table: str) -> TableManifest:
         """A manifest that declares the table as it is; planning it gives no change."""
-        from lakebed.manifest import table_manifest_of
-
-        ref = TableRef.parse(table)
-        return table_manifest_of(str(ref.name), self.schema(table))
-
-    def _check_before_rows(self, table: str) -> None:
-        if self._attributes is not None:
-            self._check_attributes(table, self.schema(table))
-
-    def _check_attributes(self, table: str, schema: TableSchema) -> None:
-        """Raise `ValidationError` where the attributes are not as the project declares them."""
-        from lakebed.manifest.attribute_registry import check_stored
-
-        if self._attributes is not None:
-            check_stored(self._attributes, table, schema.logical)
-
-    def _read_newest(self, spark: SparkSession, table: str) -> DataFrame:
-        return self.read(spark, table)
-
-    def _undeclared(self, declared: Manifest) -> tuple[str, ...]:
-        """The tables that no manifest declares: a listing of directories, no file is read."""
-        names = {str(_declared_name(table)) for table in declared.tables}
-        return tuple(name for name in self._tables.list_tables() if name not in names)
-
-    def _plan_table(self, declared: TableManifest, branch: str) -> TablePlan:
-        from lakebed.catalog.branch_names import has_snapshots
-        from lakebed.evolve import plan_table
-        from lakebed.format.support import limits
-
-        name = _declared_name(declared)
-        if branch == "main" and not self._tables.exists(name):
-            marks = (lambda _: None) if self._tables.holds_annotations else None
-            problems = self._tables.file_problems
-            return plan_table(declared, None, lambda: False, file_problems=problems, applied=marks, limits=limits)
-        schemas = self._tables.get_schema_manager(name.database, name.table, branch)
-        newest = schemas.load_latest_schema()
-        planned = plan_table(
-            declared,
-            newest,
-            lambda: has_snapshots(self._store, self._tables.table_path(name), branch),
-            history=schemas.versions,
-            file_problems=schemas.problems,
-            applied=schemas.find if self._tables.holds_annotations else None,
-            limits=limits,
-        )
-        return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
-
-
-def _has_directory(manifest: str | Path | Manifest | Iterable[str | Path | Manifest]) -> bool:
-    sources = [manifest] if isinstance(manifest, str | Path) else manifest if isinstance(manifest, Iterable) else []
-    return any(isinstance(source, str | Path) and Path(source).is_dir() for source in sources)
-
-
-def _declared_name(declared: TableManifest) -> TableName:
-    """The name of a declared table. What is wrong with it is told with the place where it is declared."""
-    try:
-        return TableName.parse(declared.name)
-    except ValidationError as error:
-        at = declared.property_position("name")
-        raise ValidationError(*(replace(d, position=d.position or at) for d in error.diagnostics)) from None
-
-
-def open_lake(
-    warehouse: str | Path,
-    *,
-    layout: str = "auto",
-    time_zone: str = "UTC",
-    storage_options: Mapping[str, Any] | None = None,
-    allow_overwrite_races: bool = False,
-    attributes: str | Path | AttributeRegistry | None = None,
-    verify_checksums: bool = True,
-) -> Lake:
-    """Open a warehouse; exported as `lakebed.open`.
-
-    `warehouse` is a directory or a URL that fsspec knows. `layout` is `auto` (found by looking), `paimon` or `mini`.
-    `storage_options` are the driver's (for S3 for example `endpoint_url`, `key`, `secret`). A storage that cannot
-    create a file exclusively is refused for writing, unless `allow_overwrite_races`: then only one process may write.
-    `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
-    them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
-    carry, and fail where one is wrong; files without checksums are read as ever. Raises `NotFoundError` or
-    `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and `ManifestError` for a faulty
-    declaration of attributes.
-    """
-    from lakebed.catalog import check_time_zone
-
-    check_time_zone(time_zone)
-    path_factory, store = open_warehouse(
-        str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
-    )
-    tables = TableManager(path_factory, store, wall_clock)
-    return Lake(
-        tables,
-        store,
-        time_zone=time_zone,
-        attributes=_attributes(attributes),
-        storage_options=storage_options,
-        verify_checksums=verify_checksums,
-    )
-
-
-def register(spark: SparkSession, warehouse: str | Path, **options: Any) -> tuple[str, ...]:
-    """Make a warehouse known to a session: `spark.read.format("lakebed")`, and a temporary view of every table.
-
-    `options` are those of `lakebed.open`. Gives the names of the views; see `Lake.register` and `Lake.views`.
-    """
-    return open_lake(warehouse, **options).register(spark)
-
-
-def _attributes(declared: str | Path | AttributeRegistry | None) -> AttributeRegistry | None:
-    if not isinstance(declared, str | Path):
-        return declared
-    from lakebed.manifest.attribute_document import load_attributes
-
-    return load_attributes(declared)
+        return self.table(table).infer()

@@ -22,10 +22,12 @@ from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning, V
 from lakebed.evolve.schema_changes import AddColumn, UpdateColumnType
 from lakebed.format.commit import NewFile, TableStorage, append
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.table_branch import TableBranch
 from lakebed.lake import Lake
 from lakebed.manifest import dump_table
 from lakebed.physical.paimon_types import DataField
-from lakebed.read.travel import Travel, resolve
+from lakebed.read.request import ReadRequest, Travel
+from lakebed.read.table_state import resolve
 from lakebed.store import open_store
 from lakebed.testing.memory_store import MemoryStore
 
@@ -423,7 +425,7 @@ def test_the_version_that_a_snapshot_names_must_be_there():
             travel = Travel() if "snapshot" in path else Travel(tag="a")
             for choice in (None, "latest", "snapshot", 0):
                 with pytest.raises(CorruptMetadataError) as caught:
-                    resolve(lake.tables, lake.tables.store, TableName("d", "t"), travel, choice, "UTC")
+                    resolve(TableBranch(lake.tables, TableName("d", "t")), ReadRequest(travel=travel, schema=choice))
                 assert caught.value.code == code
                 assert str(named) in str(caught.value)
 

@@ -89,7 +89,7 @@ def test_whatever_refers_to_a_later_version_keeps_it_and_is_named(keeper):
         world.expire(2)
     elif keeper == "branch":
         world.lake.branches(TABLE).create("b", snapshot=2)
-        world.lake.tags(TABLE)._place.store.delete(f"{ROOT}/tag/tag-b")
+        world.lake.tags(TABLE)._branch.store.delete(f"{ROOT}/tag/tag-b")
         world.expire(2)
     elif keeper == "changelog":
         world.store.replace(f"{ROOT}/changelog/changelog-2", content)

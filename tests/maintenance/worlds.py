@@ -12,8 +12,8 @@ from lakebed.catalog.branch_names import has_schema
 from lakebed.format.commit import NewFile, TableStorage, append
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.table_branch import TableBranch
 from lakebed.lake import Lake
-from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
 
@@ -48,9 +48,9 @@ class World:
     def later(self, time: timedelta = 2 * DAY) -> None:
         self.now += time // timedelta(milliseconds=1)
 
-    def place(self, branch: str = "main") -> Place:
+    def place(self, branch: str = "main") -> TableBranch:
         ref = TableRef.parse(TABLE if branch == "main" else f"{TABLE}@branch:{branch}")
-        return Place.of(self.lake.tables, ref, self.clock)
+        return TableBranch.of(self.lake.tables, ref, self.clock)
 
     def alter(self, branch: str = "main", name: str | None = None) -> int:
         """Add a column; the id of the version that has it."""

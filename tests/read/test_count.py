@@ -17,8 +17,8 @@ from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.read import count
 from lakebed.read.count import known_rows, rows_of_group
+from lakebed.read.needed_files import EVERY_ROW, Parts, Plain, ReadPlan
 from lakebed.read.predicate import Compare, Operator
-from lakebed.read.read_plan import EVERY_ROW, Parts, Plain, ReadPlan
 from lakebed.testing.memory_store import MemoryStore
 
 FILTER = Compare(DataField(0, "a", parse("INT")), Operator.EQUAL, 1)

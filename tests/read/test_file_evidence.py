@@ -30,6 +30,7 @@ from lakebed.format.statistics import truncate_maximum
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField, DataType, with_nullability
 from lakebed.read.bucket_evidence import against_bucket, wanted_buckets
+from lakebed.read.needed_files import Manifests, ReadState, Stage, needed_files
 from lakebed.read.predicate import (
     And,
     Compare,
@@ -42,7 +43,6 @@ from lakebed.read.predicate import (
     StartsWith,
     Truths,
 )
-from lakebed.read.read_plan import Manifests, Stage, plan_read
 from lakebed.read.statistics_evidence import file_evidence, key_evidence
 from lakebed.testing.memory_store import MemoryStore
 from read.leaf_truth import truths
@@ -248,7 +248,7 @@ def _planned(schema: TableSchema, metas: Sequence[DataFileMeta], predicate: Pred
     table = LaidOut(store, "/t", schema)
     for meta in metas:
         table.entries.append(ManifestEntry(Kind.ADD, binary_row.EMPTY_ROW, 0, 1, meta))
-    plan = plan_read(store, "/t", table.commit(), schema, lambda _: schema, predicate)
+    plan = needed_files(ReadState(store, "/t", table.commit(), schema, lambda _: schema), predicate)
     return sorted(file.meta.file_name.removesuffix(".parquet") for file in plan.files)
 
 
@@ -386,10 +386,12 @@ def test_manifests_of_other_partitions_are_not_read(keys: tuple[str, ...]):
     table = _laid_out(keys)
     snapshot = table.commit()
     asked = Compare(table.schema.fields[0], Operator.EQUAL, 5)
-    plan = plan_read(table.store, "/t", snapshot, table.schema, lambda _: table.schema, asked)
+    plan = needed_files(ReadState(table.store, "/t", snapshot, table.schema, lambda _: table.schema), asked)
     assert plan.manifests == Manifests(1, 1 if keys else 0)
     assert len(plan.files) == (0 if keys else 3)
-    listed = plan_read(table.store, "/t", snapshot, table.schema, lambda _: table.schema, asked, list_partitions=True)
+    listed = needed_files(
+        ReadState(table.store, "/t", snapshot, table.schema, lambda _: table.schema), asked, list_partitions=True
+    )
     assert [d.stage for d in listed.dropped] == [Stage.PARTITION] * (3 if keys else 0)
 
 
@@ -403,6 +405,6 @@ def test_manifests_whose_partitions_are_not_told_are_read():
     table.store.create_if_absent("/t/manifest/bare", bare)
     snapshot = replace(snapshot, base_manifest_list="bare", base_manifest_list_size=len(bare))
     asked = Compare(table.schema.fields[0], Operator.EQUAL, 1)
-    plan = plan_read(table.store, "/t", snapshot, table.schema, lambda _: table.schema, asked)
+    plan = needed_files(ReadState(table.store, "/t", snapshot, table.schema, lambda _: table.schema), asked)
     assert [f.partition for f in plan.files] == [(1,)]
     assert sum(len(read_manifest(table.store, "/t", m)) for m in metas) == 3

@@ -19,7 +19,8 @@ from lakebed.format.merge_engine import MergeEngine
 from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
-from lakebed.read import read_plan
+from lakebed.read import needed_files as planning
+from lakebed.read.needed_files import ReadPlan, ReadState, Stage, needed_files
 from lakebed.read.predicate import (
     And,
     Compare,
@@ -34,7 +35,6 @@ from lakebed.read.predicate import (
     Truths,
     possible,
 )
-from lakebed.read.read_plan import ReadPlan, Stage, plan_read
 from lakebed.testing.memory_store import MemoryStore
 from read.leaf_truth import truth
 
@@ -138,8 +138,8 @@ def planned(found: Sequence[File], of: TableSchema, predicate: Predicate, **aske
             if manifest_filter(bounds(f, of)) and (partition_filter is None or partition_filter(f.file.partition))
         )
 
-    with mock.patch.object(read_plan, "plan_files", live):
-        return plan_read(MemoryStore(), "/t", SNAPSHOT, of, lambda _: of, predicate, **asked)
+    with mock.patch.object(planning, "plan_files", live):
+        return needed_files(ReadState(MemoryStore(), "/t", SNAPSHOT, of, lambda _: of), predicate, **asked)
 
 
 def bounds(file: File, of: TableSchema) -> PartitionBounds:
@@ -304,6 +304,6 @@ def test_an_index_has_no_say_about_partition_keys():
     found = [File(DataFile("/t/f.parquet", 10, (1,), 0, -1, meta), ())]
     of = replace(schema(), partition_keys=("p",))
     other = Or((Compare(COLUMNS[2], Operator.EQUAL, 5), Compare(COLUMNS[0], Operator.EQUAL, 1)))
-    with mock.patch.object(read_plan, "file_index", return_value=index):
+    with mock.patch.object(planning, "file_index", return_value=index):
         assert planned(found, of, other).certain == {"/t/f.parquet"}
         assert not planned(found, of, Compare(COLUMNS[2], Operator.EQUAL, 5)).files

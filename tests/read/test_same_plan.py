@@ -26,10 +26,6 @@ SEEDS = (1, 2)
 CASES = [pytest.param(kind, seed, id=f"{kind}-{seed}") for kind in TABLES for seed in SEEDS]
 
 
-def differs(reason: str) -> pytest.MarkDecorator:
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 def planned(made: Made, where: Where | None) -> set[str]:
     """The paths of the files that a read is planned to open, by the table's name."""
     explained = made.lake.explain_read("db.t", where=where.text if where else None)
@@ -67,17 +63,7 @@ def test_tasks_open_the_planned_files(tmp_path: Path, kind: str, seed: int) -> N
     assert opened_by_tasks(made, None) == planned(made, None)
 
 
-UNPRUNED = differs("the data source plans a fallback branch without the filter")
-
-
-@pytest.mark.parametrize(
-    ("kind", "seed"),
-    [
-        pytest.param(kind, seed, marks=UNPRUNED if kind == "fallback" else (), id=f"{kind}-{seed}")
-        for kind in TABLES
-        for seed in SEEDS
-    ],
-)
+@pytest.mark.parametrize(("kind", "seed"), CASES)
 def test_tasks_open_the_files_that_are_planned_for_a_filter(tmp_path: Path, kind: str, seed: int) -> None:
     made = make(kind, seed, tmp_path)
     for where in made.wheres:
@@ -121,13 +107,7 @@ STORED: dict[str, Callable[[Path], lakebed.Lake]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "case",
-    [
-        pytest.param(case, marks=differs("`cast_errors` looks at the main branch only") if "bad in" in case else ())
-        for case in STORED
-    ],
-)
+@pytest.mark.parametrize("case", STORED)
 def test_cast_errors_are_empty_exactly_where_the_strict_read_succeeds(spark: Any, tmp_path: Path, case: str) -> None:
     lake = STORED[case](tmp_path)
     try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
@@ -21,15 +20,13 @@ from lakebed.convert.spark import scan_schema, with_metadata
 from lakebed.data_source.read_options import ReadOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
 from lakebed.format.file_columns import stored_fields
-from lakebed.format.live_files import DataFile, PartitionFilter
-from lakebed.format.support import refuse_unreadable
+from lakebed.format.live_files import DataFile
+from lakebed.format.table_branch import TableBranch
 from lakebed.model import Schema
-from lakebed.read.fallback_branch import branch_column, fallback_branch, fallback_state
-from lakebed.read.predicate import Predicate
+from lakebed.read.plan_read import PlannedState, branch_column, fallback_branch, find_state, plan_read
 from lakebed.read.pushed_filters import from_filters
-from lakebed.read.read_plan import EVERY_ROW, ReadPlan, plan_read
-from lakebed.read.travel import TableState, Travel, resolve
-from lakebed.read.unknown_types import without_unknown
+from lakebed.read.request import ReadRequest, read_request
+from lakebed.read.table_state import TableState
 from lakebed.spark.projection import layout
 from lakebed.store.base import Store
 
@@ -49,17 +46,27 @@ class Work:
     rule: NewestRow | SideBySide | None = None
 
 
-def wall_clock() -> int:
-    """Milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
-
-
-def open_tables(warehouse: Warehouse) -> tuple[TableManager, Store]:
-    """The tables of a warehouse, and its store."""
+def open_tables(warehouse: Warehouse) -> TableManager:
+    """The tables of a warehouse."""
     paths, store = open_warehouse(
         warehouse.location, layout=warehouse.layout, storage_options=warehouse.storage_options or None
     )
-    return TableManager(paths, store, wall_clock), store
+    return TableManager(paths, store)
+
+
+def request_of(options: ReadOptions, ref: TableRef) -> ReadRequest:
+    """What the options of a read ask for, of the table that they name."""
+    return read_request(
+        ref,
+        time_zone=options.warehouse.time_zone,
+        verify_checksums=options.warehouse.verify_checksums,
+        snapshot=options.snapshot,
+        tag=options.tag,
+        branch=options.branch,
+        as_of=options.as_of,
+        watermark=options.watermark,
+        schema=options.schema,
+    )
 
 
 def open_rows(store: Store, work: Work) -> Iterator[pa.RecordBatch]:
@@ -79,28 +86,19 @@ class TableRead:
 
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
-        self._tables, self._store = open_tables(options.warehouse)
-        self._ref = TableRef.parse(options.table)
-        self._tables.refuse_foreign_rows(self._ref.name)
-
-    @cached_property
-    def travel(self) -> Travel:
-        """The state that the options and the table's name choose."""
-        chosen = self._options
-        return Travel(
-            snapshot=chosen.snapshot if chosen.snapshot is not None else self._ref.snapshot,
-            tag=chosen.tag if chosen.tag is not None else self._ref.tag,
-            as_of=chosen.as_of,
-            branch=chosen.branch if chosen.branch is not None else self._ref.branch,
-            watermark=chosen.watermark,
-        )
+        ref = TableRef.parse(options.table)
+        self._table = TableBranch(open_tables(options.warehouse), ref.name)
+        self.request = request_of(options, ref)
 
     @cached_property
     def state(self) -> TableState:
         """The state, with the columns whose types are known."""
-        name, zone = self._ref.name, self._options.warehouse.time_zone
-        schema = self._options.schema if self._options.schema is not None else self._ref.schema_id
-        return without_unknown(resolve(self._tables, self._store, name, self.travel, schema, zone), name)
+        return find_state(self._table, self.request)
+
+    @cached_property
+    def fallback_branch(self) -> str | None:
+        """The branch whose partitions are read where the table's own lacks them."""
+        return fallback_branch(self._table, self.request, self.state)
 
     @property
     def schema(self) -> spark_types.StructType:
@@ -110,55 +108,31 @@ class TableRead:
         wanted = Schema(tuple(logical[f.name] for f in schema.fields), schema.logical.extra)
         return all_nullable(with_metadata(scan_schema(schema.fields), wanted))
 
-    def predicate(self, filters: Sequence[Filter]) -> Predicate:
-        """What filters that Spark pushes say of files."""
-        return from_filters(filters, self.state.schema, time_zone=self._options.warehouse.time_zone).predicate
-
-    def work(self, wanted: spark_types.StructType, predicate: Predicate = EVERY_ROW) -> list[Work]:
-        """The work of each task of a read of the columns `wanted`.
+    def work(self, wanted: spark_types.StructType, filters: Sequence[Filter] = ()) -> list[Work]:
+        """The work of each task of a read of the columns `wanted`, of files that may hold rows that pass `filters`.
 
         Raises UnsupportedError where rows would not be those that `lake.read` gives.
         """
-        state = self.state
-        fields = chosen_fields(wanted, state.schema, self._options.table)
-        refuse_unreadable(state.schema, columns=[f.name for f in fields])
+        schema, zone = self.state.schema, self.request.time_zone
+        fields = chosen_fields(wanted, schema, self._options.table)
+        planned = plan_read(
+            self._table,
+            replace(self.request, columns=tuple(f.name for f in fields)),
+            lambda known: from_filters(filters, known, time_zone=zone).predicate,
+            state=self.state,
+        )
         columns = tuple(Column(f.name, f, f) for f in fields)
-        plan = self._plan(state, predicate)
-        found = list(self._tasks(state, plan, columns))
-        branch = fallback_branch(state.newest) if self.travel.branch is None else None
-        if branch is not None:
-            found += self._fallback(state, columns, predicate, branch)
+        found = list(self._tasks(planned.main, columns))
+        if planned.fallback is not None:
+            # Its own columns of the same names answer.
+            other, whole = planned.fallback.state.schema, {f.id: f for f in schema.fields}
+            named = (replace(c, field=branch_column(whole[c.wanted.id], other)) for c in columns)
+            found += self._tasks(planned.fallback, tuple(named))
         return found
 
-    def _plan(self, state: TableState, predicate: Predicate, wanted: PartitionFilter | None = None) -> ReadPlan:
-        return plan_read(
-            self._store,
-            state.table_path,
-            state.snapshot,
-            state.schema,
-            state.schemas.load_schema,
-            predicate,
-            partition_filter=wanted,
-        )
-
-    def _fallback(
-        self, state: TableState, columns: tuple[Column, ...], predicate: Predicate, branch: str
-    ) -> Iterator[Work]:
-        """The partitions that only the fallback branch has; its own columns of the same names answer."""
-        name, zone = self._ref.name, self._options.warehouse.time_zone
-        other = fallback_state(self._tables, self._store, name, self.travel, state, branch, zone)
-        other = without_unknown(other, name)
-        # What the filter leaves out of the main branch is there nevertheless.
-        own = self._plan(state, EVERY_ROW).partitions
-        refuse_unreadable(other.schema, columns=[c.name for c in columns])
-        plan = self._plan(other, EVERY_ROW, lambda partition: partition not in own)
-        whole = {f.id: f for f in state.schema.fields}
-        named = tuple(replace(c, field=branch_column(whole[c.wanted.id], other.schema)) for c in columns)
-        yield from self._tasks(other, plan, named)
-
-    def _tasks(self, state: TableState, plan: ReadPlan, columns: tuple[Column, ...]) -> Iterator[Work]:
-        verify = self._options.warehouse.verify_checksums
-        planner = Planner(state.schema, state.schemas.load_schema, columns, verify)
+    def _tasks(self, planned: PlannedState, columns: tuple[Column, ...]) -> Iterator[Work]:
+        state, plan = planned.state, planned.plan
+        planner = Planner(state.schema, state.schemas.load_schema, columns, self.request.verify_checksums)
         for group in plan.groups:
             if state.schema.primary_keys:
                 yield planner.merge(group)

@@ -29,8 +29,6 @@ from lakebed.data_source.stream_options import STREAM_OPTIONS, StreamOptions, st
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
 from lakebed.errors import UsageError
 from lakebed.inspection import SystemTable
-from lakebed.read.predicate import Predicate
-from lakebed.read.read_plan import EVERY_ROW
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -132,19 +130,19 @@ class TableReader(DataSourceReader):
     def __init__(self, asked: ReadOptions, schema: StructType) -> None:
         self._asked = asked
         self._schema = schema
-        self._predicate: Predicate = EVERY_ROW
+        self._filters: tuple[Filter, ...] = ()
 
     def partitions(self) -> Sequence[InputPartition]:
         """One partition a task. Raises UnsupportedError where rows would not be those of `lake.read`."""
         with plainly():
-            return [InputPartition(work) for work in TableRead(self._asked).work(self._schema, self._predicate)]
+            return [InputPartition(work) for work in TableRead(self._asked).work(self._schema, self._filters)]
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """The rows of a task; Spark asks for those of no partition where there is none."""
         work: Work | None = partition.value
         if work is not None:
             with plainly():
-                _, store = open_tables(self._asked.warehouse)
+                store = open_tables(self._asked.warehouse).store
                 for batch in open_rows(store, work):
                     yield as_asked(batch, self._schema, self._asked.table)
 
@@ -154,8 +152,7 @@ class FilteringReader(TableReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:  # noqa: N802
         """Note the filters for the choice of files; all of them are left to Spark for the choice of rows."""
-        with plainly():
-            self._predicate = TableRead(self._asked).predicate(filters)
+        self._filters = tuple(filters)
         return filters
 
 

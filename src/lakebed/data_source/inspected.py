@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from lakebed.data_source.batch_plan import open_tables, wall_clock
+from lakebed.data_source.batch_plan import open_tables, request_of
 from lakebed.data_source.read_options import ReadOptions
+from lakebed.format.table_branch import TableBranch
 from lakebed.inspection import SystemTable, SystemTableRef
 from lakebed.read.system_tables import read_system_table
-from lakebed.read.travel import Travel
 
 
 def system_table(asked: ReadOptions) -> SystemTable | None:
@@ -14,6 +14,5 @@ def system_table(asked: ReadOptions) -> SystemTable | None:
     named = SystemTableRef.parse(asked.table)
     if named is None:
         return None
-    tables, store = open_tables(asked.warehouse)
-    travel = Travel.of(named.ref, snapshot=asked.snapshot, tag=asked.tag, as_of=asked.as_of, branch=asked.branch)
-    return read_system_table(tables, store, named, travel, clock=wall_clock, time_zone=asked.warehouse.time_zone)
+    table = TableBranch(open_tables(asked.warehouse), named.ref.name)
+    return read_system_table(table, named.system, request_of(asked, named.ref))

@@ -39,10 +39,7 @@ from lakebed.format.partition import POSTPONED
 from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND
 from lakebed.format.row_ranges import has_data_evolution
 from lakebed.format.support import refuse_unreadable
-from lakebed.read.fallback_branch import fallback_branch
-from lakebed.read.travel import TableState, epoch_millis
-
-_TRAVEL = ("snapshot", "tag", "as_of", "watermark")
+from lakebed.read.table_state import TableState, epoch_millis
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +63,7 @@ class _Source:
         self.state = read.state
         self.options = options
         self.columns = _columns(asked, options, wanted, self.state)
-        _refuse_table(asked, options, self.state, read.travel.branch)
+        _refuse_table(asked, options, self.state, read.fallback_branch)
         narrow = len(self.columns) < len(self.state.schema.fields)
         change = options.on_schema_change
         chosen = narrow or asked.schema is not None
@@ -214,7 +211,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if task is None:
             return
         with plainly():
-            _, store = open_tables(self._asked.warehouse)
+            store = open_tables(self._asked.warehouse).store
             for batch in open_rows(store, task.work):
                 yield as_asked(self._arranged(batch, task), self._wanted, self._asked.table)
 
@@ -263,7 +260,7 @@ def _columns(
 
 
 def _refuse_travel(asked: ReadOptions, read: TableRead) -> None:
-    given = [way for way in _TRAVEL if getattr(read.travel, way) is not None]
+    given = read.request.travel.given
     if given:
         name = given[0].replace("_", "-")
         raise UsageError.of(
@@ -275,11 +272,11 @@ def _refuse_travel(asked: ReadOptions, read: TableRead) -> None:
         )
 
 
-def _refuse_table(asked: ReadOptions, options: StreamOptions, state: TableState, branch: str | None) -> None:
+def _refuse_table(asked: ReadOptions, options: StreamOptions, state: TableState, fallback: str | None) -> None:
     schema = state.schema
     if has_data_evolution(schema):
         raise _refused(asked.table, "files that are added may hold other columns of rows that are there")
-    if branch is None and fallback_branch(state.newest) is not None:
+    if fallback is not None:
         raise _refused(asked.table, "it has a fallback branch, whose partitions come and go with its own")
     if not schema.primary_keys:
         return

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypedDict
 
 from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
@@ -13,6 +13,22 @@ from lakebed.ingest.sources.source_listing import FileChoice
 
 BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
+
+
+class IngestKeywords(TypedDict, total=False):
+    """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
+
+    format: str | None
+    options: Mapping[str, str] | None
+    run_id: str | None
+    again: bool
+    unknown_columns: Literal["fail", "ignore"]
+    max_bad_rows: int | None
+    merge_schema: bool | Literal["add", "widen"] | None
+    include: str | Collection[str] | None
+    exclude: str | Collection[str] | None
+    folders: Literal["columns", "ignore"]
+    progress: Callable[[str], None] | None
 
 
 def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:

@@ -20,6 +20,7 @@ from lakebed.errors import IngestError, SourceMismatchError, StoreError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.format.commit import TableStorage
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
@@ -37,8 +38,7 @@ from lakebed.ingest.sources.source_listing import SourceStorage, storage_like
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.system_columns import OPERATION, SystemRow
-from lakebed.read.travel import Travel
-from lakebed.spark.projection import CastRules
+from lakebed.read.request import ReadRequest
 from lakebed.spark.read import read_table
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
@@ -170,10 +170,8 @@ class Run:
     def _largest(self, column: str) -> int | None:
         """The largest offset of all rows of the table."""
         context = self.context
-        rules = CastRules(context.time_zone, "error", verify_checksums=context.verify_checksums)
-        frame = read_table(
-            self.spark, context.tables, context.store, self.name, Travel(), "latest", rules=rules, scratch=None
-        )
+        request = ReadRequest(schema="latest", time_zone=context.time_zone, verify_checksums=context.verify_checksums)
+        frame = read_table(self.spark, TableBranch(context.tables, self.name), request)
         found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
         return None if found is None else int(found)
 

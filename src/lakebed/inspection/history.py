@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any, ClassVar
 
-from lakebed.catalog import SchemaManager, TableManager, TableName, TableSchema
-from lakebed.format.snapshot import Snapshot, SnapshotManager
+from lakebed.catalog import TableManager, TableName, TableRef, TableSchema
+from lakebed.format.snapshot import Snapshot
+from lakebed.format.table_branch import TableBranch
 from lakebed.readable import Readable
-from lakebed.store.base import Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +90,30 @@ class TableState:
 def state_of(name: TableName, tables: TableManager) -> TableState:
     """Look at a table: two listings and one small file. Raises `LakebedError` for what cannot be read."""
     ids = tables.get_schema_manager(name.database, name.table).ids()
-    snapshot = SnapshotManager(tables.store, tables.table_path(name)).latest()
+    snapshot = TableBranch(tables, name).snapshots.latest()
     return TableState(name, ids[-1] if ids else None, snapshot)
 
 
-def history_of(
-    name: TableName, schemas: SchemaManager, store: Store, table_path: str, branch: str, *, encodings: bool = False
-) -> History:
+def history_of(table: TableBranch, *, encodings: bool = False) -> History:
     """Load every version and snapshot that is still there. Raises `NotFoundError` for a table that does not exist.
 
     Changes of encoding hints are told one by one with `encodings`.
     """
     from lakebed.evolve import describe_changes
 
+    schemas, snapshots = table.schemas, table.snapshots
     loaded = [schemas.load_schema(i) for i in schemas.ids()] or [schemas.load_latest_schema()]
     versions = [Version(loaded[0], ())]
     versions += [Version(new, describe_changes(old, new, encodings=encodings)) for old, new in pairwise(loaded)]
-    manager = SnapshotManager(store, table_path, branch=branch)
-    return History(name, tuple(versions), tuple(manager.load(i) for i in manager.ids()))
+    return History(table.name, tuple(versions), tuple(snapshots.load(i) for i in snapshots.ids()))
+
+
+def schema_of(table: TableBranch, ref: TableRef) -> TableSchema:
+    """The version that a reference to a branch says, or the one of its snapshot or tag; else the newest."""
+    schemas, snapshots = table.schemas, table.snapshots
+    if ref.schema_id is not None:
+        return schemas.load_schema(ref.schema_id)
+    if ref.snapshot is None and ref.tag is None:
+        return schemas.load_latest_schema()
+    state = snapshots.load(ref.snapshot) if ref.snapshot is not None else snapshots.tag(ref.tag or "")
+    return schemas.load_schema(state.schema_id)

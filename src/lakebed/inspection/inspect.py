@@ -4,48 +4,45 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
 
-from lakebed.catalog import SchemaManager, TableSchema
+from lakebed.catalog import TableSchema
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.table_branch import TableBranch
 from lakebed.inspection.content import buckets, files, manifests, partitions
 from lakebed.inspection.system_table import OF_A_STATE, SystemTable, columns_of, wall_clock
 from lakebed.maintenance.branches import Branches
-from lakebed.maintenance.place import Place
 from lakebed.maintenance.tags import Tags
 
 _Rows = Iterator[tuple[Any, ...]]
 
 
-@dataclass(frozen=True, slots=True)
-class DataState:
-    """A state of a table: the snapshot (None where there is none), and the schema that values are shown under."""
-
-    snapshot: Snapshot | None
-    schema: TableSchema
-    schemas: SchemaManager
-
-
-def inspect(system: str, place: Place, state: DataState, time_zone: str) -> SystemTable:
+def inspect(
+    system: str, table: TableBranch, snapshot: Snapshot | None, schema: TableSchema, time_zone: str
+) -> SystemTable:
     """The system table `system` (one of `NAMES`) of a branch of a table.
 
+    `snapshot` is the state that is shown, None where there is none, and `schema` the one that values are shown under.
     Moments are wall clocks of `time_zone`; those of data files are the writer's, as the format stores them.
     """
-    rows = _of_state(system, place, state, time_zone) if system in OF_A_STATE else _listed(system, place, time_zone)
+    rows = (
+        _of_state(system, table, snapshot, schema, time_zone)
+        if system in OF_A_STATE
+        else _listed(system, table, time_zone)
+    )
     return SystemTable(system, columns_of(system), tuple(rows))
 
 
-def _of_state(system: str, place: Place, state: DataState, time_zone: str) -> _Rows:
-    if state.snapshot is None:
+def _of_state(system: str, table: TableBranch, snapshot: Snapshot | None, schema: TableSchema, time_zone: str) -> _Rows:
+    if snapshot is None:
         return iter(())
     made = {"files": files, "manifests": manifests, "partitions": partitions, "buckets": buckets}[system]
-    return made(place.store, place.table_path, state.snapshot, state.schema, state.schemas, time_zone)
+    return made(table.store, table.table_path, snapshot, schema, table.schemas, time_zone)
 
 
-def _listed(system: str, place: Place, time_zone: str) -> _Rows:
+def _listed(system: str, table: TableBranch, time_zone: str) -> _Rows:
     zone = ZoneInfo(time_zone)
     made = {
         "snapshots": _snapshots,
@@ -54,11 +51,11 @@ def _listed(system: str, place: Place, time_zone: str) -> _Rows:
         "tags": _tags,
         "branches": _branches,
     }[system]
-    return made(place, zone)
+    return made(table, zone)
 
 
-def _snapshots(place: Place, zone: ZoneInfo) -> _Rows:
-    manager = place.snapshots
+def _snapshots(table: TableBranch, zone: ZoneInfo) -> _Rows:
+    manager = table.snapshots
     for number in manager.ids():
         s = manager.load(number)
         yield (
@@ -69,8 +66,8 @@ def _snapshots(place: Place, zone: ZoneInfo) -> _Rows:
         )
 
 
-def _schemas(place: Place, zone: ZoneInfo) -> _Rows:
-    manager = place.schemas
+def _schemas(table: TableBranch, zone: ZoneInfo) -> _Rows:
+    manager = table.schemas
     for number in manager.ids():
         schema = manager.load_schema(number)
         said = schema.to_json()
@@ -79,21 +76,21 @@ def _schemas(place: Place, zone: ZoneInfo) -> _Rows:
         yield schema.id, *texts, schema.comment, wall_clock(schema.time_millis, zone, f"version {number}")
 
 
-def _options(place: Place, _: ZoneInfo) -> _Rows:
-    yield from sorted(place.schemas.load_latest_schema().options.items())
+def _options(table: TableBranch, _: ZoneInfo) -> _Rows:
+    yield from sorted(table.schemas.load_latest_schema().options.items())
 
 
-def _tags(place: Place, zone: ZoneInfo) -> _Rows:
-    for tag in Tags(place).list():
+def _tags(table: TableBranch, zone: ZoneInfo) -> _Rows:
+    for tag in Tags(table).list():
         s = tag.snapshot
         retained = None if tag.retained is None else _iso_duration(tag.retained)
         made = wall_clock(s.time_millis, zone, f"tag {tag.name!r}")
         yield tag.name, s.id, s.schema_id, made, s.total_record_count, tag.created, retained
 
 
-def _branches(place: Place, zone: ZoneInfo) -> _Rows:
-    made = {e.name: e.modified for e in place.store.list(f"{place.table_path}/branch")}
-    for branch in Branches(place).list():
+def _branches(table: TableBranch, zone: ZoneInfo) -> _Rows:
+    made = {e.name: e.modified for e in table.store.list(f"{table.table_path}/branch")}
+    for branch in Branches(table).list():
         millis = made.get(f"branch-{branch.name}")
         yield branch.name, None if millis is None else wall_clock(millis, zone, f"branch {branch.name!r}")
 

@@ -144,8 +144,13 @@ class SystemTableRef:
         if parts is None:
             return None
         base, system = parts
-        if system in _COLUMNS:
-            return cls(TableRef.parse(base), system)
+        check_system(system)
+        return cls(TableRef.parse(base), system)
+
+
+def check_system(system: str) -> None:
+    """Raise where there is no system table of this name, as `SystemTableRef.parse` does."""
+    if system not in _COLUMNS:
         known = ", ".join(sorted(NAMES))
         if system in SYSTEM_TABLES:
             raise UnsupportedError.of("LB5591", f"there is no system table ${system} here", expected=known)

@@ -19,8 +19,8 @@ from lakebed.catalog.branch_names import INCOMPLETE, branch_names
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
+from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.fast_forward import FastForward, fast_forward
-from lakebed.maintenance.place import Place
 from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import ReferenceKind, References, State
 from lakebed.maintenance.tags import Tags, snapshot_bytes
@@ -58,17 +58,17 @@ class Branch:
 class Branches:
     """The branches of one table; `main` is the table itself and not among them."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place.on(MAIN)
+    def __init__(self, table: TableBranch) -> None:
+        self._branch = table.on(MAIN)
 
     @property
     def table(self) -> TableName:
         """The table."""
-        return self._place.name
+        return self._branch.name
 
     def list(self) -> tuple[Branch, ...]:
         """All branches, by name. Raises `NotFoundError` for a table that does not exist."""
-        _ = self._place.schemas
+        _ = self._branch.schemas
         return tuple(self._load(name) for name in self._names())
 
     def create(self, name: str, *, tag: str | None = None, snapshot: int | None = None) -> Branch:
@@ -85,12 +85,12 @@ class Branches:
         check_new_name("branch", name)
         if tag is not None and snapshot is not None:
             raise UsageError.of(BRANCH_EXISTS, "a branch starts from a tag or from a snapshot, not from both")
-        newest = self._place.schemas.get_current_schema().id
+        newest = self._branch.schemas.get_current_schema().id
         self._refuse_existing(name)
         if snapshot is not None:
             tag = self._tag_for(name, snapshot)
         files = self._schema_files(newest) if tag is None else self._tag_files(tag)
-        store = self._place.store
+        store = self._branch.store
         if isinstance(store, DirectoryStore):
             self._move_in(store, name, files)
         else:
@@ -104,15 +104,15 @@ class Branches:
             NotFoundError: there is no such branch.
             RefusedError: it is `main`, or readers of the table fall back to it.
         """
-        options = self._place.schemas.get_current_schema().options
+        options = self._branch.schemas.get_current_schema().options
         self._refuse_main(name)
-        if not self._place.store.exists(self._root(name)):
+        if not self._branch.store.exists(self._root(name)):
             raise self._no_branch(name)
         used = [key for key in _FALLBACKS if options.get(key) == name]
         if used:
             raise RefusedError.of(
                 IN_USE,
-                f"the option {used[0]} of {self._place.label} names branch {name!r}",
+                f"the option {used[0]} of {self._branch.label} names branch {name!r}",
                 path=used[0],
                 found=name,
                 remedy="Remove the option first.",
@@ -122,41 +122,41 @@ class Branches:
     def fast_forward(self, name: str, *, dry_run: bool = False) -> FastForward:
         """Bring the table to where the branch is, or only say what it would gain; see `fast_forward.fast_forward`."""
         self._refuse_main(name)
-        _ = self._place.schemas
+        _ = self._branch.schemas
         if name not in self._names():
             raise self._no_branch(name)
-        return fast_forward(self._place, self._place.on(name), dry_run=dry_run)
+        return fast_forward(self._branch, self._branch.on(name), dry_run=dry_run)
 
     # -- looking -----------------------------------------------------------------------------------------------------
 
     def _names(self) -> tuple[str, ...]:
-        return tuple(branch_names(self._place.store, self._place.table_path))
+        return tuple(branch_names(self._branch.store, self._branch.table_path))
 
     def _root(self, name: str) -> str:
-        return branch_root(self._place.table_path, name)
+        return branch_root(self._branch.table_path, name)
 
     def _load(self, name: str) -> Branch:
-        branch = self._place.on(name)
+        branch = self._branch.on(name)
         snapshots = branch.snapshots
         return Branch(name, branch.schemas.ids()[-1], snapshots.earliest_id(), snapshots.latest_id())
 
     def _refuse_existing(self, name: str) -> None:
         if name in self._names():
             raise self._exists(name)
-        if self._place.store.exists(self._root(name)):
+        if self._branch.store.exists(self._root(name)):
             raise self._interrupted(name)
 
     # -- making ------------------------------------------------------------------------------------------------------
 
     def _tag_for(self, name: str, snapshot: int) -> str:
         """The tag called like the branch, of this snapshot."""
-        tags = Tags(self._place)
-        if name in self._place.snapshots.tags() and self._place.snapshots.tag(name).id == snapshot:
+        tags = Tags(self._branch)
+        if name in self._branch.snapshots.tags() and self._branch.snapshots.tag(name).id == snapshot:
             return name
         return tags.create(name, snapshot=snapshot).name
 
     def _schema_files(self, newest: int) -> dict[str, bytes]:
-        schemas, store = self._place.schemas, self._place.store
+        schemas, store = self._branch.schemas, self._branch.store
         return {f"schema/schema-{i}": store.read(schemas.path(i)) for i in schemas.ids() if i <= newest}
 
     def _tag_files(self, tag: str) -> dict[str, bytes]:
@@ -164,10 +164,10 @@ class Branches:
 
         That can be a later version than the snapshot's own: some writers commit under the one that they started with.
         """
-        found = Tags(self._place).get(tag)
-        data = self._place.store.read(f"{self._place.root}/tag/tag-{tag}")
+        found = Tags(self._branch).get(tag)
+        data = self._branch.store.read(f"{self._branch.root}/tag/tag-{tag}")
         state = State(MAIN, ReferenceKind.TAG, tag, found.snapshot)
-        references = References(self._place.store, self._place.table_path)
+        references = References(self._branch.store, self._branch.table_path)
         newest = max(r.schema_id for r in references.of_state(state))
         return {
             f"tag/tag-{tag}": data,
@@ -176,40 +176,40 @@ class Branches:
         }
 
     def _move_in(self, store: DirectoryStore, name: str, files: Mapping[str, bytes]) -> None:
-        making = f"{self._place.table_path}/branch/{temporary.new_branch()}"
+        making = f"{self._branch.table_path}/branch/{temporary.new_branch()}"
         try:
             for path, data in files.items():
                 store.create_if_absent(f"{making}/{path}", data)
             store.move_directory(making, self._root(name))
         except LakebedError as error:
             with suppress(StoreError):
-                self._place.inside.delete_tree(making)
+                self._branch.inside.delete_tree(making)
             if name in self._names():
                 raise self._exists(name) from error
             raise
 
     def _fill_in(self, name: str, files: Mapping[str, bytes]) -> None:
-        store, root = self._place.store, self._root(name)
+        store, root = self._branch.store, self._root(name)
         marker = f"{root}/{INCOMPLETE}"
         if not store.create_if_absent(marker, b""):
             raise self._interrupted(name)
         if store.list(f"{root}/schema"):
             # Somebody finished the same branch since it was looked for.
-            self._place.inside.delete(marker)
+            self._branch.inside.delete(marker)
             raise self._exists(name)
         for path, data in files.items():
             store.create_if_absent(f"{root}/{path}", data)
-        self._place.inside.delete(marker)
+        self._branch.inside.delete(marker)
 
     # -- removing ----------------------------------------------------------------------------------------------------
 
     def _remove(self, name: str) -> None:
-        store, root, inside = self._place.store, self._root(name), self._place.inside
+        store, root, inside = self._branch.store, self._root(name), self._branch.inside
         if isinstance(store, DirectoryStore):
             if inside.is_link(root):
                 inside.delete_tree(root)
                 return
-            gone = f"{self._place.table_path}/branch/{temporary.old_branch()}"
+            gone = f"{self._branch.table_path}/branch/{temporary.old_branch()}"
             inside.check(root)
             store.move_directory(root, gone)
             done, remedy = f"branch {name!r} was deleted", "Clean up with `lakebed orphans`."
@@ -230,7 +230,7 @@ class Branches:
         if name == MAIN or not name.strip():
             raise RefusedError.of(
                 MAIN_BRANCH,
-                f"{name!r} is the table {self._place.label} itself, not a branch of it",
+                f"{name!r} is the table {self._branch.label} itself, not a branch of it",
                 found=name,
                 remedy="Name another branch; `lakebed drop` drops a table.",
             )
@@ -238,7 +238,7 @@ class Branches:
     def _exists(self, name: str) -> AlreadyExistsError:
         return AlreadyExistsError.of(
             BRANCH_EXISTS,
-            f"{self._place.label} has a branch {name!r} already",
+            f"{self._branch.label} has a branch {name!r} already",
             path=self._root(name),
             found=name,
             remedy="Choose another name, or delete that branch first.",
@@ -256,8 +256,8 @@ class Branches:
     def _no_branch(self, name: str) -> NotFoundError:
         return NotFoundError.of(
             NO_SUCH_BRANCH,
-            f"{self._place.label} has no branch {name!r}",
-            path=self._place.label,
+            f"{self._branch.label} has no branch {name!r}",
+            path=self._branch.label,
             found=name,
             suggestions=near_names(name, self._names()),
         )

@@ -15,7 +15,7 @@ from typing import Any
 from lakebed.catalog import TableName
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, RefusedError, StoreError
-from lakebed.maintenance.place import Place
+from lakebed.format.table_branch import TableBranch
 
 DIVERGED = "LB3655"
 NO_SNAPSHOT = "LB3656"
@@ -57,7 +57,7 @@ class _Copy:
     data: bytes
 
 
-def fast_forward(main: Place, branch: Place, *, dry_run: bool = False) -> FastForward:
+def fast_forward(main: TableBranch, branch: TableBranch, *, dry_run: bool = False) -> FastForward:
     """Add to the table what the branch has and it has not; `dry_run` only says what that is.
 
     Raises:
@@ -96,7 +96,7 @@ def fast_forward(main: Place, branch: Place, *, dry_run: bool = False) -> FastFo
     return gained
 
 
-def _add(main: Place, branch: Place, gained: FastForward) -> None:
+def _add(main: TableBranch, branch: TableBranch, gained: FastForward) -> None:
     read = main.store.read
     copies = [
         *(_Copy(f"schema {i}", main.schemas.path(i), read(branch.schemas.path(i))) for i in gained.versions),
@@ -117,7 +117,7 @@ def _add(main: Place, branch: Place, gained: FastForward) -> None:
     main.put_record_right(f"{main.label} was brought forward to {branch.label}")
 
 
-def _foreign_snapshots(main: Place, branch: Place) -> list[str]:
+def _foreign_snapshots(main: TableBranch, branch: TableBranch) -> list[str]:
     """What stands in the table's snapshots against taking over those of the branch."""
     theirs, ours = branch.snapshots.ids(), main.snapshots.ids()
     first = theirs[0]
@@ -129,11 +129,11 @@ def _foreign_snapshots(main: Place, branch: Place) -> list[str]:
     return []
 
 
-def _same_snapshot(main: Place, branch: Place, number: int) -> bool:
+def _same_snapshot(main: TableBranch, branch: TableBranch, number: int) -> bool:
     return main.snapshots.load(number) == branch.snapshots.load(number)
 
 
-def _foreign_versions(main: Place, branch: Place) -> list[str]:
+def _foreign_versions(main: TableBranch, branch: TableBranch) -> list[str]:
     theirs, store = branch.schemas.ids(), main.store
     extra = [
         i
@@ -143,7 +143,7 @@ def _foreign_versions(main: Place, branch: Place) -> list[str]:
     return [f"it has {_listed('schema', extra)}, which the branch has not"] if extra else []
 
 
-def _foreign_tags(main: Place, branch: Place) -> list[str]:
+def _foreign_tags(main: TableBranch, branch: TableBranch) -> list[str]:
     ours = main.snapshots.tags()
     extra = [t for t in branch.snapshots.tags() if t in ours and main.snapshots.tag(t) != branch.snapshots.tag(t)]
     return [f"its tag {name!r} is of another snapshot than the branch's" for name in extra]

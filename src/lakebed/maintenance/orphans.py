@@ -18,8 +18,8 @@ from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.format.deletion_vectors import read_index_manifest
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
-from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import temporary
 from lakebed.store.base import Entry, Store
@@ -72,21 +72,21 @@ class OrphanReport:
         }
 
 
-def orphan_files(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
+def orphan_files(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
     """The files that nothing refers to. Writes nothing.
 
     Raises:
         NotFoundError: there is no such table.
         RefusedError: something that may refer to a file cannot be read.
     """
-    newest = newest_to_go(place.clock, min_age)
-    _ = place.on(MAIN).schemas
-    store, root = place.store, place.table_path
+    newest = newest_to_go(table.clock, min_age)
+    _ = table.on(MAIN).schemas
+    store, root = table.store, table.table_path
     # Files are listed before what refers to them is read, so that one that is committed in between counts as used.
-    found = list(_candidates(place.inside))
+    found = list(_candidates(table.inside))
     used = _used(store, root)
     unused = [(path, entry) for path, entry in found if path.rpartition("/")[2] not in used]
-    return report_of(place.name, unused, min_age, newest)
+    return report_of(table.name, unused, min_age, newest)
 
 
 def newest_to_go(clock: Callable[[], int], min_age: timedelta) -> int:
@@ -108,16 +108,16 @@ def report_of(
     return OrphanReport(name, min_age, tuple(old), len(unused) - len(old))
 
 
-def remove_orphans(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
+def remove_orphans(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) -> OrphanReport:
     """Remove the files that nothing refers to. Raises as `orphan_files`, before anything is removed.
 
     A crash leaves some of them there; the table is not touched by either.
     """
-    report = orphan_files(place, min_age=min_age)
-    inside = place.inside
+    report = orphan_files(table, min_age=min_age)
+    inside = table.inside
     for file in report.files:
-        inside.delete(f"{place.table_path}/{file.path}")
-    newest = place.clock() - millis_of(min_age)
+        inside.delete(f"{table.table_path}/{file.path}")
+    newest = table.clock() - millis_of(min_age)
     for below, is_ours in (("", temporary.is_staging), ("branch", temporary.is_half_branch)):
         remove_emptied(inside, below, is_ours, report, newest)
     return replace(report, removed=True)

@@ -24,7 +24,7 @@ from lakebed.errors import (
     UsageError,
 )
 from lakebed.format.snapshot import Snapshot, SnapshotManager
-from lakebed.maintenance.place import Place
+from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import References
 from lakebed.store.afterwards import warn_undone
@@ -65,18 +65,18 @@ class Tag:
 class Tags:
     """The tags of one branch of a table."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, table: TableBranch) -> None:
+        self._branch = table
 
     @property
     def table(self) -> TableName:
         """The table."""
-        return self._place.name
+        return self._branch.name
 
     @property
     def branch(self) -> str:
         """The branch whose tags these are."""
-        return self._place.branch
+        return self._branch.branch
 
     def list(self) -> tuple[Tag, ...]:
         """All tags, by name. Raises `NotFoundError` for a table that does not exist."""
@@ -105,13 +105,13 @@ class Tags:
         if number is None:
             raise NotFoundError.of(
                 NO_SNAPSHOT,
-                f"{self._place.label} has no snapshot that could be tagged",
-                path=self._place.label,
+                f"{self._branch.label} has no snapshot that could be tagged",
+                path=self._branch.label,
                 remedy="Ingest rows first.",
             )
-        found, store = self._snapshots.load(number), self._place.store
+        found, store = self._snapshots.load(number), self._branch.store
         data = store.read(self._snapshots.path(number))
-        made = None if retained is None else datetime.fromtimestamp(self._place.clock() / 1000)
+        made = None if retained is None else datetime.fromtimestamp(self._branch.clock() / 1000)
         if retained is not None and made is not None:
             data = _tag_bytes(data, made, retained)
         path = self._path(name)
@@ -120,10 +120,10 @@ class Tags:
             raise self._exists(name)
         if self._is_gone(number, name):
             # Its data files may be going at this moment, as those of a snapshot that no tag keeps.
-            self._place.inside.delete(path)
+            self._branch.inside.delete(path)
             raise ConflictError.of(
                 EXPIRED,
-                f"snapshot {number} of {self._place.label} expired while it was tagged; there is no tag {name!r}",
+                f"snapshot {number} of {self._branch.label} expired while it was tagged; there is no tag {name!r}",
                 path=path,
                 remedy="Tag a later snapshot.",
             )
@@ -138,15 +138,15 @@ class Tags:
         """
         self._ensure_table()
         tag = self._load(name)
-        refuse_needed(self._place, name, tag.snapshot)
-        self._place.inside.delete(self._path(name))
+        refuse_needed(self._branch, name, tag.snapshot)
+        self._branch.inside.delete(self._path(name))
         return tag
 
     def _is_gone(self, number: int, name: str) -> bool:
         """Whether a snapshot has expired since it was tagged; where that cannot be told the tag stays."""
         done, undone = f"tag {name!r} was made", f"whether snapshot {number} has expired meanwhile could not be told"
         try:
-            return not self._place.store.exists(self._snapshots.path(number))
+            return not self._branch.store.exists(self._snapshots.path(number))
         except StoreError as error:
             warn_undone(error, done, undone, path=self._path(name), remedy="Look whether the tag can be read.")
             return False
@@ -158,7 +158,7 @@ class Tags:
             of = f"which cannot be read: {error.diagnostics[0].message}"
         return AlreadyExistsError.of(
             TAG_EXISTS,
-            f"{self._place.label} has a tag {name!r} already, {of}",
+            f"{self._branch.label} has a tag {name!r} already, {of}",
             path=self._path(name),
             found=name,
             remedy="Choose another name, or delete that tag first.",
@@ -166,44 +166,44 @@ class Tags:
 
     @property
     def _snapshots(self) -> SnapshotManager:
-        return self._place.snapshots
+        return self._branch.snapshots
 
     def _path(self, name: str) -> str:
-        return f"{self._place.root}/tag/tag-{name}"
+        return f"{self._branch.root}/tag/tag-{name}"
 
     def _ensure_table(self) -> None:
         # Says which table or branch there is none of.
-        _ = self._place.schemas
+        _ = self._branch.schemas
 
     def _load(self, name: str) -> Tag:
         known = self._snapshots.tags()
         if name not in known:
             raise NotFoundError.of(
                 NO_SUCH_TAG,
-                f"tag {name!r} does not exist in {self._place.label}",
-                path=self._place.label,
+                f"tag {name!r} does not exist in {self._branch.label}",
+                path=self._branch.label,
                 found=name,
                 suggestions=near_names(name, known),
-                remedy=f"`lakebed tag list '{self._place.label}'` lists the tags",
-                python_remedy=f"lake.tags({self._place.label!r}).list() has the tags",
+                remedy=f"`lakebed tag list '{self._branch.label}'` lists the tags",
+                python_remedy=f"lake.tags({self._branch.label!r}).list() has the tags",
             )
-        return Tag(name, self._snapshots.tag(name), *_times(self._place.store.read(self._path(name))))
+        return Tag(name, self._snapshots.tag(name), *_times(self._branch.store.read(self._path(name))))
 
 
-def refuse_needed(place: Place, name: str, snapshot: Snapshot) -> None:
+def refuse_needed(table: TableBranch, name: str, snapshot: Snapshot) -> None:
     """Raise `RefusedError` for a tag that a branch was made from: engines expire snapshots with no look at branches."""
-    if place.branch != MAIN:
+    if table.branch != MAIN:
         return
     standing = []
-    for branch in References(place.store, place.table_path).branch_directories():
-        others = SnapshotManager(place.store, place.table_path, branch)
+    for branch in References(table.store, table.table_path).branch_directories():
+        others = SnapshotManager(table.store, table.table_path, branch)
         if name in others.tags() and others.tag(name) == snapshot:
             standing.append(branch)
     if standing:
         raise RefusedError.of(
             NEEDED_BY_BRANCH,
-            f"tag {name!r} of {place.label} keeps the data of branch {', '.join(standing)}",
-            path=f"{place.root}/tag/tag-{name}",
+            f"tag {name!r} of {table.label} keeps the data of branch {', '.join(standing)}",
+            path=f"{table.root}/tag/tag-{name}",
             found=", ".join(standing),
             remedy="Delete the branch first, or fast-forward and then delete it.",
         )

@@ -17,8 +17,8 @@ from lakebed.catalog.annotations import applied_version
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, UsageError
+from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import duration_text, millis_of
-from lakebed.maintenance.place import Place
 from lakebed.maintenance.references import Reference, References, summary, unreadable
 from lakebed.store.base import Store
 
@@ -82,7 +82,7 @@ class VersionReport:
         }
 
 
-def unused_versions(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> VersionReport:
+def unused_versions(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) -> VersionReport:
     """What keeps each version of the branch. Writes nothing.
 
     Raises:
@@ -90,34 +90,34 @@ def unused_versions(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> Ve
         RefusedError: something that may refer to a version cannot be read.
         UsageError: a negative `min_age`, or a table of the mini layout, whose versions build on each other.
     """
-    return _examine(place, min_age, References(place.store, place.table_path))
+    return _examine(table, min_age, References(table.store, table.table_path))
 
 
-def remove_versions(place: Place, *, min_age: timedelta = DEFAULT_MIN_AGE) -> VersionReport:
+def remove_versions(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) -> VersionReport:
     """Remove the versions that nothing keeps, the oldest first. Raises as `unused_versions`, and then removes nothing.
 
     What refers is looked at once more right before the first file goes, and again afterwards: a version that a commit
     came to need in between is put back as it was. A crash leaves some of them removed and the table as it was.
     """
-    references = References(place.store, place.table_path)
-    first = _examine(place, min_age, references)
+    references = References(table.store, table.table_path)
+    first = _examine(table, min_age, references)
     if not first.unused:
         return first
-    contents = [(i, place.schemas.path(i), place.store.read(place.schemas.path(i))) for i in first.unused]
-    report = _examine(place, min_age, references)
+    contents = [(i, table.schemas.path(i), table.store.read(table.schemas.path(i))) for i in first.unused]
+    report = _examine(table, min_age, references)
     removed = []
     for schema_id, path, data in contents:
         if schema_id in report.unused:
-            place.inside.delete(path)
+            table.inside.delete(path)
             removed.append((schema_id, path, data))
     try:
-        needed = {r.schema_id for r in references.to_versions_of(place.branch)}
+        needed = {r.schema_id for r in references.to_versions_of(table.branch)}
     except LakebedError:
         # Nobody can tell whether they are needed.
-        put_back(place.store, removed)
+        put_back(table.store, removed)
         raise
     returned = [part for part in removed if part[0] in needed]
-    put_back(place.store, returned)
+    put_back(table.store, returned)
     back = {part[0] for part in returned}
     return replace(
         report, removed=tuple(part[0] for part in removed if part[0] not in back), put_back=tuple(sorted(back))
@@ -130,26 +130,26 @@ def put_back(store: Store, files: Iterable[tuple[int, str, bytes]]) -> None:
         store.create_if_absent(path, data)
 
 
-def _examine(place: Place, min_age: timedelta, references: References) -> VersionReport:
+def _examine(table: TableBranch, min_age: timedelta, references: References) -> VersionReport:
     if min_age < timedelta(0):
         raise UsageError.of("LB3665", f"a minimum age of {min_age} makes no sense", remedy="Give 0 or more.")
-    if dialect_of(place.tables.path_factory.layout).is_cumulative:
+    if dialect_of(table.tables.path_factory.layout).is_cumulative:
         raise UsageError.of(
             CUMULATIVE,
-            f"versions of {place.label} cannot be removed: in the mini layout each builds on those before it",
-            path=place.table_path,
+            f"versions of {table.label} cannot be removed: in the mini layout each builds on those before it",
+            path=table.table_path,
             remedy="Move the table to the paimon layout.",
         )
-    schemas = place.schemas
+    schemas = table.schemas
     # Listed before what refers to them is, so that a version made meanwhile is not among them.
     try:
         versions = [schemas.load_schema(i) for i in schemas.ids()]
     except LakebedError as error:
-        raise unreadable(place.table_path, error) from error
+        raise unreadable(table.table_path, error) from error
     by_version: dict[int, set[Reference]] = {}
-    for reference in references.to_versions_of(place.branch):
+    for reference in references.to_versions_of(table.branch):
         by_version.setdefault(reference.schema_id, set()).add(reference)
-    now = place.clock()
+    now = table.clock()
     applied = applied_version(versions[-1]) if versions else None
     uses = []
     for number, version in enumerate(versions):
@@ -158,7 +158,7 @@ def _examine(place: Place, min_age: timedelta, references: References) -> Versio
         if version.id == applied and version is not versions[-1]:
             reasons.append("the last version that `apply` made")
         uses.append(VersionUse(version.id, version.time_millis, tuple(reasons), found))
-    return VersionReport(place.name, place.branch, min_age, tuple(uses))
+    return VersionReport(table.name, table.branch, min_age, tuple(uses))
 
 
 def _age_reasons(later: list[TableSchema], now: int, min_age: timedelta) -> list[str]:

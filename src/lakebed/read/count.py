@@ -9,11 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lakebed.errors import NotCountableError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import MergePlan
 from lakebed.format.row_ranges import RangePlan, first_row_id, row_ids
-from lakebed.read.read_plan import EVERY_ROW, Plain, ReadPlan
+from lakebed.format.table_branch import TableBranch
+from lakebed.read.needed_files import EVERY_ROW, Plain, ReadPlan
+from lakebed.read.plan_read import plan_read
+from lakebed.read.request import ReadRequest
+from lakebed.read.where_sql import unknown_names
 from lakebed.store.base import Store
 
 
@@ -86,6 +91,22 @@ def known_rows(store: Store, plan: ReadPlan) -> KnownRows:
             if plan.predicate == EVERY_ROW:
                 rows, groups = rows + sum(rows_of_group(store, group) for group in groups), ()
             return KnownRows(rows, replace(plan, parts=RangePlan(unsure, groups)))
+
+
+def count_from_metadata(table: TableBranch, request: ReadRequest) -> int:
+    """How many rows a read gives. Raises `NotCountableError` (LB5650) with what stands in the way."""
+    planned = plan_read(table, request)
+    known = [known_rows(table.store, one.plan) for one in planned.states]
+    unknown = () if request.where is None else unknown_names(request.where, planned.main.state.schema)
+    obstacles = [one.obstacle for one in known if not one.exact]
+    obstacles += [f"{name} in the filter is no column" for name in unknown]
+    if obstacles:
+        raise NotCountableError.of(
+            "LB5650",
+            f"the rows of {table.label} cannot be counted from metadata: {' and '.join(obstacles)}",
+            remedy="give a Spark session: lake.count(table, spark=spark)",
+        )
+    return sum(one.rows for one in known)
 
 
 def _files(number: int) -> str:

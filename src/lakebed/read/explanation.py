@@ -9,9 +9,13 @@ from typing import Any
 
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import MergePlan
+from lakebed.format.table_branch import TableBranch
+from lakebed.read.needed_files import EVERY_ROW, ReadPlan, Stage
+from lakebed.read.plan_read import PlannedState, plan_read
 from lakebed.read.predicate import Opaque, leaves
 from lakebed.read.predicate_text import text
-from lakebed.read.read_plan import EVERY_ROW, ReadPlan, Stage
+from lakebed.read.request import ReadRequest
+from lakebed.read.where_sql import unknown_names
 
 #: How many files of each kind are listed for people.
 _LISTED = 20
@@ -190,6 +194,24 @@ class ReadExplanation:
     def __str__(self) -> str:
         states = ("\n".join(map(_one_line, state.lines())) for state in self.states)
         return f"{self.table}\n" + "\n\n".join(states)
+
+
+def explain_read(table: TableBranch, request: ReadRequest) -> ReadExplanation:
+    """Explain a read; see `plan_read` for what it raises."""
+    planned = plan_read(table, request, list_partitions=True)
+    return ReadExplanation(str(table.name), tuple(_explained(one, request.where) for one in planned.states))
+
+
+def _explained(planned: PlannedState, where: str | None) -> StateExplanation:
+    state = planned.state
+    return StateExplanation(
+        state.table_path,
+        planned.branch,
+        None if state.snapshot is None else state.snapshot.id,
+        state.schema.id,
+        planned.plan,
+        () if where is None else unknown_names(where, state.schema),
+    )
 
 
 def _reason(stage: Stage, why: str) -> str:

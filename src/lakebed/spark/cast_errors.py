@@ -13,21 +13,19 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from lakebed.catalog.names import TableName
-from lakebed.catalog.table_manager import TableManager
 from lakebed.format.file_columns import stored_fields
-from lakebed.format.live_files import DataFile, plan_files
+from lakebed.format.live_files import DataFile
+from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row, type_line
-from lakebed.read.travel import SchemaChoice, TableState, Travel, resolve
-from lakebed.read.unknown_types import without_unknown
+from lakebed.read.plan_read import PlannedState, branch_column, plan_read
+from lakebed.read.request import ReadRequest
 from lakebed.spark.casts import cast_fails
 from lakebed.spark.casts.conversion import shown
 from lakebed.spark.file_rows import FileRows, StoredRows
 from lakebed.spark.projection import CastRules
-from lakebed.spark.scan import choose_scratch
+from lakebed.spark.read import Executor
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
-from lakebed.store.base import Store
 
 SCHEMA = spark_types.StructType(
     [
@@ -39,46 +37,38 @@ _TEXTS = "array<struct<column:string,stored_type:string,wanted_type:string,value
 
 
 @known_failures()
-def cast_errors(
-    spark: SparkSession,
-    tables: TableManager,
-    store: Store,
-    name: TableName,
-    travel: Travel,
-    schema: SchemaChoice,
-    *,
-    rules: CastRules,
-    scratch: str | None = None,
-) -> DataFrame:
+def cast_errors(spark: SparkSession, table: TableBranch, request: ReadRequest, scratch: str | None = None) -> DataFrame:
     """The stored values that a read with the same arguments cannot convert, with the columns of `SCHEMA`.
 
     `value` is the beginning of the value as text. Rows that deletion vectors or newer rows of the same key hide are
-    looked at too, for they are stored.
+    looked at too, for they are stored. Of a fallback branch it is the partitions that the read takes from it.
     """
-    state = without_unknown(resolve(tables, store, name, travel, schema, rules.time_zone), name)
-    if state.snapshot is None:
-        return spark.createDataFrame([], SCHEMA)
-    files = plan_files(store, state.table_path, state.snapshot, state.schema)
-    place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
-    return _in_files(FileRows(spark, store, state.schemas, rules, place), state, files)
+    planned = plan_read(table, request)
+    executor = Executor.of(spark, table, request, scratch)
+    wanted = planned.main.state.schema.fields
+    frames = list(_in_files(executor.reader(planned.main.state), planned.main, wanted))
+    if planned.fallback is not None:
+        state = planned.fallback.state
+        named = [own for f in wanted if (own := branch_column(f, state.schema)) is not None]
+        frames += _in_files(executor.reader(state), planned.fallback, named)
+    return reduce(DataFrame.union, frames) if frames else spark.createDataFrame([], SCHEMA)
 
 
-def _in_files(reader: FileRows, state: TableState, files: Sequence[DataFile]) -> DataFrame:
-    wanted = [f for f in state.schema.fields if f.name not in state.schema.partition_keys]
+def _in_files(reader: FileRows, planned: PlannedState, fields: Sequence[DataField]) -> Iterator[DataFrame]:
+    """What is found in the files of one state, of the columns `fields` of its schema."""
+    schema = planned.state.schema
+    wanted = [f for f in fields if f.name not in schema.partition_keys]
     doubtful: dict[tuple[int, tuple[str, ...] | None], tuple[DataField, ...]] = {}
     groups: dict[tuple[DataField, ...], list[DataFile]] = {}
-    for file in files:
+    for file in planned.plan.files:
         key = file.meta.schema_id, file.meta.write_cols
         if key not in doubtful:
             doubtful[key] = _doubtful(stored_fields(reader.version, file), wanted, reader.rules)
         groups.setdefault(doubtful[key], []).append(file)
-    frames = [
-        _found(stored, fields, reader.rules)
-        for fields, group in groups.items()
-        if fields
-        for stored in reader.stored(group, replace(state.schema, fields=fields, partition_keys=()))
-    ]
-    return reduce(DataFrame.union, frames) if frames else reader.spark.createDataFrame([], SCHEMA)
+    for found, group in groups.items():
+        if found:
+            for stored in reader.stored(group, replace(schema, fields=found, partition_keys=())):
+                yield _found(stored, found, reader.rules)
 
 
 def _doubtful(stored: Sequence[DataField], wanted: Sequence[DataField], rules: CastRules) -> tuple[DataField, ...]:

@@ -1,32 +1,35 @@
 """Read a table as a DataFrame under one schema, whatever schema each file was written under.
 
-Metadata is read in Python: `lakebed.read.read_plan` says which files of a snapshot are needed and what they are to
+Metadata is read in Python: `lakebed.read.plan_read` says which files of which states are needed and what they are to
 the table. Rows are Spark's: `file_rows` reads files; what a kind of table does beyond that is built upon it. Filters
 and column pruning reach the scans, since a projection is plain expressions over columns.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from functools import partial, reduce
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
 from typing import assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
-from lakebed.catalog.names import TableName
-from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_schema, scan_type
 from lakebed.errors import UsageError
 from lakebed.format.blob_columns import holds_blobs, refuse_blobs
 from lakebed.format.merge_plan import MergePlan
 from lakebed.format.row_ranges import RangePlan
+from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import Blob
-from lakebed.read.fallback_branch import branch_column
-from lakebed.read.planned_read import Condition, PlannedState, condition, planned_read
-from lakebed.read.read_plan import Plain, ReadPlan
-from lakebed.read.travel import SchemaChoice, TableState, Travel
+from lakebed.read.count import known_rows
+from lakebed.read.needed_files import Plain, ReadPlan
+from lakebed.read.plan_read import Condition, PlannedState, branch_column, condition, plan_read
+from lakebed.read.request import ReadRequest
+from lakebed.read.system_tables import read_system_table
+from lakebed.read.table_state import TableState
+from lakebed.read.where_sql import unknown_names
 from lakebed.spark.annotated import annotated
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
@@ -36,48 +39,60 @@ from lakebed.spark.row_tracking import metadata_columns, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.spark_errors import checksum_failures, known_failures
 from lakebed.spark.sql_names import quote_name
-from lakebed.store.base import Store
 
 #: What rows hold of a blob.
 CONTENT, DESCRIPTOR = "content", "descriptor"
 
 
 @known_failures()
-def read_table(
-    spark: SparkSession,
-    tables: TableManager,
-    store: Store,
-    name: TableName,
-    travel: Travel,
-    schema: SchemaChoice,
-    *,
-    rules: CastRules,
-    where: str | None = None,
-    limit: int | None = None,
-    scratch: str | None = None,
-    metadata: Collection[str] = (),
-    blobs: str = CONTENT,
-) -> DataFrame:
-    """Resolve, plan and build the DataFrame; see `lakebed.Lake.read` for the parameters."""
-    place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
-    descriptors = _wants_descriptors(blobs)
-    wanted = session_condition(spark, where)
-    planned = planned_read(tables, store, name, travel, schema, wanted, time_zone=rules.time_zone, limit=limit)
+def read_table(spark: SparkSession, table: TableBranch, request: ReadRequest, scratch: str | None = None) -> DataFrame:
+    """Plan and build the DataFrame; see `lakebed.Lake.read` for what is asked."""
+    executor = Executor.of(spark, table, request, scratch)
+    descriptors = _wants_descriptors(request.blobs)
+    planned = plan_read(table, request, session_condition(spark, request.where))
     state = planned.main.state
-    beside = metadata_columns(metadata, state.schema)
-    read = partial(_read_state, spark, store, rules, place, beside, descriptors)
-    rows = read(planned.main)
+    beside = metadata_columns(request.metadata_columns, state.schema)
+    rows = _read_state(executor.reader(state, descriptors=descriptors), planned.main, beside)
     if planned.fallback is not None:
         other = planned.fallback
         if beside:
             raise UsageError.of(
-                "LB5569", f"{name} has the fallback branch {other.branch}: rows of both have the same ids"
+                "LB5569", f"{table.name} has the fallback branch {other.branch}: rows of both have the same ids"
             )
-        rows = rows.union(like(read(other), other.state.schema, state.schema))
+        added = _read_state(executor.reader(other.state, descriptors=descriptors), other, ())
+        rows = rows.union(like(added, other.state.schema, state.schema))
     rows = annotated(spark, rows, state.schema, beside)
-    if where is not None:
-        rows = rows.where(where)
-    return rows if limit is None else rows.limit(limit)
+    if request.where is not None:
+        rows = rows.where(request.where)
+    return rows if request.limit is None else rows.limit(request.limit)
+
+
+def read_system_rows(spark: SparkSession, table: TableBranch, system: str, request: ReadRequest) -> DataFrame:
+    """The rows of a system table as a DataFrame."""
+    found = read_system_table(table, system, request)
+    rows = spark.createDataFrame(list(found.rows), scan_schema(found.columns))
+    rows = rows if request.where is None else rows.where(request.where)
+    return rows if request.limit is None else rows.limit(request.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Executor:
+    """What reads the planned files of one table: the session, the rules of casts, and where lists of files lie."""
+
+    spark: SparkSession
+    table: TableBranch
+    rules: CastRules
+    scratch: Scratch
+
+    @classmethod
+    def of(cls, spark: SparkSession, table: TableBranch, request: ReadRequest, scratch: str | None) -> Executor:
+        """As a request asks for it; see `choose_scratch`."""
+        rules = CastRules(request.time_zone, request.on_cast_error, verify_checksums=request.verify_checksums)
+        return cls(spark, table, rules, choose_scratch(spark, table.store, table.warehouse, scratch))
+
+    def reader(self, state: TableState, *, descriptors: bool = False) -> FileRows:
+        """The reader of one state's files."""
+        return FileRows(self.spark, self.table.store, state.schemas, self.rules, self.scratch, descriptors)
 
 
 def session_condition(spark: SparkSession, where: str | None) -> Condition:
@@ -93,26 +108,38 @@ def check_filter(spark: SparkSession, schema: TableSchema, where: str) -> None:
     _ = spark.createDataFrame([], scan_schema(schema.fields)).where(where).schema
 
 
-def count_rows(
-    spark: SparkSession,
-    store: Store,
-    state: TableState,
-    plan: ReadPlan,
-    where: str | None,
-    rules: CastRules,
-    scratch: Scratch,
-    shown: TableSchema,
+@known_failures()
+def count_table(spark: SparkSession, table: TableBranch, request: ReadRequest, scratch: str | None = None) -> int:
+    """How many rows a read gives; only files of which metadata do not tell are read."""
+    where = request.where
+    planned = plan_read(table, request, session_condition(spark, where))
+    shown = planned.main.state.schema
+    # Metadata may tell without looking at the part of the filter that Spark refuses.
+    if where is not None and unknown_names(where, shown):
+        check_filter(spark, shown, where)
+    known = [known_rows(table.store, one.plan) for one in planned.states]
+    rows = sum(one.rows for one in known)
+    if all(one.exact for one in known):
+        return rows
+    executor = Executor.of(spark, table, request, scratch)
+    rest = zip(planned.states, (one.rest for one in known), strict=True)
+    return rows + sum(_count_rows(executor, one, plan, where, shown) for one, plan in rest if plan.files)
+
+
+def _count_rows(
+    executor: Executor, planned: PlannedState, plan: ReadPlan, where: str | None, shown: TableSchema
 ) -> int:
     """How many rows of a plan a filter is true for, by reading them; blobs are fetched if the filter needs them.
 
     `shown` is the schema that the filter is about: the main branch's, where the plan is a fallback branch's.
     """
-    descriptors = not _needs_contents(where, state.schema)
+    schema = planned.state.schema
+    descriptors = not _needs_contents(where, schema)
     if not descriptors:
-        refuse_blobs(state.schema, descriptors=False)
-    rows = rows_of_plan(FileRows(spark, store, state.schemas, rules, scratch, descriptors), plan, state.schema)
-    if shown is not state.schema:
-        rows = like(rows, state.schema, shown)
+        refuse_blobs(schema, descriptors=False)
+    rows = rows_of_plan(executor.reader(planned.state, descriptors=descriptors), plan, schema)
+    if shown is not schema:
+        rows = like(rows, schema, shown)
     with checksum_failures():
         return (rows if where is None else rows.where(where)).count()
 
@@ -139,19 +166,9 @@ def _wants_descriptors(blobs: str) -> bool:
     return blobs == DESCRIPTOR
 
 
-def _read_state(
-    spark: SparkSession,
-    store: Store,
-    rules: CastRules,
-    scratch: Scratch,
-    metadata: Sequence[System],
-    descriptors: bool,
-    planned: PlannedState,
-) -> DataFrame:
-    state = planned.state
-    refuse_blobs(state.schema, descriptors=descriptors)
-    reader = FileRows(spark, store, state.schemas, rules, scratch, descriptors)
-    return rows_of_plan(reader, planned.plan, state.schema, metadata)
+def _read_state(reader: FileRows, planned: PlannedState, metadata: Sequence[System]) -> DataFrame:
+    refuse_blobs(planned.state.schema, descriptors=reader.descriptors)
+    return rows_of_plan(reader, planned.plan, planned.state.schema, metadata)
 
 
 def rows_of_plan(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata: Sequence[System] = ()) -> DataFrame:

@@ -11,9 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import branch_root
-from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.format.blob_columns import refuse_blobs
@@ -24,15 +22,15 @@ from lakebed.format.partition import POSTPONED
 from lakebed.format.row_kinds import KINDS, ROW_KIND
 from lakebed.format.row_ranges import has_data_evolution
 from lakebed.format.snapshot import APPEND, Snapshot, loads
-from lakebed.format.support import refuse_unreadable, refuse_unreadable_files
-from lakebed.read.travel import SchemaChoice, TableState, Travel, resolve
-from lakebed.read.unknown_types import without_unknown
+from lakebed.format.support import refuse_unreadable_files
+from lakebed.format.table_branch import TableBranch
+from lakebed.read.plan_read import readable_state
+from lakebed.read.request import ReadRequest, Travel
+from lakebed.read.table_state import TableState, resolve
 from lakebed.spark.annotated import annotated
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.projection import CastRules
-from lakebed.spark.read import read_table
+from lakebed.spark.read import Executor, read_table
 from lakebed.spark.row_merge.merge import merged
-from lakebed.spark.scan import choose_scratch
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 from lakebed.store.base import Store
@@ -44,53 +42,41 @@ _State = int | str | datetime | None
 
 @dataclass(frozen=True, slots=True)
 class ChangesAsked:
-    """What changes are wanted; see `lakebed.Lake.read_changes`."""
+    """Between which states changes are wanted, and how; see `lakebed.Lake.read_changes`."""
 
     since: int | str | datetime
     until: _State
-    branch: str | None
     mode: str
     row_kinds: bool
-    schema: SchemaChoice
 
 
 @known_failures()
 def read_changes(
-    spark: SparkSession,
-    tables: TableManager,
-    store: Store,
-    name: TableName,
-    asked: ChangesAsked,
-    *,
-    rules: CastRules,
-    scratch: str | None = None,
+    spark: SparkSession, table: TableBranch, asked: ChangesAsked, request: ReadRequest, scratch: str | None = None
 ) -> DataFrame:
-    """Build the DataFrame of the changes."""
+    """Build the DataFrame of the changes. Of the request it is the branch, the schema and how values come out."""
     if asked.mode not in _MODES:
         raise UsageError.of(
             "LB5595", f"there is no way {asked.mode!r} to read changes", expected=", ".join(_MODES), found=asked.mode
         )
-    until = _travel(asked.until, asked.branch)
-    state = without_unknown(resolve(tables, store, name, until, asked.schema, rules.time_zone), name)
-    refuse_unreadable(state.schema)
-    first = _number(tables, store, name, asked, rules.time_zone)
+    until = _at(asked.until, request)
+    state = readable_state(table, until)
+    first = _number(table, asked.since, request)
     last = 0 if state.snapshot is None else state.snapshot.id
     if first > last:
         raise UsageError.of("LB5594", f"snapshot {first} is after snapshot {last}", found=f"{first}, {last}")
     mode = _mode(asked.mode, state.schema)
     if mode == "diff":
-        pinned = state.schema.id
 
-        def read(travel: Travel) -> DataFrame:
-            return read_table(spark, tables, store, name, travel, pinned, rules=rules, scratch=scratch)
+        def read(one: ReadRequest) -> DataFrame:
+            return read_table(spark, table, replace(one, schema=state.schema.id), scratch)
 
-        since = None if first == 0 else _travel(asked.since, asked.branch)
+        since = None if first == 0 else _at(asked.since, request)
         rows = _difference(spark, state.schema, read, since, until)
     else:
         refuse_blobs(state.schema, descriptors=False)
-        place = choose_scratch(spark, store, tables.path_factory.warehouse, scratch)
-        reader = FileRows(spark, store, state.schemas, rules, place, False)
-        files = _added(store, state, first, last, changelog=mode == "changelog")
+        reader = Executor.of(spark, table, request, scratch).reader(state)
+        files = _added(table.store, state, first, last, changelog=mode == "changelog")
         if not asked.row_kinds:
             one_a_key = _last_image if mode == "changelog" else _one_a_key
             return annotated(spark, one_a_key(reader, files, state.schema), state.schema)
@@ -101,23 +87,25 @@ def read_changes(
     return annotated(spark, kept, state.schema)
 
 
-def _travel(state: _State, branch: str | None) -> Travel:
+def _at(state: _State, request: ReadRequest) -> ReadRequest:
+    """The request for one state."""
+    branch = request.travel.branch
     match state:
         case bool():
             raise UsageError.of("LB6704", "a truth value is no state")
         case int():
-            return Travel(snapshot=state, branch=branch)
+            return replace(request, travel=Travel(snapshot=state, branch=branch))
         case str():
-            return Travel(tag=state, branch=branch)
+            return replace(request, travel=Travel(tag=state, branch=branch))
         case _:
-            return Travel(as_of=state, branch=branch)
+            return replace(request, travel=Travel(as_of=state, branch=branch))
 
 
-def _number(tables: TableManager, store: Store, name: TableName, asked: ChangesAsked, time_zone: str) -> int:
+def _number(table: TableBranch, since: int | str | datetime, request: ReadRequest) -> int:
     """The id of the first state's snapshot. That of a number needs not be there any more."""
-    if isinstance(asked.since, int) and not isinstance(asked.since, bool):
-        return asked.since
-    found = resolve(tables, store, name, _travel(asked.since, asked.branch), "latest", time_zone).snapshot
+    if isinstance(since, int) and not isinstance(since, bool):
+        return since
+    found = resolve(table, replace(_at(since, request), schema="latest")).snapshot
     return 0 if found is None else found.id
 
 
@@ -213,9 +201,9 @@ def _last_image(reader: FileRows, files: Sequence[DataFile], schema: TableSchema
 def _difference(
     spark: SparkSession,
     schema: TableSchema,
-    read: Callable[[Travel], DataFrame],
-    since: Travel | None,
-    until: Travel,
+    read: Callable[[ReadRequest], DataFrame],
+    since: ReadRequest | None,
+    until: ReadRequest,
 ) -> DataFrame:
     """Rows of one state that the other has not; with keys, those whose other columns differ are updates."""
     new = read(until)

@@ -4,59 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
 from zoneinfo import ZoneInfo
 
-from lakebed.catalog.names import TableName, TableRef
+from lakebed.catalog.names import TableName
 from lakebed.catalog.schema_manager import SchemaManager
-from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, NotFoundError, UsageError
 from lakebed.format.snapshot import Snapshot, SnapshotManager
-from lakebed.store.base import Store
+from lakebed.format.table_branch import TableBranch
+from lakebed.read.request import ReadRequest, SchemaChoice, Travel
 
-SchemaChoice = int | Literal["latest", "snapshot"] | None
-
-
-_WAYS = ("snapshot", "tag", "as_of", "watermark")
 #: What a snapshot has for a watermark before any is known.
 _NO_WATERMARK = -(1 << 63)
-
-
-@dataclass(frozen=True, slots=True)
-class Travel:
-    """Which state of the table: at most one but for the branch (None is main)."""
-
-    snapshot: int | None = None
-    tag: str | None = None
-    as_of: datetime | str | int | None = None
-    branch: str | None = None
-    watermark: int | None = None
-
-    @classmethod
-    def of(
-        cls,
-        ref: TableRef,
-        *,
-        snapshot: int | None = None,
-        tag: str | None = None,
-        as_of: datetime | str | int | None = None,
-        branch: str | None = None,
-        watermark: int | None = None,
-    ) -> Travel:
-        """The state that arguments say, and where they say none, the name itself (`db.t@snap:5`)."""
-        return cls(
-            snapshot=snapshot if snapshot is not None else ref.snapshot,
-            tag=tag if tag is not None else ref.tag,
-            as_of=as_of,
-            branch=branch if branch is not None else ref.branch,
-            watermark=watermark,
-        )
-
-    @property
-    def chosen(self) -> bool:
-        """Whether a state other than the newest is asked for."""
-        return any(getattr(self, way) is not None for way in _WAYS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,27 +33,27 @@ class TableState:
     newest: TableSchema
 
 
-def resolve(
-    tables: TableManager, store: Store, name: TableName, travel: Travel, schema: SchemaChoice, time_zone: str
-) -> TableState:
+def resolve(table: TableBranch, request: ReadRequest) -> TableState:
     """Find the snapshot and the schema that a read means.
 
-    Without `schema`: the travelled snapshot's own schema, else the branch's newest. Raises `NotFoundError` for a table,
-    branch, snapshot, tag, time or schema version that does not exist, `UsageError` for two ways of travel at once.
+    Without a schema: the travelled snapshot's own schema, else the branch's newest. Raises `NotFoundError` for a table,
+    branch, snapshot, tag, time or schema version that does not exist, `UsageError` for two ways of travel at once, and
+    `UnsupportedError` for a table whose rows another program keeps in files of its own.
     """
-    given = [k for k in _WAYS if getattr(travel, k) is not None]
-    if len(given) > 1:
-        raise UsageError.of("LB6701", f"{' and '.join(given)} cannot be given together", remedy="give one of them")
-    branch = travel.branch or "main"
-    schemas = tables.get_schema_manager(name.database, name.table, branch=branch)
+    table.tables.refuse_foreign_rows(table.name)
+    travel = request.travel
+    if len(travel.given) > 1:
+        raise UsageError.of(
+            "LB6701", f"{' and '.join(travel.given)} cannot be given together", remedy="give one of them"
+        )
+    branch = table if travel.branch is None else table.on(travel.branch)
+    schemas, snapshots = branch.schemas, branch.snapshots
     newest = schemas.load_latest_schema()
-    path = tables.table_path(name)
-    snapshots = SnapshotManager(store, path, branch=branch)
-    snapshot = _snapshot(snapshots, name, travel, time_zone)
+    snapshot = _snapshot(snapshots, table.name, travel, request.time_zone)
     if snapshot is not None and snapshot.schema_id > newest.id:
         _ensure_version(schemas, snapshots, snapshot)
-    chosen = _schema(schemas, newest, snapshot, travel, schema)
-    return TableState(path, snapshot, chosen, schemas, snapshots, newest)
+    chosen = _schema(schemas, newest, snapshot, travel, request.schema)
+    return TableState(branch.table_path, snapshot, chosen, schemas, snapshots, newest)
 
 
 def _ensure_version(schemas: SchemaManager, snapshots: SnapshotManager, snapshot: Snapshot) -> None:

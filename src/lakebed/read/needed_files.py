@@ -137,27 +137,33 @@ class ReadPlan:
         assert_never(self.parts)
 
 
-def plan_read(
-    store: Store,
-    table_path: str,
-    snapshot: Snapshot | None,
-    schema: TableSchema,
-    version: Versions,
+@dataclass(frozen=True, slots=True)
+class ReadState:
+    """A snapshot (None where there is no data), the schema that it is read as, and what gives versions by their ids."""
+
+    store: Store
+    table_path: str
+    snapshot: Snapshot | None
+    schema: TableSchema
+    version: Versions
+
+
+def needed_files(
+    state: ReadState,
     predicate: Predicate = EVERY_ROW,
     *,
     partition_filter: PartitionFilter | None = None,
     list_partitions: bool = False,
     limit: int | None = None,
 ) -> ReadPlan:
-    """The plan of a read of one state, as `schema`, of the rows that `predicate` is true for.
+    """The files for a read of one state, of the rows that `predicate` is true for.
 
-    `version` gives a schema version by its id. `partition_filter` chooses partitions beside the predicate.
-    `list_partitions`: also name the files of partitions that the predicate leaves out, which costs reading their
-    manifests. `limit`: so many rows are enough. The predicate still has to be applied to the rows that are read.
-    Raises UnsupportedError for files that would be read wrongly.
+    `partition_filter` chooses partitions beside the predicate. `list_partitions`: also name the files of partitions
+    that the predicate leaves out, which costs reading their manifests. `limit`: so many rows are enough. The predicate
+    still has to be applied to the rows that are read. Raises UnsupportedError for files that would be read wrongly.
     """
-    planning = _Planning(store, schema, version, predicate)
-    files, manifests = planning.live_files(table_path, snapshot, partition_filter, list_partitions)
+    planning = _Planning(state.store, state.schema, state.version, predicate)
+    files, manifests = planning.live_files(state.table_path, state.snapshot, partition_filter, list_partitions)
     kept = planning.by_bucket(planning.by_partition(files))
     parts = planning.parts(kept)
     plan = ReadPlan(

@@ -1,41 +1,41 @@
-"""Open one branch of one table with all that maintenance needs."""
+"""Hold one branch of one table: its names and paths, its schema versions, its snapshots, the store."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
 from lakebed.catalog.paths import MAIN, branch_root
+from lakebed.catalog.schema_manager import Clock, system_clock
 from lakebed.errors import UsageError
 from lakebed.format.snapshot import SnapshotManager
 from lakebed.store.afterwards import afterwards
 from lakebed.store.base import Store
 from lakebed.store.inside import Inside
 
-NOT_A_PLACE = "LB3668"
+ONE_STATE = "LB3668"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableBranch:
     """A branch of a table. `clock` gives milliseconds since 1970."""
 
     tables: TableManager
     name: TableName
-    clock: Callable[[], int]
     branch: str = MAIN
+    clock: Clock = system_clock
 
     @classmethod
-    def of(cls, tables: TableManager, ref: TableRef, clock: Callable[[], int]) -> Place:
+    def of(cls, tables: TableManager, ref: TableRef, clock: Clock = system_clock) -> TableBranch:
         """The branch that a reference names. Raises `UsageError` for one that names a single state."""
-        if ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None:
+        if names_a_state(ref):
             raise UsageError.of(
-                NOT_A_PLACE,
+                ONE_STATE,
                 f"{ref} is one state; a table, or a branch of it, is looked after as a whole",
                 found=str(ref),
                 remedy=f"Write {ref.name}, or {ref.name}@branch:NAME.",
             )
-        return cls(tables, ref.name, clock, ref.branch or MAIN)
+        return cls(tables, ref.name, ref.branch or MAIN, clock)
 
     @property
     def store(self) -> Store:
@@ -63,6 +63,11 @@ class Place:
         return str(self.name) if self.branch == MAIN else f"{self.name}@branch:{self.branch}"
 
     @property
+    def warehouse(self) -> str:
+        """The path or URL of the warehouse that the table is in."""
+        return self.tables.path_factory.warehouse
+
+    @property
     def schemas(self) -> SchemaManager:
         """The branch's schema versions. Raises `NotFoundError` where there is no such table or branch."""
         return self.tables.get_schema_manager(self.name.database, self.name.table, self.branch)
@@ -72,7 +77,7 @@ class Place:
         """The branch's snapshots and tags."""
         return SnapshotManager(self.store, self.table_path, self.branch)
 
-    def on(self, branch: str) -> Place:
+    def on(self, branch: str) -> TableBranch:
         """Another branch of the same table."""
         return replace(self, branch=branch)
 
@@ -86,3 +91,8 @@ class Place:
         path, remedy = self.tables.path_factory.metadata(self.name), "The next change of the table writes the record."
         with afterwards(done, "its `metadata` record was not brought up to date", path=path, remedy=remedy):
             self.tables.get_table_metadata(self.name.database, self.name.table)
+
+
+def names_a_state(ref: TableRef) -> bool:
+    """Whether a reference is to a single version or snapshot."""
+    return ref.schema_id is not None or ref.snapshot is not None or ref.tag is not None

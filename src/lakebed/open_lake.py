@@ -1,0 +1,69 @@
+"""Open a warehouse as a `Lake`, or make it known to a Spark session: `lakebed.open` and `lakebed.register`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lakebed.catalog import TableManager, open_warehouse
+from lakebed.lake import Lake, wall_clock
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+    from lakebed.manifest.attribute_registry import AttributeRegistry
+
+
+def open_lake(
+    warehouse: str | Path,
+    *,
+    layout: str = "auto",
+    time_zone: str = "UTC",
+    storage_options: Mapping[str, Any] | None = None,
+    allow_overwrite_races: bool = False,
+    attributes: str | Path | AttributeRegistry | None = None,
+    verify_checksums: bool = True,
+) -> Lake:
+    """Open a warehouse; exported as `lakebed.open`.
+
+    `warehouse` is a directory or a URL that fsspec knows. `layout` is `auto` (found by looking), `paimon` or `mini`.
+    `storage_options` are the driver's (for S3 for example `endpoint_url`, `key`, `secret`). A storage that cannot
+    create a file exclusively is refused for writing, unless `allow_overwrite_races`: then only one process may write.
+    `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
+    them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
+    carry, and fail where one is wrong; files without checksums are read as ever. Raises `NotFoundError` or
+    `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and `ManifestError` for a faulty
+    declaration of attributes.
+    """
+    from lakebed.catalog import check_time_zone
+
+    check_time_zone(time_zone)
+    path_factory, store = open_warehouse(
+        str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
+    )
+    tables = TableManager(path_factory, store, wall_clock)
+    return Lake(
+        tables,
+        store,
+        time_zone=time_zone,
+        attributes=_attributes(attributes),
+        storage_options=storage_options,
+        verify_checksums=verify_checksums,
+    )
+
+
+def register(spark: SparkSession, warehouse: str | Path, **options: Any) -> tuple[str, ...]:
+    """Make a warehouse known to a session: `spark.read.format("lakebed")`, and a temporary view of every table.
+
+    `options` are those of `lakebed.open`. Gives the names of the views; see `Lake.register` and `Lake.views`.
+    """
+    return open_lake(warehouse, **options).register(spark)
+
+
+def _attributes(declared: str | Path | AttributeRegistry | None) -> AttributeRegistry | None:
+    if not isinstance(declared, str | Path):
+        return declared
+    from lakebed.manifest.attribute_document import load_attributes
+
+    return load_attributes(declared)

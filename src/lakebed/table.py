@@ -1,0 +1,343 @@
+"""Reach everything about one table: `lake.table("db.t")`, or `"db.t@branch:b"` for a branch of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Unpack
+
+from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef, TableSchema
+from lakebed.catalog.schema_manager import system_clock
+from lakebed.store.base import Store
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from lakebed.chain_store import ExportedChain
+    from lakebed.evolve.merge_input import AnyColumns
+    from lakebed.format.snapshot import SnapshotManager
+    from lakebed.format.table_branch import TableBranch
+    from lakebed.ingest.arguments import IngestKeywords
+    from lakebed.ingest.ingest import IngestContext, IngestResult
+    from lakebed.inspection import SystemTable
+    from lakebed.inspection.history import History
+    from lakebed.maintenance.branches import Branches
+    from lakebed.maintenance.orphans import OrphanReport
+    from lakebed.maintenance.rollback import RollBack
+    from lakebed.maintenance.tags import Tags
+    from lakebed.maintenance.versions import VersionReport
+    from lakebed.manifest import TableManifest
+    from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.read.explanation import ReadExplanation
+    from lakebed.read.request import (
+        ChangesKeywords,
+        FilterKeywords,
+        PlanKeywords,
+        ReadKeywords,
+        ReadRequest,
+        StateKeywords,
+        TravelKeywords,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One table, a branch of it, or a state (`db.t@snap:5`, `@tag:NAME`, `@3`). Made by `lakebed.Lake.table`.
+
+    It holds what the name says and what the lake knows; nothing is read, and nothing need be there, until a method asks
+    for it. The methods are those of `lakebed.Lake`, which explains them, without their first parameter `table`. What a
+    read is asked for goes before what the name says.
+    """
+
+    tables: TableManager
+    ref: TableRef
+    clock: Callable[[], int] = system_clock
+    time_zone: str = "UTC"
+    verify_checksums: bool = True
+    attributes: AttributeRegistry | None = None
+    storage_options: Mapping[str, Any] | None = None
+
+    def __repr__(self) -> str:
+        return f"Table({str(self.ref)!r})"
+
+    @property
+    def name(self) -> TableName:
+        """Database and table."""
+        return self.ref.name
+
+    @property
+    def branch(self) -> str:
+        """The branch, `main` where the name says none."""
+        return self._branch.branch
+
+    @property
+    def label(self) -> str:
+        """The table in messages: `db.t`, or `db.t@branch:dev`."""
+        return self._branch.label
+
+    @property
+    def store(self) -> Store:
+        """The storage that the table lies on."""
+        return self.tables.store
+
+    @property
+    def table_path(self) -> str:
+        """The table's directory, which all branches share."""
+        return self.tables.table_path(self.name)
+
+    @property
+    def schemas(self) -> SchemaManager:
+        """The schema versions. Raises `NotFoundError` where there is no such table or branch."""
+        return self._branch.schemas
+
+    @property
+    def snapshots(self) -> SnapshotManager:
+        """The snapshots and what tags keep of them."""
+        return self._branch.snapshots
+
+    # --- schema -------------------------------------------------------------------------------------------------------
+
+    def schema(self) -> TableSchema:
+        """The version that the name says, the newest where it says none."""
+        from lakebed.inspection.history import schema_of
+
+        return schema_of(self._branch, self.ref)
+
+    def history(self, *, encodings: bool = False) -> History:
+        """The schema versions, what each changed, and the snapshots."""
+        from lakebed.inspection.history import history_of
+
+        return history_of(self._branch, encodings=encodings)
+
+    def infer(self) -> TableManifest:
+        """A manifest that declares the table as it is."""
+        from lakebed.manifest import table_manifest_of
+
+        return table_manifest_of(str(self.name), self.schema())
+
+    def merge_schema(
+        self,
+        data: AnyColumns,
+        *,
+        types: Literal["add", "widen", "cast"] = "widen",
+        case_sensitive: bool = True,
+        allow: Iterable[str] = (),
+    ) -> TableSchema:
+        """Make the columns hold those of `data` too, as one new schema version; see `lakebed.Lake.merge_schema`."""
+        from lakebed.evolve.merge_input import incoming_columns
+        from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
+
+        rules = merge_rules(types, case_sensitive=case_sensitive)
+        merge = SchemaMerge(incoming_columns(data), rules, frozenset(allow))
+        return merge_schema(self.tables, self.name, merge, branch=self.branch, clock=self.clock)
+
+    def export_events(
+        self,
+        directory: str | Path,
+        *,
+        dataset_id: str | None = None,
+        dataset_kind: str = "Root",
+        keep_encodings: bool = False,
+    ) -> ExportedChain:
+        """Write the schema versions as Open Data Fabric metadata blocks; see `lakebed.Lake.export_events`."""
+        from lakebed.chain_store import export_history
+        from lakebed.events import DatasetId
+        from lakebed.format.table_branch import names_a_state
+        from lakebed.store import open_store
+
+        store, root = open_store(directory)
+        identity = None if dataset_id is None else DatasetId.parse(dataset_id)
+        end = self.schema().id if names_a_state(self.ref) else None
+        return export_history(
+            self.name,
+            self.schemas,
+            store,
+            root,
+            up_to=end,
+            dataset_id=identity,
+            dataset_kind=dataset_kind,
+            keep_encodings=keep_encodings,
+        )
+
+    # --- rows ---------------------------------------------------------------------------------------------------------
+
+    def ingest(
+        self, spark: SparkSession | Callable[[], SparkSession], source: Any, **asked: Unpack[IngestKeywords]
+    ) -> IngestResult:
+        """Put rows into the table; see `lakebed.Lake.ingest`."""
+        from lakebed.ingest.ingest import ingest
+
+        self.tables.refuse_foreign_rows(self.name)
+        self.check_attributes()
+        return ingest(self._ingest_context, spark, str(self.ref), source, **asked)
+
+    def read(self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[ReadKeywords]) -> DataFrame:
+        """The rows as a DataFrame; see `lakebed.Lake.read`."""
+        from lakebed.spark.read import read_table
+
+        return read_table(spark, self._branch, self.request(**asked), scratch)
+
+    def count(
+        self, *, spark: SparkSession | None = None, scratch: str | None = None, **asked: Unpack[FilterKeywords]
+    ) -> int:
+        """How many rows `read` gives; see `lakebed.Lake.count`."""
+        request = self.request(**asked)
+        if spark is None:
+            from lakebed.read.count import count_from_metadata
+
+            return count_from_metadata(self._branch, request)
+        from lakebed.spark.read import count_table
+
+        return count_table(spark, self._branch, request, scratch)
+
+    def explain_read(self, **asked: Unpack[PlanKeywords]) -> ReadExplanation:
+        """What `read` would do, without Spark; see `lakebed.Lake.explain_read`."""
+        from lakebed.read.explanation import explain_read
+
+        return explain_read(self._branch, self.request(**asked))
+
+    def check_read(self, *, select: str | None = None, **asked: Unpack[FilterKeywords]) -> None:
+        """Raise what `read` raises for what it names; see `lakebed.Lake.check_read`."""
+        from lakebed.read.plan_read import check_read
+
+        check_read(self._branch, self.request(**asked), select)
+
+    def cast_errors(
+        self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[StateKeywords]
+    ) -> DataFrame:
+        """The stored values that `read` cannot convert; see `lakebed.Lake.cast_errors`."""
+        from lakebed.spark.cast_errors import cast_errors
+
+        return cast_errors(spark, self._branch, self.request(**asked), scratch)
+
+    def read_changes(
+        self,
+        spark: SparkSession,
+        *,
+        since: int | str | datetime,
+        until: int | str | datetime | None = None,
+        mode: Literal["auto", "delta", "changelog", "diff"] = "auto",
+        row_kinds: bool = False,
+        scratch: str | None = None,
+        **asked: Unpack[ChangesKeywords],
+    ) -> DataFrame:
+        """What changed after the state `since`, up to the state `until`; see `lakebed.Lake.read_changes`."""
+        from lakebed.spark.row_changes import ChangesAsked, read_changes
+
+        changes = ChangesAsked(since, until, mode, row_kinds)
+        return read_changes(spark, self._branch, changes, self.request(**asked), scratch)
+
+    def inspect(self, system: str, **asked: Unpack[TravelKeywords]) -> SystemTable:
+        """A system table such as `files`, made from metadata; see `lakebed.Lake.inspect` for which there are."""
+        from lakebed.inspection import check_system
+        from lakebed.read.system_tables import read_system_table
+
+        check_system(system)
+        return read_system_table(self._branch, system, self.request(**asked))
+
+    def read_system_table(self, spark: SparkSession, system: str, **asked: Unpack[PlanKeywords]) -> DataFrame:
+        """The rows of a system table such as `files` as a DataFrame."""
+        from lakebed.inspection import check_system
+        from lakebed.spark.read import read_system_rows
+
+        check_system(system)
+        return read_system_rows(spark, self._branch, system, self.request(**asked))
+
+    def request(self, **asked: Unpack[ReadKeywords]) -> ReadRequest:
+        """What keywords ask of a read of this table; what they leave open, the name says."""
+        from lakebed.read.request import read_request
+
+        return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
+
+    # --- maintenance --------------------------------------------------------------------------------------------------
+
+    def branches(self) -> Branches:
+        """The branches: `list`, `create`, `delete`, `fast_forward`."""
+        from lakebed.maintenance.branches import Branches
+
+        return Branches(self._whole)
+
+    def tags(self) -> Tags:
+        """The tags: `list`, `get`, `create`, `delete`."""
+        from lakebed.maintenance.tags import Tags
+
+        return Tags(self._whole)
+
+    def roll_back(
+        self,
+        *,
+        schema: int | None = None,
+        snapshot: int | None = None,
+        tag: str | None = None,
+        delete_tags: bool = False,
+        dry_run: bool = False,
+    ) -> RollBack:
+        """Make an earlier version, snapshot or tag the newest again; see `lakebed.Lake.roll_back`."""
+        from lakebed.maintenance.rollback import Target, roll_back
+
+        target = Target(schema=schema, snapshot=snapshot, tag=tag)
+        return roll_back(self._whole, target, delete_tags=delete_tags, dry_run=dry_run)
+
+    def unused_versions(self, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
+        """Every schema version, with what keeps it; see `lakebed.Lake.unused_versions`."""
+        from lakebed.maintenance.versions import unused_versions
+
+        return unused_versions(self._whole, min_age=min_age)
+
+    def remove_versions(self, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
+        """Remove the schema versions that nothing keeps; see `lakebed.Lake.remove_versions`."""
+        from lakebed.maintenance.versions import remove_versions
+
+        return remove_versions(self._whole, min_age=min_age)
+
+    def orphan_files(self, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """The files that nothing refers to; see `lakebed.Lake.orphan_files`."""
+        from lakebed.maintenance.orphans import orphan_files
+
+        return orphan_files(self._whole, min_age=min_age)
+
+    def remove_orphans(self, *, min_age: timedelta = timedelta(days=1)) -> OrphanReport:
+        """Remove what `orphan_files` finds; see `lakebed.Lake.remove_orphans`."""
+        from lakebed.maintenance.orphans import remove_orphans
+
+        return remove_orphans(self._whole, min_age=min_age)
+
+    # --- wiring -------------------------------------------------------------------------------------------------------
+
+    def check_attributes(self, schema: TableSchema | None = None) -> None:
+        """Raise `ValidationError` where the attributes, of `schema` or as stored, are not as the project declares."""
+        from lakebed.manifest.attribute_registry import check_stored
+
+        if self.attributes is not None:
+            check_stored(self.attributes, str(self.ref), (schema or self.schema()).logical)
+
+    @property
+    def _branch(self) -> TableBranch:
+        """The branch that the name says, whether or not it says a state."""
+        from lakebed.catalog.paths import MAIN
+        from lakebed.format.table_branch import TableBranch
+
+        return TableBranch(self.tables, self.name, self.ref.branch or MAIN, self.clock)
+
+    @property
+    def _whole(self) -> TableBranch:
+        """The branch. Raises `UsageError` where the name says a single state."""
+        from lakebed.format.table_branch import TableBranch
+
+        return TableBranch.of(self.tables, self.ref, self.clock)
+
+    @property
+    def _ingest_context(self) -> IngestContext:
+        from lakebed.ingest.ingest import IngestContext
+
+        return IngestContext(
+            self.tables,
+            self.store,
+            self.tables.path_factory.warehouse,
+            self.time_zone,
+            self.clock,
+            self.storage_options,
+            self.verify_checksums,
+        )

@@ -1,0 +1,116 @@
+"""`Table` is wiring: it has what `Lake` has for a table, and each method asks one thing of a room below."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+import lakebed
+from lakebed import table
+from lakebed.catalog import TableRef
+from lakebed.errors import NotFoundError, UsageError
+from lakebed.read.request import ReadKeywords, ReadRequest, Travel, TravelKeywords, read_request
+from lakebed.table import Table
+
+MANIFEST = """kind: Table
+version: 1
+content:
+  name: db.t
+  schema:
+    fields:
+    - {name: a, type: Int32}
+"""
+MOST_LINES = 8
+TABLE_METHODS = [
+    name
+    for name, method in inspect.getmembers(lakebed.Lake, inspect.isfunction)
+    if not name.startswith("_") and "table" in inspect.signature(method).parameters
+]
+READS = ("read", "count", "explain_read", "check_read", "cast_errors", "inspect")
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> lakebed.Lake:
+    (tmp_path / "t.yaml").write_text(MANIFEST, encoding="utf-8")
+    (tmp_path / "warehouse").mkdir()
+    lake = lakebed.open(tmp_path / "warehouse")
+    lake.apply(lake.plan(tmp_path / "t.yaml"))
+    return lake
+
+
+def methods() -> list[ast.FunctionDef]:
+    tree = ast.parse(Path(table.__file__).read_text(encoding="utf-8"))
+    (cls,) = (node for node in tree.body if isinstance(node, ast.ClassDef))
+    return [node for node in cls.body if isinstance(node, ast.FunctionDef)]
+
+
+@pytest.mark.parametrize("method", methods(), ids=lambda m: m.name)
+def test_a_method_holds_wiring_only(method: ast.FunctionDef) -> None:
+    statements = [
+        node
+        for node in method.body
+        if not isinstance(node, ast.ImportFrom)
+        and not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant))
+    ]
+    if isinstance(statements[-1], ast.Return) and isinstance(statements[-1].value, ast.Call):
+        # A call with a line for each argument is one thing that is asked.
+        statements[-1].end_lineno = statements[-1].lineno
+    lines = {n for node in statements for n in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    assert len(lines) <= MOST_LINES
+    assert not [n for node in statements for n in ast.walk(node) if isinstance(n, ast.For | ast.While | ast.Try)]
+
+
+@pytest.mark.parametrize("name", TABLE_METHODS)
+def test_a_table_has_what_a_lake_has_for_it(name: str) -> None:
+    assert inspect.isfunction(getattr(Table, name))
+
+
+@pytest.mark.parametrize("name", READS)
+def test_every_call_that_reads_can_choose_a_state(name: str) -> None:
+    parameters = inspect.signature(getattr(lakebed.Lake, name)).parameters
+    assert TravelKeywords.__annotations__.keys() <= parameters.keys()
+
+
+def test_a_request_has_a_member_for_every_keyword() -> None:
+    members = {*ReadRequest.__dataclass_fields__, *Travel.__dataclass_fields__}
+    assert get_type_hints(ReadKeywords).keys() <= members
+    assert get_type_hints(ReadKeywords).keys() == inspect.signature(lakebed.Lake.read).parameters.keys() - {
+        *("self", "spark", "table", "scratch")
+    }
+
+
+def test_keywords_go_before_what_the_name_says() -> None:
+    ref = TableRef.parse("db.t@snap:5")
+    assert read_request(ref).travel == Travel(snapshot=5)
+    assert read_request(ref, snapshot=3, branch="b").travel == Travel(snapshot=3, branch="b")
+    assert read_request(TableRef.parse("db.t@3")).schema == 3
+    assert read_request(TableRef.parse("db.t@3"), schema="latest").schema == "latest"
+    assert read_request(ref, snapshot=None) == read_request(ref)
+
+
+def test_a_table_says_what_its_name_says(lake: lakebed.Lake) -> None:
+    main = lake.table("db.t")
+    assert (str(main.name), main.branch, main.label) == ("db.t", "main", "db.t")
+    assert main.schema() == lake.schema("db.t") == main.schemas.load_latest_schema()
+    assert main.history() == lake.history("db.t")
+    assert main.snapshots.latest() is None
+    assert main.count() == lake.count("db.t") == 0
+    assert main.inspect("schemas") == lake.inspect("db.t$schemas")
+    main.branches().create("b")
+    branch = lake.table("db.t@branch:b")
+    assert (branch.branch, branch.label, branch.table_path) == ("b", "db.t@branch:b", main.table_path)
+    assert branch.tags().branch == "b"
+    assert branch.schema() == main.schema()
+
+
+def test_a_state_is_not_looked_after_and_a_missing_table_is_told_when_it_is_asked(lake: lakebed.Lake) -> None:
+    with pytest.raises(UsageError, match="LB3668"):
+        lake.table("db.t@3").tags()
+    with pytest.raises(NotFoundError):
+        lake.table("db.other").schema()
+    with pytest.raises(NotFoundError, match="LB5590"):
+        lake.table("db.t").inspect("nothing")
