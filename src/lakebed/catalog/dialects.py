@@ -1,4 +1,4 @@
-"""Read and write schema files in a layout's dialect: Paimon's here, Mini Paimon's in `mini`."""
+"""Choose how a layout's schema files are read and written: Paimon's dialect, or Mini Paimon's."""
 
 from __future__ import annotations
 

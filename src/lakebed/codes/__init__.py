@@ -1,4 +1,4 @@
-"""Read the register of stable codes from a TOML file a thousand, sorted by number.
+"""Read the register of stable codes `LBnnnn` from TOML files, one for each thousand.
 
 Every diagnostic names a code `LBnnnn`. The first digit is the room: 1 manifest, 2 types and conversions, 3 catalog and
 schema files, 4 evolution, 5 table format, 6 rows (ingest, quarantine, read), 7 command line. A code never changes its
