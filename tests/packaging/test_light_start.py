@@ -55,3 +55,19 @@ def test_planning_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
     found = imported(code, "--warehouse", str(warehouse), "plan", str(manifest))
     assert not found & {"pyspark", "pyarrow", "pandas", "numpy"}
     assert "ruamel" in found
+
+
+def test_an_error_needs_no_text_of_the_register(tmp_path: Path) -> None:
+    code = """
+import sys, lakebed, lakebed.codes
+try:
+    lakebed.open(sys.argv[1])
+except lakebed.LakebedError as error:
+    assert error.code == "LB3112", error
+else:
+    raise SystemExit("it was opened")
+assert lakebed.codes.register.cache_info().currsize == 0, "the register was read"
+assert "LB3112" in lakebed.codes.register()
+assert lakebed.codes.register.cache_info().currsize == 1
+"""
+    assert "lakebed" in imported(code, str(tmp_path / "nothing"))
