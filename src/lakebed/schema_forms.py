@@ -243,17 +243,18 @@ def _of_arrow(schema: pa.Schema, form: str) -> SchemaSource:
 
 
 def _read_spark(data: bytes, name: str, form: str) -> SchemaSource:
-    from lakebed.convert.spark import from_struct_type, metadata_losses
-    from lakebed.convert.spark_json import struct_type_of_json
+    from lakebed.convert.spark import from_spark
+    from lakebed.convert.spark_json import from_spark_json
 
-    struct = struct_type_of_json(_parse_json(data, name))
-    return SchemaSource(form, from_struct_type(struct), report=metadata_losses(struct))
+    found, report = from_spark(from_spark_json(_parse_json(data, name)))
+    return SchemaSource(form, found, report=report)
 
 
 def _read_ddl(data: bytes, name: str, form: str) -> SchemaSource:
-    from lakebed.convert.ddl import parse_ddl
+    from lakebed.convert.ddl import from_ddl
 
-    return SchemaSource(form, parse_ddl(data.decode()))
+    found, report = from_ddl(data.decode())
+    return SchemaSource(form, found, report=report)
 
 
 def _read_paimon(data: bytes, name: str, form: str) -> SchemaSource:
@@ -348,9 +349,10 @@ def _write_arrow_json(source: SchemaSource, encodings: bool) -> Converted:
 
 
 def _write_spark(source: SchemaSource, encodings: bool) -> Converted:
-    from lakebed.convert.spark import to_struct_type
+    from lakebed.convert.spark import to_spark
 
-    return Converted(_indented(json.loads(to_struct_type(source.schema).json())))
+    struct, report = to_spark(source.schema)
+    return Converted(_indented(json.loads(struct.json())), report)
 
 
 def _write_ddl(source: SchemaSource, encodings: bool) -> Converted:

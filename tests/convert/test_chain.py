@@ -15,7 +15,7 @@ from lakebed.catalog import schema_file
 from lakebed.catalog.building import first_version
 from lakebed.catalog.columns import to_columns
 from lakebed.convert.arrow import from_arrow, to_arrow
-from lakebed.convert.ddl import parse_ddl, to_ddl
+from lakebed.convert.ddl import from_ddl, to_ddl
 from lakebed.convert.spark import from_struct_type, to_struct_type
 from lakebed.events import decode_event, encode_set_data_schema
 from lakebed.manifest.load import parse_schema
@@ -84,7 +84,7 @@ def test_column_definitions_say_what_they_cannot_say_of_the_example(shared: Path
     found = parse_schema(block[1])
     assert not isinstance(found, Schema)
     columns, report = to_ddl(found.schema)
-    again = parse_ddl(columns)
+    again, _ = from_ddl(columns)
     assert [(f.name, f.nullable) for f in again.fields] == [(f.name, f.nullable) for f in found.schema.fields]
     assert "op TINYINT UNSIGNED NOT NULL" in columns
     assert "subject STRUCT<id STRING NOT NULL, gender STRING>" in columns

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.convert.ddl import parse_ddl, to_ddl
+from lakebed.convert.ddl import from_ddl, to_ddl
+from lakebed.convert.loss import LossReport
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as m
@@ -17,7 +18,7 @@ HINT = "paimon.apache.org/type"
 
 
 def types_of(text: str, **options: bool) -> list[LogicalType]:
-    return [f.type for f in parse_ddl(text, **options).fields]
+    return [f.type for f in from_ddl(text, **options)[0].fields]
 
 
 def test_the_types_of_the_table() -> None:
@@ -100,12 +101,12 @@ def test_dates_and_decimals_inside_of_maps_and_structs_as_kamu_reads_them() -> N
     )
     assert map_ == m.Map(m.Int32(), m.Date())
     assert struct == m.Struct((Field("x", m.Decimal(3, 1)), Field("y", m.Option(m.Int32()))))
-    (said,) = parse_ddl("a MAP<CHAR(2), DATE>", required_dates=True).fields
+    (said,) = from_ddl("a MAP<CHAR(2), DATE>", required_dates=True)[0].fields
     assert said.extra == {HINT: str(p.Map(p.Char(2, False), p.Date(False)))}
 
 
 def test_a_list_of_texts_and_quoted_names() -> None:
-    schema = parse_ddl(["`a b` INT", '"c""d" DATE NOT NULL', "Int int"])
+    schema = from_ddl(["`a b` INT", '"c""d" DATE NOT NULL', "Int int"])[0]
     assert [f.name for f in schema.fields] == ["a b", 'c"d', "Int"]
 
 
@@ -150,7 +151,7 @@ def test_a_list_of_texts_and_quoted_names() -> None:
 )
 def test_what_is_wrong_and_where(text: str, code: str, position: str) -> None:
     with pytest.raises(ConversionError) as caught:
-        parse_ddl(text)
+        from_ddl(text)
     (found,) = caught.value.diagnostics
     assert (found.code, str(found.position)) == (code, f"<text>:{position}")
 
@@ -184,7 +185,19 @@ _FIELDS = _fields(_TYPES)
 def test_parsing_undoes_printing_where_nothing_is_lost(schema: Schema) -> None:
     text, losses = to_ddl(schema)
     assert not losses
-    assert parse_ddl(text) == schema
+    assert from_ddl(text) == (schema, LossReport())
+
+
+def test_precisions_that_are_read_as_milliseconds_are_losses_at_every_depth() -> None:
+    schema, losses = from_ddl(
+        "a TIMESTAMP(6), b TIMESTAMP, c TIMESTAMP(3), d MAP<TIMESTAMP(0), ARRAY<STRUCT<x TIMESTAMP(9)>>>"
+    )
+    assert schema == from_ddl("a TIMESTAMP, b TIMESTAMP, c TIMESTAMP, d MAP<TIMESTAMP, ARRAY<STRUCT<x TIMESTAMP>>>")[0]
+    assert str(losses).splitlines() == [
+        "a: the precision 6 of the TIMESTAMP",
+        "d.key: the precision 0 of the TIMESTAMP",
+        "d.value.element.x: the precision 9 of the TIMESTAMP",
+    ]
 
 
 def test_losses_are_reported() -> None:
@@ -234,7 +247,7 @@ def test_types_that_no_column_list_can_say_are_all_reported_at_every_depth() -> 
     ],
 )
 def test_lengths_are_kept_there_and_back(text: str, hint: str) -> None:
-    schema = parse_ddl(f"a {text}, b STRUCT<c {text} NOT NULL>")
+    schema = from_ddl(f"a {text}, b STRUCT<c {text} NOT NULL>")[0]
     assert schema.fields[0].extra == {HINT: hint}
     struct = required(schema.fields[1].type)
     assert isinstance(struct, m.Struct)

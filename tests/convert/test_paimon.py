@@ -14,7 +14,7 @@ from lakebed.catalog.annotations import OPTION, annotate
 from lakebed.catalog.ids import assign
 from lakebed.catalog.schema_file import dumps, loads
 from lakebed.catalog.table_schema import TableSchema, walk_fields
-from lakebed.convert import carrier, carrier_is_exact, to_logical, to_paimon
+from lakebed.convert import carrier, carrier_is_exact, from_paimon, to_paimon
 from lakebed.convert.fit import bare, fits
 from lakebed.convert.paimon import table_comment
 from lakebed.errors import ConversionError
@@ -26,6 +26,14 @@ from lakebed.physical import paimon_types as p
 from lakebed.testing.physical import data_types, storable_schemas, storable_types
 
 S, MS, US, NS = TimeUnit
+
+
+def _from_type(type_: DataType) -> tuple[LogicalType, Extra]:
+    """The nearest logical type of a column, and its hint."""
+    (field,) = from_paimon([p.DataField(0, "f", type_)]).fields
+    return field.type, field.extra
+
+
 HINT = "paimon.apache.org/type"
 
 CARRIERS = [
@@ -201,12 +209,12 @@ def test_texts_of_default_values(type_: LogicalType, value: Any, text: str | Non
 def test_nearest_logical_types_and_their_hints(text: str, type_: LogicalType, hint: str | None) -> None:
     physical = parse(text)
     expected = Extra({} if hint is None else {HINT: hint})
-    assert to_logical(physical) == (m.Option(type_) if physical.nullable else type_, expected)
+    assert _from_type(physical) == (m.Option(type_) if physical.nullable else type_, expected)
 
 
 def test_fields_of_rows_are_annotated_members() -> None:
     inner = p.Row((p.DataField(4, "x", p.VarChar(3), "d", "1"),))
-    found, extra = to_logical(p.Multiset(inner, False))
+    found, extra = _from_type(p.Multiset(inner, False))
     member = Field(
         "x",
         m.Option(m.String()),
@@ -218,7 +226,7 @@ def test_fields_of_rows_are_annotated_members() -> None:
 
 @given(data_types(unknown=True))
 def test_every_paimon_type_comes_back_from_its_logical_type_and_hint(type_: DataType) -> None:
-    found, extra = to_logical(type_)
+    found, extra = _from_type(type_)
     if any((f.description or "").startswith("__") for f in walk_fields([p.DataField(0, "f", type_)])):
         return
     (column,) = to_paimon(Schema((Field("f", found, extra),)))
@@ -230,7 +238,7 @@ def test_every_paimon_type_comes_back_from_its_logical_type_and_hint(type_: Data
 def test_a_carrier_fits_and_needs_no_hint(type_: LogicalType) -> None:
     stored = bare(carrier(type_))
     assert fits(type_, stored)
-    nearest, extra = to_logical(stored)
+    nearest, extra = _from_type(stored)
     assert extra == {}
     assert carrier(nearest) == stored
 

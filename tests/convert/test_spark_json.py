@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from lakebed.convert.spark_json import struct_type_of_json
+from lakebed.convert.spark_json import from_spark_json
 
 pytest.importorskip("pyspark")
 
@@ -76,17 +76,17 @@ def broken() -> list[tuple[tuple[Any, ...], Any]]:
 
 
 def test_a_good_schema_is_what_spark_says() -> None:
-    assert struct_type_of_json(GOOD) == SCHEMA
+    assert from_spark_json(GOOD) == SCHEMA
     for at in places(GOOD):
         if at[-1] in OPTIONAL:
-            struct_type_of_json(put(GOOD, at, _GONE))
+            from_spark_json(put(GOOD, at, _GONE))
 
 
 @pytest.mark.parametrize(("at", "value"), broken(), ids=lambda part: "gone" if part is _GONE else str(part))
 def test_what_is_broken_is_named(at: tuple[Any, ...], value: Any) -> None:
     bad = put(GOOD, at, value)
     with pytest.raises(ValueError) as caught:
-        struct_type_of_json(bad)
+        from_spark_json(bad)
     assert type(caught.value) is ValueError
     said = str(caught.value)
     # A field without a usable name is told by its number in the column around it.
@@ -99,4 +99,4 @@ def test_what_is_broken_is_named(at: tuple[Any, ...], value: Any) -> None:
 @pytest.mark.parametrize("text", ["null", "[]", "3", '"bigint"', '{"type": "array"}'])
 def test_what_is_no_schema(text: str) -> None:
     with pytest.raises(ValueError, match="it is no object of the type 'struct'"):
-        struct_type_of_json(json.loads(text))
+        from_spark_json(json.loads(text))

@@ -85,15 +85,18 @@ _PRINTED: dict[LogicalType, str] = {
 _PLAIN_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MAX_DEPTH = 64
 
+_Path = tuple[str, ...]
 
-def parse_ddl(columns: str | Iterable[str], *, required_dates: bool = False) -> Schema:
-    """The schema of a column list, given as one text or as a list of texts that commas join.
+
+def from_ddl(columns: str | Iterable[str], *, required_dates: bool = False) -> tuple[Schema, LossReport]:
+    """The schema of a column list, given as one text or as a list of texts that commas join, and what it leaves out.
 
     `required_dates` makes DATE and DECIMAL columns required although they are not NOT NULL, as kamu does. Raises
     `ConversionError` with the position of the first problem.
     """
     text = columns if isinstance(columns, str) else ", ".join(columns)
-    return Schema(_Parser(text, required_dates).columns())
+    parser = _Parser(text, required_dates)
+    return Schema(parser.columns()), LossReport(tuple(parser.losses))
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +109,7 @@ class _Parsed:
 
 class _Parser:
     def __init__(self, text: str, required_dates: bool) -> None:
+        self.losses: list[Loss] = []
         self._text = text
         self._required_dates = required_dates
         self._at = 0
@@ -124,7 +128,7 @@ class _Parser:
             raise self._fail(token, f"nothing but NOT NULL may follow a type, found {token.text!r}", remedy=remedy)
         return tuple(found)
 
-    def _column(self, depth: int = 0) -> Field:
+    def _column(self, parent: _Path = ()) -> Field:
         """A column, or a member of a STRUCT: its name, perhaps a colon, its type, and whether it can be null."""
         token = self._peek()
         quoted = token.kind is Kind.QUOTED and self._text[token.start] != "'"
@@ -132,7 +136,7 @@ class _Parser:
             raise self._fail(token, f"a column name is expected, found {token.text or 'the end'!r}")
         self._at += 1
         self._accept_mark(":")
-        parsed = self._type(depth)
+        parsed = self._type((*parent, token.text))
         extra = Extra() if parsed.exact is None else hint(parsed.exact)
         if self._accept("NOT"):
             if not self._accept("NULL"):
@@ -145,7 +149,8 @@ class _Parser:
         stays = self._required_dates and isinstance(type_, logical.Date | logical.Decimal)
         return type_ if stays else logical.Option(type_)
 
-    def _type(self, depth: int) -> _Parsed:
+    def _type(self, path: _Path) -> _Parsed:
+        """The type of a column, a member, an item, a key or a value; the path is as long as types are nested."""
         token = self._peek()
         word = token.keyword
         self._at += 1
@@ -161,16 +166,15 @@ class _Parser:
             case "DECIMAL":
                 return _Parsed(self._decimal(token))
             case "TIMESTAMP":
-                self._numbers()
-                return _Parsed(logical.Timestamp())
+                return _Parsed(self._timestamp(path))
             case "BINARY":
                 return _Parsed(logical.Binary(self._length(token)))
-            case "ARRAY" if depth < _MAX_DEPTH:
-                return self._array(depth + 1)
-            case "MAP" if depth < _MAX_DEPTH:
-                return self._map(depth + 1)
-            case "STRUCT" | "ROW" if depth < _MAX_DEPTH:
-                return _Parsed(self._struct(word, depth + 1))
+            case "ARRAY" if len(path) <= _MAX_DEPTH:
+                return self._array(path)
+            case "MAP" if len(path) <= _MAX_DEPTH:
+                return self._map(path)
+            case "STRUCT" | "ROW" if len(path) <= _MAX_DEPTH:
+                return _Parsed(self._struct(word, path))
         raise self._unsupported(token)
 
     def _sized(
@@ -197,18 +201,24 @@ class _Parser:
             raise self._fail(token, "DECIMAL needs its precision and its scale", expected="DECIMAL(p, s)")
         return logical.Decimal(given[0], given[1])
 
-    def _array(self, depth: int) -> _Parsed:
+    def _timestamp(self, path: _Path) -> LogicalType:
+        given = self._numbers()
+        if given not in ([], [logical.Timestamp().effective_unit.digits]):
+            self.losses.append(Loss(path_text(path), f"the precision {', '.join(map(str, given))} of the TIMESTAMP"))
+        return logical.Timestamp()
+
+    def _array(self, path: _Path) -> _Parsed:
         self._expect("<", "ARRAY needs the type of its items", "ARRAY<T>")
-        item = self._type(depth)
+        item = self._type((*path, "element"))
         self._expect(">", "'>' is expected after the type of the items", ">")
         found = logical.List(self._optional(item.type))
         return _Parsed(found, None if item.exact is None else physical.Array(item.exact))
 
-    def _map(self, depth: int) -> _Parsed:
+    def _map(self, path: _Path) -> _Parsed:
         self._expect("<", "MAP needs the types of its keys and values", "MAP<K, V>")
-        key = self._type(depth)
+        key = self._type((*path, "key"))
         self._expect(",", "',' is expected after the type of the keys", ",")
-        value = self._type(depth)
+        value = self._type((*path, "value"))
         self._expect(">", "'>' is expected after the type of the values", ">")
         found = logical.Map(key.type, self._optional(value.type))
         if key.exact is None and value.exact is None:
@@ -223,13 +233,13 @@ class _Parser:
             ),
         )
 
-    def _struct(self, word: str, depth: int) -> LogicalType:
+    def _struct(self, word: str, path: _Path) -> LogicalType:
         self._expect("<", f"{word} needs its members", f"{word}<name TYPE, ...>")
         members: list[Field] = []
         if not self._accept_mark(">"):
-            members.append(self._column(depth))
+            members.append(self._column(path))
             while self._accept_mark(","):
-                members.append(self._column(depth))
+                members.append(self._column(path))
             self._expect(">", "',' or '>' is expected after a member", ">")
         return logical.Struct(tuple(members))
 
@@ -319,7 +329,7 @@ class _Printer:
         """Whether the text of the column leads back to its hint: the lengths of CHAR, VARCHAR and VARBINARY."""
         if self.problems:
             return False
-        (again,) = parse_ddl(text).fields
+        (again,) = from_ddl(text)[0].fields
         return _said(again.extra) == _said(field.extra)
 
     def _type(self, type_: LogicalType, path: tuple[str, ...], exact: DataType | None) -> str:

@@ -8,7 +8,7 @@ the outermost level and without the fields of ROWs, which have hints of their ow
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, assert_never
 
@@ -82,9 +82,12 @@ def carrier_is_exact(type_: LogicalType) -> bool:
     return nearest(carrier(own)) == own
 
 
-def to_logical(type_: DataType) -> tuple[LogicalType, Extra]:
-    """The nearest logical type, and the hint that leads back to exactly this Paimon type where one is needed."""
-    return nearest(type_), hint(type_)
+def from_paimon(columns: Iterable[DataField]) -> Schema:
+    """The nearest schema of columns, with their hints, descriptions and default values as attributes.
+
+    `to_paimon` leads back to exactly these columns, but for their ids.
+    """
+    return Schema(tuple(logical_field(column) for column in columns))
 
 
 def nearest(type_: DataType) -> LogicalType:
@@ -102,8 +105,7 @@ def hint(type_: DataType) -> Extra:
 
 def logical_field(field: DataField) -> Field:
     """A column as an annotated field: hint, description and default value go into `extra`."""
-    type_, extra = to_logical(field.type)
-    return Field(field.name, type_, extra.merged(stated(field)))
+    return Field(field.name, nearest(field.type), hint(field.type).merged(stated(field)))
 
 
 def stated(field: DataField) -> dict[str, Any]:

@@ -140,12 +140,12 @@ class _Scans:
         )
 
 
-def to_struct_type(schema: Schema) -> spark_types.StructType:
+def to_spark(schema: Schema) -> tuple[spark_types.StructType, LossReport]:
     """The Spark schema of the rows of a declared schema, annotated by metadata at every level.
 
-    `from_struct_type` leads back to exactly this schema. CHAR and VARCHAR are said as Spark says them, which then pads
-    what is compared with a CHAR; `lake.read` leaves that out. Raises `ConversionError` for a type that Paimon cannot
-    store, `UnsupportedError` for one that Spark cannot hold.
+    Nothing is lost: `from_spark` leads back to exactly this schema. CHAR and VARCHAR are said as Spark says them, which
+    then pads what is compared with a CHAR; `lake.read` leaves that out. Raises `ConversionError` for a type that Paimon
+    cannot store, `UnsupportedError` for one that Spark cannot hold.
     """
     columns = to_paimon(schema)
     bare_struct = scan_schema(columns)
@@ -156,7 +156,12 @@ def to_struct_type(schema: Schema) -> spark_types.StructType:
         lengths = lengths_text(column.type, scanned.dataType)
         if lengths is not None:
             field.metadata = {**(field.metadata or {}), LENGTHS_KEY: lengths}
-    return spark_types.StructType(fields)
+    return spark_types.StructType(fields), LossReport()
+
+
+def to_struct_type(schema: Schema) -> spark_types.StructType:
+    """What `to_spark` gives, without the report."""
+    return to_spark(schema)[0]
 
 
 def with_metadata(struct: spark_types.StructType, schema: Schema) -> spark_types.StructType:
@@ -251,8 +256,10 @@ def _is_metadata(value: Any) -> bool:
             return False
 
 
-def from_struct_type(struct: spark_types.StructType) -> Schema:
+def from_spark(struct: spark_types.StructType) -> tuple[Schema, LossReport]:
     """The logical schema of a Spark schema, with the annotations that its metadata holds.
+
+    Lost is metadata that a logical schema has no place for, such as Spark's own defaults.
 
     Without metadata a column gets the nearest logical type, and where that is not enough the hint
     `paimon.apache.org/type` (`timestamp_ntz` is TIMESTAMP(6), also inside of lists and maps). Raises `ConversionError`
@@ -263,12 +270,13 @@ def from_struct_type(struct: spark_types.StructType) -> Schema:
     if problems:
         raise ConversionError(*problems)
     extras = (_of_schema(f) for f in struct.fields)
-    return Schema(fields, next((extra for extra in extras if extra), Extra()))
+    lost = unread_metadata(struct, frozenset((METADATA_KEY, COMMENT_KEY, LENGTHS_KEY)))
+    return Schema(fields, next((extra for extra in extras if extra), Extra())), LossReport(tuple(lost))
 
 
-def metadata_losses(struct: spark_types.StructType) -> LossReport:
-    """What the metadata of a Spark schema says that a logical schema has no place for, such as Spark's own defaults."""
-    return LossReport(tuple(unread_metadata(struct, frozenset((METADATA_KEY, COMMENT_KEY, LENGTHS_KEY)))))
+def from_struct_type(struct: spark_types.StructType) -> Schema:
+    """What `from_spark` gives, without the report."""
+    return from_spark(struct)[0]
 
 
 def _notes(field: spark_types.StructField) -> Mapping[str, Any]:

@@ -15,7 +15,7 @@ _INNER = {
 }
 
 
-def struct_type_of_json(value: object) -> StructType:
+def from_spark_json(value: object) -> StructType:
     """The schema that a JSON value says. Raises `ValueError`, which names the first part that is broken."""
     from pyspark.sql.types import StructType
 

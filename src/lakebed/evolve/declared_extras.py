@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from lakebed.convert.ddl import parse_ddl
+from lakebed.convert.ddl import from_ddl
 from lakebed.errors import ConversionError, ManifestError
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.read_step import read_json, stored_read
@@ -48,7 +48,7 @@ def _check_ddl(declared: TableManifest, read: ReadOptions) -> None:
     if not read.ddl_schema:
         return
     try:
-        parse_ddl(read.ddl_schema)
+        from_ddl(read.ddl_schema)
     except ConversionError as error:
         position = declared.property_position("read")
         raise ManifestError(

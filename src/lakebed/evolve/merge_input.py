@@ -57,10 +57,10 @@ def _without_ids(fields: Fields) -> Fields:
 def _of_spark(given: Any) -> Any:
     from pyspark.sql import types as spark
 
-    from lakebed.convert.spark import from_struct_type
+    from lakebed.convert.spark import from_spark
 
     struct = given if isinstance(given, spark.StructType) else getattr(given, "schema", None)
-    return from_struct_type(_known_only(struct)) if isinstance(struct, spark.StructType) else given
+    return from_spark(_known_only(struct))[0] if isinstance(struct, spark.StructType) else given
 
 
 def _known_only(struct: spark.StructType) -> spark.StructType:

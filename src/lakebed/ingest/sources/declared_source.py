@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 
 from lakebed import model
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.ddl import parse_ddl
+from lakebed.convert.ddl import from_ddl
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
 from lakebed.ingest.checked_rows import NOT_DECLARED
@@ -120,7 +120,7 @@ def _types(read: ReadOptions) -> dict[str, LogicalType] | None:
     """The columns of the source in order, with their types; None where all count."""
     if read.schema is not None:
         return {f.name: f.type for f in map(field_from_json, json.loads(read.schema).get("fields", ()))}
-    return {f.name: f.type for f in parse_ddl(read.ddl_schema).fields} if read.ddl_schema else None
+    return {f.name: f.type for f in from_ddl(read.ddl_schema)[0].fields} if read.ddl_schema else None
 
 
 def _taken(options: dict[str, object], *names: str) -> str | None:
