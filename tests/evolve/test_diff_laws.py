@@ -14,12 +14,12 @@ from lakebed.errors import ValidationError
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
-from lakebed.evolve.nested_paths import map_rows
 from lakebed.evolve.schema_changes import (
     from_json,
     to_json,
 )
 from lakebed.physical import paimon_types as t
+from lakebed.physical.tree import map_fields
 
 
 def run(schema: TableSchema, changes: list, *versions: TableSchema) -> TableSchema:
@@ -46,7 +46,7 @@ def comparable(schema: TableSchema, known: set[int]) -> TableSchema:
     def forget(field: t.DataField) -> t.DataField:
         return field if field.id in known else replace(field, id=t.UNASSIGNED)
 
-    (whole,) = (map_rows(t.Row(schema.fields), forget),)
+    (whole,) = (map_fields(t.Row(schema.fields), forget),)
     assert isinstance(whole, t.Row)
     return replace(schema, id=0, time_millis=0, highest_field_id=0, fields=whole.fields)
 

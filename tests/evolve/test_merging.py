@@ -10,9 +10,9 @@ from evolve.tables import row
 from evolve.test_diff_laws import MANY, schemas
 from lakebed.errors import ValidationError
 from lakebed.evolve.cast_rules import castable
-from lakebed.evolve.nested_paths import without_ids
 from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.physical import paimon_types as t
+from lakebed.physical.tree import without_ids
 
 ADD, WIDEN, CAST = MergeTypes
 INT, BIGINT, STRING = t.Int(), t.BigInt(), t.STRING

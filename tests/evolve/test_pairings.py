@@ -18,10 +18,10 @@ from evolve.random_edits import TYPES, schemas
 from lakebed.catalog import TableName, TableSchema
 from lakebed.evolve import describe_changes
 from lakebed.evolve.identity import identify, identify_new, pair
-from lakebed.evolve.nested_paths import map_rows
 from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.migration.inference import infer
 from lakebed.physical import paimon_types as t
+from lakebed.physical.tree import map_fields
 from lakebed.testing import paimon_schemas
 
 Fields = tuple[t.DataField, ...]
@@ -44,7 +44,7 @@ FLAT = ANY.filter(lambda schema: is_flat(schema.fields))
 
 
 def changed(fields: Fields, change: Callable[[t.DataField], t.DataField]) -> Fields:
-    whole = map_rows(t.Row(fields), change)
+    whole = map_fields(t.Row(fields), change)
     assert isinstance(whole, t.Row)
     return whole.fields
 

@@ -17,8 +17,8 @@ from lakebed.physical.paimon_types import (
     Timestamp,
     Variant,
     type_line,
-    types_inside,
 )
+from lakebed.physical.tree import types_inside
 
 UNKNOWN_FORMAT = "LB3329"
 FORMAT_CANNOT_STORE = "LB3330"

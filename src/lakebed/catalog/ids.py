@@ -21,8 +21,8 @@ from lakebed.physical.paimon_types import (
     Multiset,
     Row,
     Vector,
-    outer_rows,
 )
+from lakebed.physical.tree import outer_rows
 
 
 def assign(

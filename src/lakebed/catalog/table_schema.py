@@ -12,8 +12,8 @@ from lakebed.model.extra import canonical_json
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     DataField,
-    outer_rows,
 )
+from lakebed.physical.tree import fields_inside
 from lakebed.readable import Readable
 
 if TYPE_CHECKING:
@@ -103,10 +103,7 @@ class TableSchema(Readable):
 
 def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
     """Every field of every level, parents before children, in order."""
-    for f in fields:
-        yield f
-        for row in outer_rows(f.type):
-            yield from walk_fields(row.fields)
+    return (f for _, f in fields_inside(fields))
 
 
 def highest_id(fields: Iterable[DataField]) -> int:

@@ -30,9 +30,9 @@ from lakebed.physical.paimon_types import (
     Unknown,
     Variant,
     Vector,
-    outer_rows,
     type_line,
 )
+from lakebed.physical.tree import outer_rows
 
 NO_COLUMNS = "LB3301"
 DUPLICATE_COLUMN = "LB3302"

@@ -6,8 +6,10 @@ from dataclasses import replace
 
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
+from lakebed.model.tree import transform as transform_logical
 from lakebed.physical import STRING, DataType, with_nullability
 from lakebed.physical import paimon_types as physical
+from lakebed.physical.tree import transform
 
 #: A TIME is stored as a number of milliseconds, whatever its precision says.
 STORED_TIME_DIGITS = 3
@@ -34,58 +36,22 @@ PLAIN_CARRIERS: dict[type[LogicalType], DataType] = {
 
 def bare(type_: DataType) -> DataType:
     """The type with every ROW emptied: what a field's own type says, less what its nested fields say."""
-    match type_:
-        case physical.Row():
-            return replace(type_, fields=())
-        case physical.Array() | physical.Multiset() | physical.Vector():
-            return replace(type_, element=bare(type_.element))
-        case physical.Map():
-            return replace(type_, key=bare(type_.key), value=bare(type_.value))
-        case _:
-            return type_
+    return transform(type_, lambda t: replace(t, fields=()) if isinstance(t, physical.Row) else t)
 
 
 def bare_logical(type_: LogicalType) -> LogicalType:
     """The logical type with every Struct emptied."""
-    match type_:
-        case logical.Struct():
-            return logical.Struct(())
-        case logical.Option():
-            return logical.Option(bare_logical(type_.inner))
-        case logical.List():
-            return replace(type_, item_type=bare_logical(type_.item_type))
-        case logical.Map():
-            return replace(type_, key_type=bare_logical(type_.key_type), value_type=bare_logical(type_.value_type))
-        case _:
-            return type_
+    return transform_logical(type_, lambda t: logical.Struct(()) if isinstance(t, logical.Struct) else t)
 
 
 def without_options(type_: LogicalType) -> LogicalType:
-    """The type with every `Option` taken off, also inside lists and maps; members of Structs stay as they are."""
-    match type_:
-        case logical.Option():
-            return without_options(type_.inner)
-        case logical.List():
-            return replace(type_, item_type=without_options(type_.item_type))
-        case logical.Map():
-            return replace(
-                type_, key_type=without_options(type_.key_type), value_type=without_options(type_.value_type)
-            )
-        case _:
-            return type_
+    """The type with every `Option` taken off, at every level."""
+    return transform_logical(type_, required)
 
 
 def without_nullability(type_: DataType) -> DataType:
-    """The type with everything nullable, also inside arrays, maps and the like; fields of ROWs stay as they are."""
-    match type_:
-        case physical.Array() | physical.Multiset() | physical.Vector():
-            return replace(type_, nullable=True, element=without_nullability(type_.element))
-        case physical.Map():
-            return replace(
-                type_, nullable=True, key=without_nullability(type_.key), value=without_nullability(type_.value)
-            )
-        case _:
-            return replace(type_, nullable=True)
+    """The type with everything in it nullable, and itself."""
+    return transform(type_, lambda t: with_nullability(t, True))
 
 
 def fits(type_: LogicalType, candidate: DataType) -> bool:

@@ -30,6 +30,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical
 from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
+from lakebed.model.tree import fields_inside
 from lakebed.physical import DataField, DataType, parse, path_text, with_nullability
 from lakebed.physical import paimon_types as physical
 
@@ -171,21 +172,7 @@ def with_metadata(struct: spark_types.StructType, schema: Schema) -> spark_types
 
 def has_nested_metadata(schema: Schema) -> bool:
     """Whether a member of a struct, at any depth, has something to say that its Spark type does not."""
-    return any(_says_inside(field.type) for field in schema.fields)
-
-
-def _says_inside(type_: LogicalType) -> bool:
-    match type_:
-        case logical.Struct():
-            return any(column_metadata(member) or _says_inside(member.type) for member in type_.fields)
-        case logical.Option():
-            return _says_inside(type_.inner)
-        case logical.List():
-            return _says_inside(type_.item_type)
-        case logical.Map():
-            return _says_inside(type_.key_type) or _says_inside(type_.value_type)
-        case _:
-            return False
+    return any(len(path) > 1 and column_metadata(field) for path, field in fields_inside(schema.fields))
 
 
 def _annotated_fields(struct: spark_types.StructType, members: tuple[Field, ...]) -> list[spark_types.StructField]:

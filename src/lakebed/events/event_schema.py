@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from lakebed.convert.fit import bare_logical
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import CorruptMetadataError
 from lakebed.model import (
@@ -26,6 +27,7 @@ from lakebed.model import (
     TimeUnit,
 )
 from lakebed.model.extra import KEY_PATTERN, PAIMON_TYPE
+from lakebed.model.tree import types_inside
 
 NAIVE = "naive"
 
@@ -142,14 +144,5 @@ def _needed(value: Mapping[str, Any], name: str, of: str, path: tuple[str, ...])
 
 
 def _has_unzoned(type_: LogicalType) -> bool:
-    match type_:
-        case Timestamp():
-            return type_.timezone is None
-        case Option():
-            return _has_unzoned(type_.inner)
-        case List():
-            return _has_unzoned(type_.item_type)
-        case Map():
-            return _has_unzoned(type_.key_type) or _has_unzoned(type_.value_type)
-        case _:
-            return False
+    """Members of Structs have been asked for themselves."""
+    return any(isinstance(part, Timestamp) and part.timezone is None for part in types_inside(bare_logical(type_)))

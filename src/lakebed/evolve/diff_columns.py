@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from lakebed.evolve import option_guards as guards
-from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import (
     ELEMENT,
     VALUE,
@@ -37,6 +37,7 @@ from lakebed.physical.paimon_types import (
     equal_ignoring_nullability,
     with_nullability,
 )
+from lakebed.physical.tree import without_ids
 
 
 class EditKind(StrEnum):

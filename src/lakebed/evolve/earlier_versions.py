@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable, Iterator
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.evolve.cast_rules import readable
-from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import Array, DataType, Map, Row, equal_ignoring_nullability, type_line
+from lakebed.physical.tree import without_ids
 
 
 def unreadable(

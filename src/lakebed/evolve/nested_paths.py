@@ -15,7 +15,7 @@ from lakebed.diagnostics import near_names
 from lakebed.errors import ColumnMismatchError, ValidationError
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path, problem
 from lakebed.physical import path_text
-from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Multiset, Row, Vector
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row
 
 Fields: TypeAlias = tuple[DataField, ...]
 
@@ -113,21 +113,3 @@ def locate(fields: Fields, path: Path) -> DataType:
 
     edit_type(fields, path, keep)
     return found[0]
-
-
-def without_ids(type_: DataType) -> DataType:
-    """The type with every field id inside it unassigned."""
-    return map_rows(type_, lambda f: replace(f, id=UNASSIGNED))
-
-
-def map_rows(type_: DataType, change: Callable[[DataField], DataField]) -> DataType:
-    """The type with `change` done to every field of every ROW in it, the inner ones first."""
-    match type_:
-        case Row():
-            return replace(type_, fields=tuple(change(replace(f, type=map_rows(f.type, change))) for f in type_.fields))
-        case Array() | Multiset() | Vector():
-            return replace(type_, element=map_rows(type_.element, change))
-        case Map():
-            return replace(type_, key=map_rows(type_.key, change), value=map_rows(type_.value, change))
-        case _:
-            return type_

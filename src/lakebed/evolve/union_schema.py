@@ -15,7 +15,7 @@ from typing import Any
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ValidationError
 from lakebed.evolve.cast_rules import cell
-from lakebed.evolve.nested_paths import Fields, without_ids
+from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import (
@@ -38,6 +38,7 @@ from lakebed.physical.paimon_types import (
     type_line,
     with_nullability,
 )
+from lakebed.physical.tree import without_ids
 
 CANNOT_MERGE = "LB4501"
 AMBIGUOUS = "LB4502"

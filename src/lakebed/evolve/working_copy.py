@@ -19,7 +19,6 @@ from lakebed.evolve.nested_paths import (
     Fields,
     edit_siblings,
     edit_type,
-    without_ids,
 )
 from lakebed.evolve.option_names import follow_drop, follow_rename, is_blob, primary_key_index_columns
 from lakebed.evolve.schema_changes import (
@@ -51,6 +50,7 @@ from lakebed.physical.paimon_types import (
     type_line,
     with_nullability,
 )
+from lakebed.physical.tree import without_ids
 
 
 @dataclass(slots=True)

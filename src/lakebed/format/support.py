@@ -32,8 +32,8 @@ from lakebed.physical.paimon_types import (
     Variant,
     Vector,
     type_line,
-    types_inside,
 )
+from lakebed.physical.tree import types_inside
 
 _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.

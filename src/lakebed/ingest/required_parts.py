@@ -32,6 +32,7 @@ from lakebed.physical.paimon_types import (
     VarChar,
     Variant,
 )
+from lakebed.physical.tree import fold
 
 _MISSING = "a required value is missing in a row that was found to be good"
 
@@ -112,31 +113,31 @@ def _exact_type(type_: DataType, stamps: StampForms) -> spark.DataType:
 
 def _some_value(type_: DataType, stamps: StampForms) -> Column:
     """Any value of the type, which tells Spark that there is no NULL; it is never used."""
-    match type_:
-        case Row():
-            return F.struct(*(_some_value(f.type, stamps).alias(f.name) for f in type_.fields))
-        case Array():
-            return F.array_repeat(_some_value(type_.element, stamps), 0)
-        case Map():
-            return _some_map(type_.key, _some_value(type_.value, stamps), stamps)
-        case Multiset():
-            return _some_map(type_.element, F.lit(0), stamps)
-        case Decimal():
-            return F.lit(Number(0).scaleb(-type_.scale))
-        case Boolean():
-            return F.lit(False)
-        case Char() | VarChar():
-            return F.lit("")
-        case Binary() | VarBinary():
-            return F.lit(b"")
-        case Date():
-            return F.lit(datetime.date(1970, 1, 1))
-        case Timestamp() | LocalZonedTimestamp():
-            kind = stamps.spark_type(type_).typeName()
-            return F.expr(f"{kind} '1970-01-01 00:00:00{'Z' if kind == 'timestamp' else ''}'")
-        case _:
-            return F.lit(0).cast(write_type(type_, stamps))
 
+    def some(part: DataType, inner: tuple[Column, ...]) -> Column:
+        match part:
+            case Row():
+                return F.struct(*(value.alias(f.name) for f, value in zip(part.fields, inner, strict=True)))
+            case Array():
+                return F.array_repeat(inner[0], 0)
+            case Map():
+                return F.map_from_arrays(*(F.array_repeat(value, 0) for value in inner))
+            case Multiset():
+                return F.map_from_arrays(F.array_repeat(inner[0], 0), F.array_repeat(F.lit(0), 0))
+            case Decimal():
+                return F.lit(Number(0).scaleb(-part.scale))
+            case Boolean():
+                return F.lit(False)
+            case Char() | VarChar():
+                return F.lit("")
+            case Binary() | VarBinary():
+                return F.lit(b"")
+            case Date():
+                return F.lit(datetime.date(1970, 1, 1))
+            case Timestamp() | LocalZonedTimestamp():
+                kind = stamps.spark_type(part).typeName()
+                return F.expr(f"{kind} '1970-01-01 00:00:00{'Z' if kind == 'timestamp' else ''}'")
+            case _:
+                return F.lit(0).cast(write_type(part, stamps))
 
-def _some_map(key: DataType, value: Column, stamps: StampForms) -> Column:
-    return F.map_from_arrays(F.array_repeat(_some_value(key, stamps), 0), F.array_repeat(value, 0))
+    return fold(type_, some)

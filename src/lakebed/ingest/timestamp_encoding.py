@@ -18,8 +18,8 @@ from lakebed.physical.paimon_types import (
     DataField,
     LocalZonedTimestamp,
     Timestamp,
-    types_inside,
 )
+from lakebed.physical.tree import types_inside
 from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
 
 _MILLIS = 3

@@ -17,8 +17,9 @@ from lakebed.diagnostics import Diagnostic, Position, Severity, near_names
 from lakebed.errors import ManifestError, ValidationError
 from lakebed.manifest.problems import FieldPath, path_text
 from lakebed.manifest.table_manifest import TableManifest
-from lakebed.model import Extra, Field, List, LogicalType, Map, Option, Schema, Struct, required
+from lakebed.model import Extra, LogicalType, Schema, required
 from lakebed.model.extra import JsonValue
+from lakebed.model.tree import fields_inside
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator
@@ -110,7 +111,8 @@ class AttributeRegistry:
 
     def _check(self, schema: Schema, locate: Locate) -> Iterator[Diagnostic]:
         yield from self._carrier(_Carrier("schema", (), schema.extra, None), locate)
-        for target, path, field in _fields((), schema.fields, "column"):
+        for path, field in fields_inside(schema.fields):
+            target: Target = "column" if len(path) == 1 else "member"
             yield from self._carrier(_Carrier(target, path, field.extra, field.type), locate)
 
     def _carrier(self, carrier: _Carrier, locate: Locate) -> Iterator[Diagnostic]:
@@ -176,28 +178,6 @@ def validator_of(schema: Any) -> Validator:
     from referencing import Registry
 
     return validator_for(schema, default=Draft202012Validator)(schema, registry=Registry())
-
-
-def _fields(parent: FieldPath, fields: tuple[Field, ...], target: Target) -> Iterator[tuple[Target, FieldPath, Field]]:
-    for field in fields:
-        path = (*parent, field.name)
-        yield target, path, field
-        yield from _members(path, field.type)
-
-
-def _members(path: FieldPath, type_: LogicalType) -> Iterator[tuple[Target, FieldPath, Field]]:
-    match type_:
-        case Option():
-            yield from _members(path, type_.inner)
-        case Struct():
-            yield from _fields(path, type_.fields, "member")
-        case List():
-            yield from _members((*path, "element"), type_.item_type)
-        case Map():
-            yield from _members((*path, "key"), type_.key_type)
-            yield from _members((*path, "value"), type_.value_type)
-        case _:
-            return
 
 
 def _misplaced(carrier: _Carrier, key: str, rules: list[AttributeRule], at: Position | None) -> Diagnostic:

@@ -13,11 +13,11 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from lakebed.model.extra import Extra, canonical_json
+from lakebed.model.tree import ELEMENT, KEY, VALUE
 from lakebed.model.type_effect import Effect, declared_effect
 from lakebed.model.types import Field, List, LogicalType, Map, Option, Schema, Struct, field_json, required, type_json
 
 #: Steps into a list, a map's key and a map's value.
-ELEMENT, KEY, VALUE = "element", "key", "value"
 
 
 class DifferenceKind(StrEnum):

@@ -11,7 +11,8 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lakebed.model.extra import Extra
-from lakebed.model.types import Field, List, LogicalType, Map, Option, Schema, Struct
+from lakebed.model.tree import map_members
+from lakebed.model.types import Field, Schema
 
 BUFFER_ENCODING = "arrow.apache.org/bufferEncoding"
 DATE_ENCODING = "arrow.apache.org/dateEncoding"
@@ -37,27 +38,13 @@ def strip_encoding(schema: Schema) -> Schema:
 
 def without_attributes(schema: Schema, keys: Collection[str]) -> Schema:
     """The schema whose fields, at every depth, do not have these attributes; those of the schema itself stay."""
-    return replace(schema, fields=_fields(schema.fields, keys))
 
+    def reduced(field: Field) -> Field:
+        return replace(field, extra=_without(field.extra, keys))
 
-def _fields(fields: tuple[Field, ...], keys: Collection[str]) -> tuple[Field, ...]:
-    return tuple(Field(f.name, _type(f.type, keys), _without(f.extra, keys)) for f in fields)
+    return replace(schema, fields=tuple(reduced(replace(f, type=map_members(f.type, reduced))) for f in schema.fields))
 
 
 def _without(extra: Extra, keys: Collection[str]) -> Extra:
     found = [key for key in extra if key in keys]
     return extra.without(*found) if found else extra
-
-
-def _type(type_: LogicalType, keys: Collection[str]) -> LogicalType:
-    match type_:
-        case Struct():
-            return Struct(_fields(type_.fields, keys))
-        case List():
-            return replace(type_, item_type=_type(type_.item_type, keys))
-        case Map():
-            return replace(type_, key_type=_type(type_.key_type, keys), value_type=_type(type_.value_type, keys))
-        case Option():
-            return Option(_type(type_.inner, keys))
-        case _:
-            return type_

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lakebed.model import types as logical
+from lakebed.model.tree import fold
 from lakebed.model.types import LogicalType
 
 
@@ -11,25 +12,25 @@ def type_name(type_: LogicalType, *, members: bool = True) -> str:
 
     Units and zones that are not declared are said too, as what they are.
     """
-    match type_:
-        case logical.Option():
-            return f"Option<{type_name(type_.inner, members=members)}>"
-        case logical.Decimal():
-            return f"Decimal({type_.precision}, {type_.scale})"
-        case logical.Binary(fixed_length=int() as length):
-            return f"Binary({length})"
-        case logical.Time() | logical.Duration():
-            return f"{type_.kind}({type_.effective_unit})"
-        case logical.Timestamp():
-            return f"Timestamp({type_.effective_unit}, {type_.effective_timezone})"
-        case logical.List():
-            length_text = f", {type_.fixed_length}" if type_.fixed_length is not None else ""
-            return f"List<{type_name(type_.item_type, members=members)}{length_text}>"
-        case logical.Map():
-            inner = (type_name(t, members=members) for t in (type_.key_type, type_.value_type))
-            return f"Map<{', '.join(inner)}{', sorted' if type_.keys_sorted else ''}>"
-        case logical.Struct():
-            inside = ", ".join(f"{f.name}: {type_name(f.type)}" for f in type_.fields)
-            return f"Struct<{inside}>" if members else "Struct"
-        case _:
-            return type_.kind
+
+    def spell(part: LogicalType, inner: tuple[str, ...]) -> str:
+        match part:
+            case logical.Decimal():
+                return f"Decimal({part.precision}, {part.scale})"
+            case logical.Binary(fixed_length=int() as length):
+                return f"Binary({length})"
+            case logical.Time() | logical.Duration():
+                return f"{part.kind}({part.effective_unit})"
+            case logical.Timestamp():
+                return f"Timestamp({part.effective_unit}, {part.effective_timezone})"
+            case logical.List(fixed_length=int() as length):
+                return f"List<{inner[0]}, {length}>"
+            case logical.Map(keys_sorted=True):
+                return f"Map<{', '.join(inner)}, sorted>"
+            case logical.Struct():
+                inside = ", ".join(f"{f.name}: {text}" for f, text in zip(part.fields, inner, strict=True))
+                return f"Struct<{inside}>" if members else "Struct"
+            case _:
+                return f"{part.kind}<{', '.join(inner)}>" if inner else part.kind
+
+    return fold(type_, spell)

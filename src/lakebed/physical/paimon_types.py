@@ -8,7 +8,7 @@ VARCHAR(2147483647). `Unknown` keeps the text of a type of the future, so that t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
@@ -302,35 +302,6 @@ def with_nullability(type_: DataType, nullable: bool) -> DataType:
 def equal_ignoring_nullability(a: DataType, b: DataType) -> bool:
     """Whether two types differ at most in the nullability of the outermost level."""
     return with_nullability(a, True) == with_nullability(b, True)
-
-
-def types_inside(type_: DataType) -> Iterator[DataType]:
-    """The type itself, and then every type in it at any depth, outer ones first."""
-    yield type_
-    for part in _parts(type_):
-        yield from types_inside(part)
-
-
-def outer_rows(type_: DataType) -> Iterator[Row]:
-    """The outermost ROWs of a type: itself, or those in what it holds."""
-    if isinstance(type_, Row):
-        yield type_
-    else:
-        for part in _parts(type_):
-            yield from outer_rows(part)
-
-
-def _parts(type_: DataType) -> tuple[DataType, ...]:
-    """What a type is made of, one level down."""
-    match type_:
-        case Row():
-            return tuple(f.type for f in type_.fields)
-        case Array() | Multiset() | Vector():
-            return (type_.element,)
-        case Map():
-            return type_.key, type_.value
-        case _:
-            return ()
 
 
 def type_text(type_: DataType) -> str:

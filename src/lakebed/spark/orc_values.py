@@ -32,8 +32,8 @@ from lakebed.physical.paimon_types import (
     Date,
     LocalZonedTimestamp,
     Timestamp,
-    types_inside,
 )
+from lakebed.physical.tree import types_inside
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
 from lakebed.spark.footers import of_each_file
 from lakebed.spark.map_leaves import Change, Changes

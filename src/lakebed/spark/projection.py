@@ -13,9 +13,11 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.convert.fit import without_nullability
 from lakebed.convert.spark import scan_type
 from lakebed.errors import CorruptMetadataError
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, type_line, with_nullability
+from lakebed.physical.tree import map_fields
 from lakebed.spark.casts import cast_column
 
 
@@ -66,17 +68,7 @@ def _smallest(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
 
 def _bare(type_: DataType) -> DataType:
     """A type without nullability, descriptions and defaults, at every level."""
-    match type_:
-        case Row():
-            return Row(tuple(DataField(f.id, f.name, _bare(f.type)) for f in type_.fields))
-        case Array():
-            return Array(_bare(type_.element))
-        case Map():
-            return Map(_bare(type_.key), _bare(type_.value))
-        case Multiset():
-            return Multiset(_bare(type_.element))
-        case _:
-            return with_nullability(type_, True)
+    return map_fields(without_nullability(type_), lambda f: DataField(f.id, f.name, f.type))
 
 
 def project(wanted: DataField, stored: DataField | None, column: Column | None, rules: CastRules) -> Column:

@@ -36,6 +36,7 @@ from lakebed.model import types as logical
 from lakebed.model.encoding import ARROW_ENCODING, ENCODING_KEYS, is_encoding
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.model.from_json import field_from_json
+from lakebed.model.tree import transform
 from lakebed.physical import DataType, parse, path_text
 from lakebed.physical import paimon_types as physical
 
@@ -392,24 +393,19 @@ def _reduced(field: Field, reduce: Callable[[Extra], Extra]) -> Field:
 
     It has no seconds, which become milliseconds, and does not say that keys of maps are sorted.
     """
-    return Field(field.name, _reduced_type(field.type, reduce), reduce(field.extra))
 
+    def members_too(type_: LogicalType) -> LogicalType:
+        match type_:
+            case logical.Struct():
+                return logical.Struct(tuple(replace(m, extra=reduce(m.extra)) for m in type_.fields))
+            case logical.Map():
+                return replace(type_, keys_sorted=None)
+            case logical.Time(unit=TimeUnit.SECOND) | logical.Timestamp(unit=TimeUnit.SECOND):
+                return replace(type_, unit=TimeUnit.MILLISECOND)
+            case _:
+                return type_
 
-def _reduced_type(type_: LogicalType, reduce: Callable[[Extra], Extra]) -> LogicalType:
-    match type_:
-        case logical.Struct():
-            return logical.Struct(tuple(_reduced(member, reduce) for member in type_.fields))
-        case logical.Option():
-            return logical.Option(_reduced_type(type_.inner, reduce))
-        case logical.List():
-            return replace(type_, item_type=_reduced_type(type_.item_type, reduce))
-        case logical.Map():
-            key, value = _reduced_type(type_.key_type, reduce), _reduced_type(type_.value_type, reduce)
-            return logical.Map(key, value)
-        case logical.Time(unit=TimeUnit.SECOND) | logical.Timestamp(unit=TimeUnit.SECOND):
-            return replace(type_, unit=TimeUnit.MILLISECOND)
-        case _:
-            return type_
+    return Field(field.name, transform(field.type, members_too), reduce(field.extra))
 
 
 def _laid_out_as(said: Field, found: Field) -> Field:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from lakebed.model import Extra, LogicalType, required
+from lakebed.model import Extra, LogicalType
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
+from lakebed.model.tree import fold
 
 
 def expected_text(type_: LogicalType, extra: Extra = Extra()) -> str:
@@ -12,20 +13,24 @@ def expected_text(type_: LogicalType, extra: Extra = Extra()) -> str:
     hint = extra.get(PAIMON_TYPE)
     if isinstance(hint, str) and not hint.startswith("{"):
         return hint
-    own = required(type_)
-    match own:
-        case logical.Decimal():
-            return f"Decimal({own.precision}, {own.scale})"
-        case logical.Time() | logical.Timestamp() | logical.Duration():
-            return f"{own.kind}({own.effective_unit.value})"
-        case logical.Binary() if own.fixed_length is not None:
-            return f"Binary({own.fixed_length})"
-        case logical.List():
-            length = "" if own.fixed_length is None else f", {own.fixed_length}"
-            return f"List({expected_text(own.item_type)}{length})"
-        case logical.Map():
-            return f"Map({expected_text(own.key_type)}, {expected_text(own.value_type)})"
-        case logical.Struct():
-            return f"Struct({', '.join(f.name for f in own.fields)})"
-        case _:
-            return own.kind
+
+    def spell(part: LogicalType, inner: tuple[str, ...]) -> str:
+        match part:
+            case logical.Decimal():
+                return f"Decimal({part.precision}, {part.scale})"
+            case logical.Time() | logical.Timestamp() | logical.Duration():
+                return f"{part.kind}({part.effective_unit.value})"
+            case logical.Binary(fixed_length=int() as length):
+                return f"Binary({length})"
+            case logical.List(fixed_length=int() as length):
+                return f"List({inner[0]}, {length})"
+            case logical.List() | logical.Map():
+                return f"{part.kind}({', '.join(inner)})"
+            case logical.Struct():
+                return f"Struct({', '.join(f.name for f in part.fields)})"
+            case logical.Option():
+                return inner[0]
+            case _:
+                return part.kind
+
+    return fold(type_, spell)

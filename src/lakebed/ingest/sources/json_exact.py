@@ -43,6 +43,7 @@ from lakebed.physical.paimon_types import (
     TinyInt,
     VarChar,
 )
+from lakebed.physical.tree import fold
 
 TOO_DEEP = "LB6210"
 
@@ -101,26 +102,32 @@ Wanted: TypeAlias = AsParsed | AsWritten | Members | Items | Values
 
 def wanted(type_: DataType, point: str = ".") -> Wanted:
     """What of a value has to be kept as it is written for this type; `point` is how strings write that of a number."""
-    match type_:
-        case Char() | VarChar():
-            return AsWritten(is_text=True)
-        case TinyInt() | SmallInt() | Int() | BigInt() | Decimal() | Float() | Double():
-            return AsWritten(is_text=False, point=point)
-        case Row():
-            return members_wanted([(f.name, f.type) for f in type_.fields], point)
-        case Array():
-            item = wanted(type_.element, point)
-            return item if isinstance(item, AsParsed) else Items(item)
-        case Map():
-            value = wanted(type_.value, point)
-            return value if isinstance(value, AsParsed) else Values(value)
-        case _:
-            return AsParsed()
+
+    def kept(part: DataType, inner: tuple[Wanted, ...]) -> Wanted:
+        match part:
+            case Char() | VarChar():
+                return AsWritten(is_text=True)
+            case TinyInt() | SmallInt() | Int() | BigInt() | Decimal() | Float() | Double():
+                return AsWritten(is_text=False, point=point)
+            case Row():
+                return _members_wanted([f.name for f in part.fields], inner)
+            case Array() if not isinstance(inner[0], AsParsed):
+                return Items(inner[0])
+            case Map() if not isinstance(inner[1], AsParsed):
+                return Values(inner[1])
+            case _:
+                return AsParsed()
+
+    return fold(type_, kept)
 
 
 def members_wanted(types: Sequence[tuple[str, DataType]], point: str = ".") -> Wanted:
     """What has to be kept of an object with members of these types."""
-    found = tuple((name, inner) for name, type_ in types if not isinstance(inner := wanted(type_, point), AsParsed))
+    return _members_wanted([name for name, _ in types], [wanted(type_, point) for _, type_ in types])
+
+
+def _members_wanted(names: Sequence[str], inner: Sequence[Wanted]) -> Wanted:
+    found = tuple((n, part) for n, part in zip(names, inner, strict=True) if not isinstance(part, AsParsed))
     return Members(found) if found else AsParsed()
 
 
