@@ -6,18 +6,17 @@ import hashlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from lakebed.catalog.annotation_entries import OPTION, meaning
 from lakebed.model.extra import canonical_json
+from lakebed.model.types import Schema
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     DataField,
 )
 from lakebed.physical.tree import fields_inside
 from lakebed.readable import Readable
-
-if TYPE_CHECKING:
-    from lakebed.model.types import Schema
 
 #: The schema file version that Lakebed writes; a higher one is never written over.
 CURRENT_VERSION = 3
@@ -41,6 +40,7 @@ class TableSchema(Readable):
     comment: str | None = None
     time_millis: int = 0
     version: int = CURRENT_VERSION
+    _logical: Schema | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "options", MappingProxyType(dict(self.options)))
@@ -75,10 +75,12 @@ class TableSchema(Readable):
 
     @property
     def logical(self) -> Schema:
-        """The annotated ODF schema that this version stands for."""
-        from lakebed.catalog.annotations import logical_schema
-
-        return logical_schema(self)
+        """The annotated ODF schema that this version stands for, made when it is first asked for."""
+        found = self._logical
+        if found is None:
+            found = meaning(self.fields, self.options.get(OPTION), self.comment)
+            object.__setattr__(self, "_logical", found)
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """The object of the schema file, keys in Java's order, options sorted by key."""

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakebed.catalog.ids import assign
+from lakebed.catalog.node import Node
 from lakebed.catalog.table_schema import TableSchema, walk_fields
 from lakebed.convert.paimon import to_paimon
 from lakebed.diagnostics import Diagnostic, Position, near_names
@@ -159,24 +160,8 @@ def _walk(parent: Path, siblings: tuple[Sibling, ...]) -> Iterator[tuple[Path, D
     for sibling in siblings:
         path = (*parent, sibling.name)
         yield path, sibling.column, sibling.member
-        for inner, row, struct in structs(path, sibling.column.type, sibling.member.type):
+        for inner, row, struct in Node(path, sibling.column.type, sibling.member.type).structs():
             yield from _walk(inner, _siblings(row.fields, struct.fields))
-
-
-def structs(path: Path, type_: DataType, declared: LogicalType) -> Iterator[tuple[Path, Row, logical.Struct]]:
-    """The outermost ROWs within a type, each with its path and the Struct that declares it."""
-    match type_, required(declared):
-        case Row(), logical.Struct() as struct:
-            yield path, type_, struct
-        case ((Array() | Vector()), logical.List(item_type=item)):
-            yield from structs((*path, ELEMENT), type_.element, item)
-        case Multiset(), logical.Map(key_type=key):
-            yield from structs((*path, ELEMENT), type_.element, key)
-        case Map(), logical.Map(key_type=key, value_type=value):
-            yield from structs((*path, "key"), type_.key, key)
-            yield from structs((*path, VALUE), type_.value, value)
-        case _:
-            return
 
 
 @dataclass(slots=True)
@@ -232,7 +217,7 @@ class _Pairing:
 
     def _refuse_pins_inside(self, path: Path, declared: Sibling) -> None:
         """A struct that is new has no stored members that a pin could mean."""
-        for inner, row, struct in structs(path, declared.column.type, declared.member.type):
+        for inner, row, struct in Node(path, declared.column.type, declared.member.type).structs():
             for where, _, member in _walk(inner, _siblings(row.fields, struct.fields)):
                 if FIELD_ID in member.extra:
                     self.unknown_pin(where, member.extra[FIELD_ID])

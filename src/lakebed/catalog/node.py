@@ -1,0 +1,64 @@
+"""Walks a stored type and what it means side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lakebed.model import Extra, LogicalType, required
+from lakebed.model import types as logical
+from lakebed.physical import DataType
+from lakebed.physical import paimon_types as physical
+from lakebed.physical.tree import ELEMENT, KEY, VALUE, Path
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One place of a schema: its path, how it is stored, what it means, and its attributes."""
+
+    path: Path
+    stored: DataType
+    meant: LogicalType
+    extra: Extra = Extra()
+
+    @property
+    def own(self) -> LogicalType:
+        """The meaning without `Option`."""
+        return required(self.meant)
+
+    @property
+    def nullable(self) -> bool:
+        """Whether NULL is stored there."""
+        return self.stored.nullable
+
+    def children(self) -> tuple[Node, ...]:
+        """The places one level down; none where the stored type and the meaning are of different shapes.
+
+        The members of a ROW and of the Struct that declares it must be the same ones in the same order.
+        """
+        match self.stored, self.own:
+            case physical.Row(fields=columns), logical.Struct(fields=members):
+                return tuple(
+                    Node((*self.path, column.name), column.type, member.type, member.extra)
+                    for column, member in zip(columns, members, strict=True)
+                )
+            case physical.Array(element=stored) | physical.Vector(element=stored), logical.List(item_type=item):
+                return (Node((*self.path, ELEMENT), stored, item),)
+            case physical.Multiset(element=stored), logical.Map(key_type=key):
+                return (Node((*self.path, ELEMENT), stored, key),)
+            case physical.Map(), logical.Map(key_type=key, value_type=value):
+                return (
+                    Node((*self.path, KEY), self.stored.key, key),
+                    Node((*self.path, VALUE), self.stored.value, value),
+                )
+            case _:
+                return ()
+
+    def structs(self) -> Iterator[tuple[Path, physical.Row, logical.Struct]]:
+        """The outermost ROWs of this place, itself or those in what it holds, each with the Struct that declares it."""
+        match self.stored, self.own:
+            case physical.Row() as row, logical.Struct() as struct:
+                yield self.path, row, struct
+            case _:
+                for child in self.children():
+                    yield from child.structs()
