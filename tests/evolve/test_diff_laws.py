@@ -19,7 +19,7 @@ from lakebed.evolve.schema_changes import (
     to_json,
 )
 from lakebed.physical import paimon_types as t
-from lakebed.physical.tree import map_fields
+from lakebed.physical.paimon_tree import map_fields
 
 
 def run(schema: TableSchema, changes: list, *versions: TableSchema) -> TableSchema:

@@ -12,7 +12,7 @@ from lakebed.errors import ValidationError
 from lakebed.evolve.cast_rules import castable
 from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.physical import paimon_types as t
-from lakebed.physical.tree import without_ids
+from lakebed.physical.paimon_tree import without_ids
 
 ADD, WIDEN, CAST = MergeTypes
 INT, BIGINT, STRING = t.Int(), t.BigInt(), t.STRING

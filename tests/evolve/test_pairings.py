@@ -21,7 +21,7 @@ from lakebed.evolve.identity import identify, identify_new, pair
 from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
 from lakebed.migration.inference import infer
 from lakebed.physical import paimon_types as t
-from lakebed.physical.tree import map_fields
+from lakebed.physical.paimon_tree import map_fields, types_inside
 from lakebed.testing import paimon_schemas
 
 Fields = tuple[t.DataField, ...]
@@ -36,7 +36,7 @@ def annotated() -> st.SearchStrategy[TableSchema]:
 
 
 def is_flat(fields: Fields) -> bool:
-    return not any(isinstance(part, t.Row) for f in fields for part in t.types_inside(f.type))
+    return not any(isinstance(part, t.Row) for f in fields for part in types_inside(f.type))
 
 
 ANY = schemas() | annotated()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from lakebed.model import LogicalType, Struct, type_json
 from lakebed.model import types as logical
-from lakebed.model.tree import (
+from lakebed.model.logical_tree import (
     children,
     fields_inside,
     fold,

@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given, settings
 
 from lakebed.physical import paimon_types as t
-from lakebed.physical.tree import (
+from lakebed.physical.paimon_tree import (
     Path,
     children,
     fields_inside,

@@ -23,8 +23,8 @@ from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.deletion_vectors import DeletionVector, read_positions
 from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import BigInt, DataField, Date, LocalZonedTimestamp, Timestamp, TinyInt
-from lakebed.physical.tree import types_inside
 from lakebed.store.base import Store
 from lakebed.store.local import LocalStore
 

@@ -19,7 +19,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json
 from lakebed.model.extra import DEFAULT, DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, parse, path_text
-from lakebed.physical.tree import Path, fields_inside
+from lakebed.physical.paimon_tree import Path, fields_inside
 
 OPTION = "lakebed.schema"
 FORMAT = 1

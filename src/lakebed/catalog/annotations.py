@@ -29,7 +29,7 @@ from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Field, Schema, canonical_json, type_json
 from lakebed.model.extra import DEFAULT, FIELD_ID, PAIMON_TYPE
 from lakebed.physical import DataField, path_text
-from lakebed.physical.tree import Path
+from lakebed.physical.paimon_tree import Path
 
 __all__ = ["FORMAT", "OPTION", "annotate", "annotation", "applied_version", "drift", "logical_schema", "refuse_newer"]
 

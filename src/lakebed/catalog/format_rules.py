@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from lakebed.catalog.merge_option_rules import is_blob_place, merge_engine
 from lakebed.catalog.rules import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Blob,
     DataType,
@@ -18,7 +19,6 @@ from lakebed.physical.paimon_types import (
     Variant,
     type_line,
 )
-from lakebed.physical.tree import types_inside
 
 UNKNOWN_FORMAT = "LB3329"
 FORMAT_CANNOT_STORE = "LB3330"

@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lakebed.errors import UnsupportedError
+from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     UNASSIGNED,
@@ -22,7 +23,6 @@ from lakebed.physical.paimon_types import (
     Row,
     Vector,
 )
-from lakebed.physical.tree import outer_rows
 
 
 def assign(

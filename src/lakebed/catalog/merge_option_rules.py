@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from lakebed.catalog.rules import Rule, Subject, option_path, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import Array, Blob, DataType, Map, Row
-from lakebed.physical.tree import types_inside
 
 BAD_FIELDS_OPTION = "LB3316"
 BAD_SEQUENCE_FIELD = "LB3317"

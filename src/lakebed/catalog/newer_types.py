@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import DataField, DataType, Unknown
-from lakebed.physical.tree import types_inside
 
 NOT_CHANGED = "LB4500"
 

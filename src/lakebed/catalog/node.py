@@ -9,7 +9,7 @@ from lakebed.model import Extra, LogicalType, required
 from lakebed.model import types as logical
 from lakebed.physical import DataType
 from lakebed.physical import paimon_types as physical
-from lakebed.physical.tree import ELEMENT, KEY, VALUE, Path
+from lakebed.physical.paimon_tree import ELEMENT, KEY, VALUE, Path
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 from lakebed.catalog.annotation_entries import OPTION, meaning
 from lakebed.model.extra import canonical_json
 from lakebed.model.types import Schema
+from lakebed.physical.paimon_tree import fields_inside
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     DataField,
 )
-from lakebed.physical.tree import fields_inside
 from lakebed.readable import Readable
 
 #: The schema file version that Lakebed writes; a higher one is never written over.

@@ -18,6 +18,7 @@ from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import ValidationError
 from lakebed.physical.json_form import TypeReader
+from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,
@@ -32,7 +33,6 @@ from lakebed.physical.paimon_types import (
     Vector,
     type_line,
 )
-from lakebed.physical.tree import outer_rows
 
 NO_COLUMNS = "LB3301"
 DUPLICATE_COLUMN = "LB3302"

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
-from lakebed.model.tree import transform as transform_logical
+from lakebed.model.logical_tree import transform as transform_logical
 from lakebed.physical import STRING, DataType, with_nullability
 from lakebed.physical import paimon_types as physical
-from lakebed.physical.tree import transform
+from lakebed.physical.paimon_tree import transform
 
 #: A TIME is stored as a number of milliseconds, whatever its precision says.
 STORED_TIME_DIGITS = 3

@@ -30,7 +30,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical
 from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
-from lakebed.model.tree import fields_inside
+from lakebed.model.logical_tree import fields_inside
 from lakebed.physical import DataField, DataType, parse, path_text, with_nullability
 from lakebed.physical import paimon_types as physical
 

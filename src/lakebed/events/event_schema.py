@@ -27,7 +27,7 @@ from lakebed.model import (
     TimeUnit,
 )
 from lakebed.model.extra import KEY_PATTERN, PAIMON_TYPE
-from lakebed.model.tree import types_inside
+from lakebed.model.logical_tree import types_inside
 
 NAIVE = "naive"
 

@@ -27,6 +27,7 @@ from lakebed.evolve.schema_changes import (
     problem,
 )
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
     Array,
@@ -37,7 +38,6 @@ from lakebed.physical.paimon_types import (
     equal_ignoring_nullability,
     with_nullability,
 )
-from lakebed.physical.tree import without_ids
 
 
 class EditKind(StrEnum):

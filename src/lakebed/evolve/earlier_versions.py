@@ -10,8 +10,8 @@ from lakebed.evolve.cast_rules import readable
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import Array, DataType, Map, Row, equal_ignoring_nullability, type_line
-from lakebed.physical.tree import without_ids
 
 
 def unreadable(

@@ -9,8 +9,8 @@ from lakebed.catalog.columns import AnyFields, Columns, to_columns
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ValidationError
 from lakebed.evolve.nested_paths import Fields
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import UNASSIGNED
-from lakebed.physical.tree import without_ids
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -12,8 +12,8 @@ from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.model.extra import RENAMED_FROM
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Row, equal_ignoring_nullability
-from lakebed.physical.tree import without_ids
 
 #: How alike two names must be, from 0 to 1.
 _SIMILAR = 0.6

@@ -18,6 +18,7 @@ from lakebed.evolve.cast_rules import cell
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
     Array,
@@ -38,7 +39,6 @@ from lakebed.physical.paimon_types import (
     type_line,
     with_nullability,
 )
-from lakebed.physical.tree import without_ids
 
 CANNOT_MERGE = "LB4501"
 AMBIGUOUS = "LB4502"

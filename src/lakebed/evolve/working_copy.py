@@ -42,6 +42,7 @@ from lakebed.evolve.schema_changes import (
     problem,
 )
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
     DataField,
@@ -50,7 +51,6 @@ from lakebed.physical.paimon_types import (
     type_line,
     with_nullability,
 )
-from lakebed.physical.tree import without_ids
 
 
 @dataclass(slots=True)

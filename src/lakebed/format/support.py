@@ -16,6 +16,7 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.manifest import DataFileMeta
 from lakebed.format.table_options import is_set
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Binary,
     Blob,
@@ -33,7 +34,6 @@ from lakebed.physical.paimon_types import (
     Vector,
     type_line,
 )
-from lakebed.physical.tree import types_inside
 
 _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.

@@ -15,6 +15,7 @@ from pyspark.sql import types as spark
 
 from lakebed.ingest.timestamp_encoding import StampForms
 from lakebed.ingest.write_types import FIELD_ID, write_type
+from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import (
     Array,
     Binary,
@@ -32,7 +33,6 @@ from lakebed.physical.paimon_types import (
     VarChar,
     Variant,
 )
-from lakebed.physical.tree import fold
 
 _MISSING = "a required value is missing in a row that was found to be good"
 

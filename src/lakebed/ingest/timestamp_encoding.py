@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pyspark.sql import Column
 from pyspark.sql import types as spark
 
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     DataField,
     LocalZonedTimestamp,
     Timestamp,
 )
-from lakebed.physical.tree import types_inside
 from lakebed.spark.clocks import UTC, instant_to_wall, wall_to_instant
 
 _MILLIS = 3

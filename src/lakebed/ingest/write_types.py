@@ -6,8 +6,8 @@ from pyspark.sql import types as spark
 
 from lakebed.convert.spark import scan_type
 from lakebed.ingest.timestamp_encoding import StampForms
+from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import Array, DataType, LocalZonedTimestamp, Map, Multiset, Row, Timestamp
-from lakebed.physical.tree import fold
 
 FIELD_ID = "parquet.field.id"
 

@@ -19,7 +19,7 @@ from lakebed.manifest.problems import FieldPath, path_text
 from lakebed.manifest.table_manifest import TableManifest
 from lakebed.model import Extra, LogicalType, Schema, required
 from lakebed.model.extra import JsonValue
-from lakebed.model.tree import fields_inside
+from lakebed.model.logical_tree import fields_inside
 
 if TYPE_CHECKING:
     from jsonschema.protocols import Validator

@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from lakebed.model.extra import Extra, canonical_json
-from lakebed.model.tree import ELEMENT, KEY, VALUE
+from lakebed.model.logical_tree import ELEMENT, KEY, VALUE
 from lakebed.model.type_effect import Effect, declared_effect
 from lakebed.model.types import Field, List, LogicalType, Map, Option, Schema, Struct, field_json, required, type_json
 

@@ -11,7 +11,7 @@ from collections.abc import Collection
 from dataclasses import replace
 
 from lakebed.model.extra import Extra
-from lakebed.model.tree import map_members
+from lakebed.model.logical_tree import map_members
 from lakebed.model.types import Field, Schema
 
 BUFFER_ENCODING = "arrow.apache.org/bufferEncoding"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lakebed.model import types as logical
-from lakebed.model.tree import fold
+from lakebed.model.logical_tree import fold
 from lakebed.model.types import LogicalType
 
 

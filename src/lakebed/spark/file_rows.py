@@ -26,8 +26,8 @@ from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
 from lakebed.format.table_options import is_set
+from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown
-from lakebed.physical.tree import outer_rows
 from lakebed.spark.blob_places import described
 from lakebed.spark.map_leaves import Changes, with_changes
 from lakebed.spark.orc_values import (

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row
-from lakebed.physical.tree import types_inside
 from lakebed.spark.sql_names import quote_name
 
 #: From a value and its path (for messages) to what it means.

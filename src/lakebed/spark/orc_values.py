@@ -25,6 +25,7 @@ from lakebed.catalog.table_schema import walk_fields
 from lakebed.diagnostics import reason_of
 from lakebed.errors import UnsupportedError
 from lakebed.format.orc_footer import has_instants, java_writer_zone
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Char,
     DataField,
@@ -33,7 +34,6 @@ from lakebed.physical.paimon_types import (
     LocalZonedTimestamp,
     Timestamp,
 )
-from lakebed.physical.tree import types_inside
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
 from lakebed.spark.footers import of_each_file
 from lakebed.spark.map_leaves import Change, Changes

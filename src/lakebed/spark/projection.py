@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from lakebed.convert.fit import without_nullability
 from lakebed.convert.spark import scan_type
 from lakebed.errors import CorruptMetadataError
+from lakebed.physical.paimon_tree import map_fields
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, type_line, with_nullability
-from lakebed.physical.tree import map_fields
 from lakebed.spark.casts import cast_column
 
 

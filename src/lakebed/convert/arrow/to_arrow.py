@@ -36,7 +36,7 @@ from lakebed.model import types as logical
 from lakebed.model.encoding import ARROW_ENCODING, ENCODING_KEYS, is_encoding
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.model.from_json import field_from_json
-from lakebed.model.tree import transform
+from lakebed.model.logical_tree import transform
 from lakebed.physical import DataType, parse, path_text
 from lakebed.physical import paimon_types as physical
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lakebed.model import Extra, LogicalType
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
-from lakebed.model.tree import fold
+from lakebed.model.logical_tree import fold
 
 
 def expected_text(type_: LogicalType, extra: Extra = Extra()) -> str:

@@ -28,6 +28,7 @@ from lakebed.ingest.sources.json_values import (
     record,
     without_comments,
 )
+from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import (
     Array,
     BigInt,
@@ -43,7 +44,6 @@ from lakebed.physical.paimon_types import (
     TinyInt,
     VarChar,
 )
-from lakebed.physical.tree import fold
 
 TOO_DEEP = "LB6210"
 
