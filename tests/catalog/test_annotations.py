@@ -387,3 +387,19 @@ def test_a_table_without_annotations_has_no_drift() -> None:
     assert drift(table) == ()
     inner = m.Struct((field("x", m.Option(m.Time())),))
     assert table.logical == Schema((field("a", m.Option(inner)),), Extra({DESCRIPTION: "c"}))
+
+
+def test_the_meaning_is_made_once_for_each_version() -> None:
+    table = stored(Schema((field("a", m.UInt64()), field("b", m.Option(m.String())))))
+    assert table.logical is table.logical
+    assert "_logical" not in repr(table)
+    assert replace(table) == table
+    assert hash(replace(table)) == hash(table)
+
+
+def test_another_version_has_a_meaning_of_its_own() -> None:
+    table = stored(Schema((field("a", m.UInt64()),)))
+    assert table.logical.fields[0].type == m.UInt64()
+    assert table.with_options({}).logical.fields[0].type == m.Decimal(20, 0)
+    assert replace(table, fields=(), comment="empty").logical == Schema((), Extra({DESCRIPTION: "empty"}))
+    assert table.logical.fields[0].type == m.UInt64()

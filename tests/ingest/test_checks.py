@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from ingest.test_values import CAST, ENUM, NULL, TWICE, outcomes
+from lakebed.catalog.node import Node
 from lakebed.convert.paimon import to_paimon
 from lakebed.ingest.columns.checkers import SHOWN, problem
-from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.sources.json_values import parse
 from lakebed.ingest.sources.source_types import Json
@@ -69,7 +70,7 @@ def test_no_value_fails_the_query(spark: SparkSession, type_: LogicalType, texts
     schema = Schema((Field("c", Option(type_)),))
     (column,) = to_paimon(schema)
     builder = CheckBuilder(Rules("UTC", stamp_forms([column])), ignore_unknown=False)
-    checker = builder.checker(Place(column.type, schema.fields[0].type, ("c",)), Json())
+    checker = builder.checker(Node(("c",), column.type, schema.fields[0].type), Json())
     assert checker is not None
     rows = spark.createDataFrame([(text,) for text in texts], "x string").select(parse(F.col("x")).alias("x"))
     found = rows.select(checker.value(F.col("x")).alias("v"), checker.bad(F.col("x"), F.lit(None)).alias("bad"))

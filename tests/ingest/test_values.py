@@ -12,8 +12,9 @@ import pytest
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.catalog.node import Node
 from lakebed.convert.paimon import to_paimon
-from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.sources.json_values import parse
 from lakebed.ingest.sources.source_types import Json, SourceType, Text, from_spark
@@ -103,7 +104,7 @@ def outcomes(
     if isinstance(source, Json):
         frame = frame.select("pos", parse(F.col("x")).alias("x"))
     kind = from_spark(frame.schema["x"].dataType) if source is None else source
-    checker = builder.checker(Place(column.type, schema.fields[0].type, ("c",), extra), kind)
+    checker = builder.checker(Node(("c",), column.type, schema.fields[0].type, extra), kind)
     assert builder.problems == []
     assert checker is not None
     x, v = F.col("x"), F.col("v")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
-from lakebed.model import Extra, LogicalType, required
+from lakebed.model import Extra, Field, LogicalType, required
 from lakebed.model import types as logical
-from lakebed.physical import DataType
+from lakebed.physical import DataField, DataType
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_tree import ELEMENT, KEY, VALUE, Path
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +41,7 @@ class Node:
         """
         match self.stored, self.own:
             case physical.Row(fields=columns), logical.Struct(fields=members):
-                return tuple(
-                    Node((*self.path, column.name), column.type, member.type, member.extra)
-                    for column, member in zip(columns, members, strict=True)
-                )
+                return siblings(columns, members, self.path)
             case physical.Array(element=stored) | physical.Vector(element=stored), logical.List(item_type=item):
                 return (Node((*self.path, ELEMENT), stored, item),)
             case physical.Multiset(element=stored), logical.Map(key_type=key):
@@ -54,6 +54,10 @@ class Node:
             case _:
                 return ()
 
+    def fold(self, combine: Callable[[Node, tuple[T, ...]], T]) -> T:
+        """What `combine` makes of this place and of what it has made of the children, in their order."""
+        return combine(self, tuple(child.fold(combine) for child in self.children()))
+
     def structs(self) -> Iterator[tuple[Path, physical.Row, logical.Struct]]:
         """The outermost ROWs of this place, itself or those in what it holds, each with the Struct that declares it."""
         match self.stored, self.own:
@@ -62,3 +66,11 @@ class Node:
             case _:
                 for child in self.children():
                     yield from child.structs()
+
+
+def siblings(columns: tuple[DataField, ...], members: tuple[Field, ...], parent: Path = ()) -> tuple[Node, ...]:
+    """The places of one level, from columns and the fields that declare them, which must be the same in one order."""
+    return tuple(
+        Node((*parent, column.name), column.type, member.type, member.extra)
+        for column, member in zip(columns, members, strict=True)
+    )

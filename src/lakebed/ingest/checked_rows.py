@@ -15,12 +15,13 @@ from itertools import pairwise
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.catalog.node import Node, siblings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
-from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.numbering import block_of
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
@@ -66,7 +67,7 @@ class _Column:
 
     index: int
     field: DataField
-    place: Place
+    node: Node
     checker: Checker | None
     source: SourceColumn | None
     read_as: DataType
@@ -76,7 +77,7 @@ class _Column:
 
     @property
     def fails_the_run(self) -> bool:
-        return self.place.extra.get(ON_BAD_ROW) == _FAIL
+        return self.node.extra.get(ON_BAD_ROW) == _FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,22 +124,19 @@ def prepare(
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
     """
     builder = CheckBuilder(rules, ignore_unknown, former=former)
-    places = [
-        Place(column.type, member.type, (column.name,), member.extra)
-        for column, member in zip(schema.fields, schema.logical.fields, strict=True)
-    ]
+    nodes = list(siblings(schema.fields, schema.logical.fields))
     if system is not None:
-        places = [system.place(place) for place in places]
+        nodes = [system.node(node) for node in nodes]
         builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]
     # A default is written as in the manifest, whatever the source has.
     usual = CheckBuilder(replace(rules, formats=TextFormats()), ignore_unknown, builder.problems)
     defaults = [
-        _default(usual, place, system.default_of(place, f) if system else f.default_value)
-        for place, f in zip(places, schema.fields, strict=True)
+        _default(usual, node, system.default_of(node, f) if system else f.default_value)
+        for node, f in zip(nodes, schema.fields, strict=True)
     ]
-    planned = [_columns(builder, part, places, defaults, schema, system, declared) for part in parts]
+    planned = [_columns(builder, part, nodes, defaults, schema, system, declared) for part in parts]
     if not builder.problems:
-        _check_defaults(session, builder, places, defaults)
+        _check_defaults(session, builder, nodes, defaults)
     if builder.problems:
         raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
@@ -158,38 +156,38 @@ class _Default:
         return self.checker.value(F.lit(self.text))
 
 
-def _default(builder: CheckBuilder, place: Place, text: str | None) -> _Default | None:
-    if text is None or not place.stored.nullable:
+def _default(builder: CheckBuilder, node: Node, text: str | None) -> _Default | None:
+    if text is None or not node.nullable:
         return None
-    declared = place.extra.get(DEFAULT)
-    if isinstance(place.stored, NESTED):
+    declared = node.extra.get(DEFAULT)
+    if isinstance(node.stored, NESTED):
         if not isinstance(declared, (list, dict)):
-            builder.problems.append(_bad_default(place, text))
+            builder.problems.append(_bad_default(node, text))
             return None
         text = json.dumps(declared)
     elif len(text) > 1 and text[0] == text[-1] == "'":
         text = text[1:-1]
-    stored = with_nullability(place.stored, False)
-    checker = builder.checker(Place(stored, place.meant, place.path, place.extra), Text(base64=True))
+    stored = with_nullability(node.stored, False)
+    checker = builder.checker(replace(node, stored=stored), Text(base64=True))
     return None if checker is None else _Default(text, checker)
 
 
 def _check_defaults(
-    session: SparkSession, builder: CheckBuilder, places: Sequence[Place], defaults: Sequence[_Default | None]
+    session: SparkSession, builder: CheckBuilder, nodes: Sequence[Node], defaults: Sequence[_Default | None]
 ) -> None:
     """Note defaults that cannot be converted; a NULL in their place would be silent."""
-    given = [(p, d) for p, d in zip(places, defaults, strict=True) if d is not None]
+    given = [(p, d) for p, d in zip(nodes, defaults, strict=True) if d is not None]
     if not given:
         return
     tests = [F.coalesce(d.checker.bad(F.lit(d.text), d.value), F.lit(False)) for _, d in given]
     found = session.sql("SELECT 1").select(*(t.alias(f"d{i}") for i, t in enumerate(tests))).collect()[0]
-    for is_bad, (place, default) in zip(found, given, strict=True):
+    for is_bad, (node, default) in zip(found, given, strict=True):
         if is_bad:
-            builder.problems.append(_bad_default(place, default.text))
+            builder.problems.append(_bad_default(node, default.text))
 
 
-def _bad_default(place: Place, text: str) -> Diagnostic:
-    name = path_text(place.path)
+def _bad_default(node: Node, text: str) -> Diagnostic:
+    name = path_text(node.path)
     return Diagnostic(
         BAD_DEFAULT,
         f"the default of column {name} cannot be used as its value: {text!r}",
@@ -202,29 +200,29 @@ def _bad_default(place: Place, text: str) -> Diagnostic:
 def _columns(
     builder: CheckBuilder,
     part: SourcePart,
-    places: Sequence[Place],
+    nodes: Sequence[Node],
     defaults: Sequence[_Default | None],
     schema: TableSchema,
     system: SystemRow | None,
     declared: SourceSchema,
 ) -> tuple[_Column, ...]:
     found = []
-    for i, (place, default) in enumerate(zip(places, defaults, strict=True)):
-        said = declared.place(place.path[0]) or place
-        source = part.said(place.path[0], said.stored, builder.rules.formats)
+    for i, (node, default) in enumerate(zip(nodes, defaults, strict=True)):
+        said = declared.node(node.path[0]) or node
+        source = part.said(node.path[0], said.stored, builder.rules.formats)
         checker: Checker | None = None
         steps: tuple[Callable[[Column], Column], ...] = ()
         if source is not None:
             form = with_json(source.type, said.stored)
-            checker = declared.checker(builder, place, form)
+            checker = declared.checker(builder, node, form)
             steps = json_steps(form, builder.rules.formats.decimal) if has_json(form) else ()
-        elif not place.stored.nullable:
-            builder.note_missing(place, [c.name for c in _named(part)], part.label)
+        elif not node.nullable:
+            builder.note_missing(node, [c.name for c in _named(part)], part.label)
         filled = None if default is None else default.value
-        if default is not None and system is not None and system.by_file(place):
-            filled = default.checker.value(F.coalesce(system.moment_of_file(place, F.col("path")), F.lit(default.text)))
-        folder = _folder_says(builder, part, place, declared)
-        found.append(_Column(i, schema.fields[i], place, checker, source, said.stored, filled, folder, steps))
+        if default is not None and system is not None and system.by_file(node):
+            filled = default.checker.value(F.coalesce(system.moment_of_file(node, F.col("path")), F.lit(default.text)))
+        folder = _folder_says(builder, part, node, declared)
+        found.append(_Column(i, schema.fields[i], node, checker, source, said.stored, filled, folder, steps))
     builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
     return tuple(found)
 
@@ -235,16 +233,16 @@ def _named(part: SourcePart) -> tuple[SourceColumn, ...]:
     return (*(part.columns or ()), *(c for c in part.folders if c.name not in names))
 
 
-def _folder_says(builder: CheckBuilder, part: SourcePart, place: Place, declared: SourceSchema) -> _FolderSays | None:
+def _folder_says(builder: CheckBuilder, part: SourcePart, node: Node, declared: SourceSchema) -> _FolderSays | None:
     """What the folders say beside the rows; None where they say nothing, or are all that says something."""
-    name = place.path[0]
+    name = node.path[0]
     folder = part.folder(name)
-    if folder is None or part.column(name, place.stored, builder.rules.formats) is None:
+    if folder is None or part.column(name, node.stored, builder.rules.formats) is None:
         return None
-    if isinstance(place.stored, (*NESTED, Variant)):
-        builder.note_unfit(place, f"a folder {name}=... as well as a column")
+    if isinstance(node.stored, (*NESTED, Variant)):
+        builder.note_unfit(node, f"a folder {name}=... as well as a column")
         return None
-    checker = declared.checker(builder, place, folder.type)
+    checker = declared.checker(builder, node, folder.type)
     return None if checker is None else _FolderSays(folder.value, part.has(name), checker)
 
 
@@ -360,11 +358,11 @@ def _apart(condition: Column) -> Column:
 
 
 def _problems_of(column: _Column, checker: Checker) -> Column:
-    path = F.lit(path_text(column.place.path))
+    path = F.lit(path_text(column.node.path))
     found = checker.problems(_s(column), _x(column), path)
     if column.folder is None:
         return found
-    expected = f"what the folder {column.place.path[0]}=... says"
+    expected = f"what the folder {column.node.path[0]}=... says"
     shown = F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
     other = F.array(problem(path, FOLDER_DIFFERS, expected, shown))
     return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)

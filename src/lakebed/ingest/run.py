@@ -13,6 +13,7 @@ from pyspark.sql import Observation, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
+from lakebed.catalog.node import siblings
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -24,7 +25,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
-from lakebed.ingest.columns.column_checks import Place, missing_column, unknown_column
+from lakebed.ingest.columns.column_checks import missing_column, unknown_column
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.quarantine import ensure_quarantine, quarantine_rows, without_logins
@@ -211,10 +212,9 @@ class Run:
         filled = (*folders, *(() if self.system is None else self.system.roles.values()))
         if self.system is not None:
             problems += self.system.taken(list(self._counted(shape).keys))
-        for column, member in zip(self.schema.fields, declared, strict=True):
-            if not column.type.nullable and column.name not in (*shape.keys, *filled):
-                place = Place(column.type, member.type, (column.name,), member.extra)
-                problems.append(missing_column(place, list(shape.keys)))
+        for node in siblings(self.schema.fields, declared):
+            if not node.nullable and node.path[0] not in (*shape.keys, *filled):
+                problems.append(missing_column(node, list(shape.keys)))
         for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
             name, ignore = key.path[-1], self.limits.ignore_unknown

@@ -16,10 +16,10 @@ from zoneinfo import ZoneInfo
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.catalog.node import Node
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
-from lakebed.ingest.columns.column_checks import Place
 from lakebed.model import Date, LogicalType, Option, Schema, Timestamp, TimeUnit, required
 from lakebed.model.extra import ENUM, ODF_SYSTEM_COLUMN, SYSTEM_COLUMN
 from lakebed.physical import DataField, path_text, with_nullability
@@ -76,20 +76,20 @@ class SystemRow:
         """The role of a column."""
         return next((role for role, column in self.roles.items() if column == name), None)
 
-    def place(self, place: Place) -> Place:
+    def node(self, node: Node) -> Node:
         """A column as it is checked: a source may lack what is put in, and operations are known codes."""
-        role = self.role_of(place.path[0])
+        role = self.role_of(node.path[0])
         if role is None:
-            return place
-        meant: LogicalType = Option(required(place.meant))
-        extra = place.extra
+            return node
+        meant: LogicalType = Option(required(node.meant))
+        extra = node.extra
         if role == OPERATION and ENUM not in extra:
             extra = extra.merged({ENUM: [APPEND, RETRACT, CORRECT_FROM, CORRECT_TO]})
-        return replace(place, stored=with_nullability(place.stored, True), meant=meant, extra=extra)
+        return replace(node, stored=with_nullability(node.stored, True), meant=meant, extra=extra)
 
-    def default_of(self, place: Place, column: DataField) -> str | None:
+    def default_of(self, node: Node, column: DataField) -> str | None:
         """The text of what stands where a source has nothing; the column's own default if it is no system column."""
-        match self.role_of(place.path[0]):
+        match self.role_of(node.path[0]):
             case None:
                 return column.default_value
             case "offset":
@@ -97,21 +97,21 @@ class SystemRow:
             case "op":
                 return str(APPEND)
             case _:
-                return self._text(datetime.fromtimestamp(self.now // 1000, UTC), self.now % 1000, place)
+                return self._text(datetime.fromtimestamp(self.now // 1000, UTC), self.now % 1000, node)
 
-    def by_file(self, place: Place) -> bool:
+    def by_file(self, node: Node) -> bool:
         """Whether what stands where a source has nothing depends on the file."""
-        return bool(self.moments) and self.role_of(place.path[0]) == EVENT_TIME
+        return bool(self.moments) and self.role_of(node.path[0]) == EVENT_TIME
 
-    def moment_of_file(self, place: Place, path: Column) -> Column:
+    def moment_of_file(self, node: Node, path: Column) -> Column:
         """The text of a file's event time, by the column of its path; NULL for another file."""
         found = self.moments.items()
-        texts = {name: self._text(m.replace(microsecond=0), m.microsecond // 1000, place) for name, m in found}
+        texts = {name: self._text(m.replace(microsecond=0), m.microsecond // 1000, node) for name, m in found}
         return F.try_element_at(F.from_json(F.lit(json.dumps(texts)), "map<string,string>"), path)
 
-    def _text(self, moment: datetime, millis: int, place: Place) -> str:
+    def _text(self, moment: datetime, millis: int, node: Node) -> str:
         """A moment, whole seconds and milliseconds, as a column of this type takes it."""
-        type_: LogicalType = required(place.meant)
+        type_: LogicalType = required(node.meant)
         if isinstance(type_, Date):
             return moment.astimezone(ZoneInfo(self.time_zone)).date().isoformat()
         second = isinstance(type_, Timestamp) and type_.effective_unit is TimeUnit.SECOND

@@ -15,6 +15,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.catalog.node import Node
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.evolve.former_names import FORMER_NAME, FormerNames
 from lakebed.ingest.columns.checkers import (
@@ -58,11 +59,11 @@ from lakebed.ingest.sources.source_types import (
     describe,
 )
 from lakebed.ingest.write_types import write_type
-from lakebed.model import Extra, LogicalType, required
 from lakebed.model import types as logical
 from lakebed.model.extra import ENUM, PATTERN
-from lakebed.physical import DataType, path_text
 from lakebed.physical import paimon_types as physical
+from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import KEY, VALUE
 from lakebed.spark.clocks import instant_to_wall
 
 NOT_IN_ENUM = "LB6206"
@@ -75,21 +76,6 @@ UNKNOWN = "LB6112"
 _Path = tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """One place of the declared schema: how it is stored, what it means, its attributes, and its path."""
-
-    stored: DataType
-    meant: LogicalType
-    path: _Path
-    extra: Extra = Extra()
-
-    @property
-    def own(self) -> LogicalType:
-        """The meaning without `Option`."""
-        return required(self.meant)
-
-
 @dataclass(slots=True)
 class CheckBuilder:
     """Builds checkers and collects why a source cannot be ingested at all, before any row is read."""
@@ -99,59 +85,59 @@ class CheckBuilder:
     problems: list[Diagnostic] = field(default_factory=list)
     former: Callable[[], FormerNames] = dict
 
-    def checker(self, place: Place, source: SourceType) -> Checker | None:
+    def checker(self, node: Node, source: SourceType) -> Checker | None:
         """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
         if source == Plain(spark.NullType()):
-            null = F.lit(None).cast(write_type(place.stored, self.rules.stamps))
-            return NullChecker(replace(self._presence(place, source), missing=lambda _: F.lit(True)), null)
-        nested = isinstance(place.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
+            null = F.lit(None).cast(write_type(node.stored, self.rules.stamps))
+            return NullChecker(replace(self._presence(node, source), missing=lambda _: F.lit(True)), null)
+        nested = isinstance(node.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
         if not nested:
-            return self._flat(place, source)
+            return self._flat(node, source)
         if isinstance(source, JsonText) or is_text(source):
-            inner = self._nested(place, Json())
-            with_parsed = _with_json if isinstance(source, JsonText) else self._parsing(place)
-            return None if inner is None else ParsedChecker(self._presence(place, source), inner, with_parsed)
-        return self._nested(place, source)
+            inner = self._nested(node, Json())
+            with_parsed = _with_json if isinstance(source, JsonText) else self._parsing(node)
+            return None if inner is None else ParsedChecker(self._presence(node, source), inner, with_parsed)
+        return self._nested(node, source)
 
-    def _parsing(self, place: Place) -> Callable[[Column, Callable[[Column], Column]], Column]:
+    def _parsing(self, node: Node) -> Callable[[Column, Callable[[Column], Column]], Column]:
         """For texts that have not been parsed in a step before."""
         point = self.rules.formats.decimal
-        return lambda x, use: json_values.bound(parse_exactly(x, place.stored, point=point), use)
+        return lambda x, use: json_values.bound(parse_exactly(x, node.stored, point=point), use)
 
-    def _nested(self, place: Place, source: SourceType) -> Checker | None:
-        match place.stored, source:
+    def _nested(self, node: Node, source: SourceType) -> Checker | None:
+        match node.stored, source:
             case physical.Row(), Members() | Json():
-                return self._struct(place, place.stored, source)
+                return self._struct(node, node.stored, source)
             case physical.Array(), Items() | Json():
-                return self._list(place, place.stored, source)
+                return self._list(node, source)
             case physical.Map() | physical.Multiset(), Entries() | Json():
-                return self._map(place, place.stored, source)
+                return self._map(node, source)
             case _:
-                self._unfit(place, source)
+                self._unfit(node, source)
                 return None
 
-    def _unfit(self, place: Place, source: SourceType) -> None:
-        self.note_unfit(place, f"a {describe(source)}")
+    def _unfit(self, node: Node, source: SourceType) -> None:
+        self.note_unfit(node, f"a {describe(source)}")
 
-    def note_unfit(self, place: Place, found: str) -> None:
+    def note_unfit(self, node: Node, found: str) -> None:
         """Note that what the source has for a column, in words, never becomes what is declared."""
-        expected = expected_text(place.meant, place.extra)
+        expected = expected_text(node.meant, node.extra)
         self.problems.append(
             Diagnostic(
                 UNFIT_TYPE,
-                f"column {path_text(place.path)}: {found} of the source cannot become {expected}",
-                path=path_text(place.path),
+                f"column {path_text(node.path)}: {found} of the source cannot become {expected}",
+                path=path_text(node.path),
                 expected=expected,
                 found=found.removeprefix("a "),
                 remedy="cast the column in the source, or declare another type",
             )
         )
 
-    def _presence(self, place: Place, source: SourceType) -> Presence:
+    def _presence(self, node: Node, source: SourceType) -> Presence:
         is_json = isinstance(source, Json)
         return Presence(
-            nullable=place.stored.nullable,
-            expected=expected_text(place.meant, place.extra),
+            nullable=node.nullable,
+            expected=expected_text(node.meant, node.extra),
             missing=json_values.is_missing if is_json else lambda x: x.isNull(),
             shown=self._shown(source),
         )
@@ -172,42 +158,42 @@ class CheckBuilder:
             case _:
                 return lambda x: x.try_cast("string")
 
-    def _flat(self, place: Place, source: SourceType) -> Checker | None:
+    def _flat(self, node: Node, source: SourceType) -> Checker | None:
         if isinstance(source, Json):
             # What a JSON value is as text is what is converted, and what problems show.
-            converter = self._converter(place, Text(base64=True), source)
+            converter = self._converter(node, Text(base64=True), source)
             if converter is None:
                 return None
             make = converter
             formats = self.rules.formats
-            if formats.has_usual_numbers or not isinstance(place.stored, NUMBERS):
-                return self._flat_checker(place, source, lambda x: make(json_values.text_of(x)))
+            if formats.has_usual_numbers or not isinstance(node.stored, NUMBERS):
+                return self._flat_checker(node, source, lambda x: make(json_values.text_of(x)))
 
             def convert(x: Column) -> Conversion:
                 is_number = F.schema_of_variant(x) != "STRING"
                 return make(number_as_written(json_values.text_of(x), is_number, formats))
 
-            return self._flat_checker(place, source, convert)
-        converter = self._converter(place, source, source)
-        return None if converter is None else self._flat_checker(place, source, converter)
+            return self._flat_checker(node, source, convert)
+        converter = self._converter(node, source, source)
+        return None if converter is None else self._flat_checker(node, source, converter)
 
-    def _converter(self, place: Place, source: SourceType, shown: SourceType) -> Converter | None:
-        target = Target(place.stored, place.own)
+    def _converter(self, node: Node, source: SourceType, shown: SourceType) -> Converter | None:
+        target = Target(node.stored, node.own)
         found = moment_converter(source, target, self.rules) or value_converter(source, target, self.rules)
         if found is None:
-            self._unfit(place, shown)
+            self._unfit(node, shown)
         return found
 
-    def _flat_checker(self, place: Place, source: SourceType, convert: Converter) -> FlatChecker:
-        return FlatChecker(self._presence(place, source), convert, self._value_rules(place))
+    def _flat_checker(self, node: Node, source: SourceType, convert: Converter) -> FlatChecker:
+        return FlatChecker(self._presence(node, source), convert, self._value_rules(node))
 
-    def _value_rules(self, place: Place) -> Callable[[Column], tuple[tuple[Fault, str], ...]]:
+    def _value_rules(self, node: Node) -> Callable[[Column], tuple[tuple[Fault, str], ...]]:
         """The rules that attributes of the column add: `lakebed.dev/enum`, `lakebed.dev/pattern`, extended types."""
-        listed, pattern = place.extra.get(ENUM), place.extra.get(PATTERN)
+        listed, pattern = node.extra.get(ENUM), node.extra.get(PATTERN)
         makers: list[Callable[[Column], tuple[Fault, str]]] = []
         if isinstance(listed, list):
             usual = CheckBuilder(replace(self.rules, formats=TextFormats()), self.ignore_unknown, self.problems)
-            convert = usual._converter(place, Text(base64=True), Text()) or _as_it_is
+            convert = usual._converter(node, Text(base64=True), Text()) or _as_it_is
             texts = [_literal_text(item) for item in listed if item is not None]
             allowed = [convert(F.lit(text)).value for text in texts]
             expected = "one of " + ", ".join(texts)
@@ -215,69 +201,58 @@ class CheckBuilder:
         if isinstance(pattern, str):
             whole = rf"^(?:{pattern})\z"
             makers.append(lambda v: (Fault(NO_MATCH, ~v.rlike(whole)), f"text that matches {pattern}"))
-        makers.extend(extended_type_rules(place.extra, place.meant))
+        makers.extend(extended_type_rules(node.extra, node.meant))
         return lambda v: tuple(make(v) for make in makers)
 
-    def _struct(self, place: Place, stored: physical.Row, source: Members | Json) -> Checker | None:
-        declared = place.own
-        members = declared.fields if isinstance(declared, logical.Struct) else ()
-        made: list[Member] = []
-        for column, member in zip(stored.fields, members, strict=True):
-            inner = Place(column.type, member.type, (*place.path, column.name), member.extra)
-            made.append(self._member(inner, source))
+    def _struct(self, node: Node, stored: physical.Row, source: Members | Json) -> Checker | None:
+        made = [self._member(inner, source) for inner in node.children()]
         if isinstance(source, Members):
-            self.note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], place.path)
+            self.note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], node.path)
         right = json_values.entries_of if isinstance(source, Json) else None
         return StructChecker(
-            self._presence(place, source),
+            self._presence(node, source),
             tuple(made),
             (lambda x: right(x).isNotNull()) if right is not None else lambda _: F.lit(True),
         )
 
-    def _member(self, place: Place, source: Members | Json) -> Member:
-        name = place.path[-1]
-        null = F.lit(None).cast(write_type(place.stored, self.rules.stamps))
+    def _member(self, node: Node, source: Members | Json) -> Member:
+        name = node.path[-1]
+        null = F.lit(None).cast(write_type(node.stored, self.rules.stamps))
         if isinstance(source, Json):
-            return Member(name, self.checker(place, Json()), lambda x: json_values.child(x, name), null)
+            return Member(name, self.checker(node, Json()), lambda x: json_values.child(x, name), null)
         type_ = source.get(name)
         if type_ is None:
-            if not place.stored.nullable:
-                self.note_missing(place, [n for n, _ in source.fields])
+            if not node.nullable:
+                self.note_missing(node, [n for n, _ in source.fields])
             return Member(name, None, None, null)
-        return Member(name, self.checker(place, type_), lambda x: x.getField(name), null)
+        return Member(name, self.checker(node, type_), lambda x: x.getField(name), null)
 
-    def _list(self, place: Place, stored: physical.Array, source: Items | Json) -> Checker | None:
-        declared = place.own
-        item_type = declared.item_type if isinstance(declared, logical.List) else place.meant
-        length = declared.fixed_length if isinstance(declared, logical.List) else None
-        inner = Place(stored.element, item_type, (*place.path, "element"))
+    def _list(self, node: Node, source: Items | Json) -> Checker | None:
+        (inner,) = node.children()
+        length = node.own.fixed_length if isinstance(node.own, logical.List) else None
         item = self.checker(inner, Json() if isinstance(source, Json) else source.item)
         if item is None:
             return None
         items = json_values.items_of if isinstance(source, Json) else _as_column
-        return ListChecker(self._presence(place, source), item, items, length)
+        return ListChecker(self._presence(node, source), item, items, length)
 
-    def _map(self, place: Place, stored: physical.Map | physical.Multiset, source: Entries | Json) -> Checker | None:
-        declared = place.own
-        key_meant = declared.key_type if isinstance(declared, logical.Map) else place.meant
-        value_meant = declared.value_type if isinstance(declared, logical.Map) else logical.Int32()
-        key_stored: DataType = stored.element if isinstance(stored, physical.Multiset) else stored.key
-        value_stored: DataType = physical.Int(nullable=False) if isinstance(stored, physical.Multiset) else stored.value
+    def _map(self, node: Node, source: Entries | Json) -> Checker | None:
+        held, *values = node.children()
         is_json = isinstance(source, Json)
         key_source = Text(base64=True) if isinstance(source, Json) else source.key
-        key_place = Place(physical.with_nullability(key_stored, False), key_meant, (*place.path, "key"))
-        key = self.checker(key_place, key_source)
-        value_place = Place(value_stored, value_meant, (*place.path, "value"))
-        value = self.checker(value_place, Json() if isinstance(source, Json) else source.value)
+        key_node = replace(held, stored=physical.with_nullability(held.stored, False), path=(*node.path, KEY))
+        key = self.checker(key_node, key_source)
+        times = Node((*node.path, VALUE), physical.Int(nullable=False), logical.Int32())
+        value = self.checker(values[0] if values else times, Json() if isinstance(source, Json) else source.value)
         if key is None or value is None:
             return None
-        same = is_text(key_source) and physical.with_nullability(key_stored, True) == physical.STRING
+        same = is_text(key_source) and physical.with_nullability(held.stored, True) == physical.STRING
         entries = json_values.entries_of if is_json else _as_column
-        return MapChecker(self._presence(place, source), key, value, entries, same)
+        return MapChecker(self._presence(node, source), key, value, entries, same)
 
-    def note_missing(self, place: Place, found: Sequence[str], where: str = "") -> None:
+    def note_missing(self, node: Node, found: Sequence[str], where: str = "") -> None:
         """Note a required column that the source does not have."""
-        self.problems.append(missing_column(place, found, where))
+        self.problems.append(missing_column(node, found, where))
 
     def note_unknown(self, found: Sequence[str], declared: Sequence[str], path: _Path = (), where: str = "") -> None:
         """Note the names of the source, at one level, that are not declared."""
@@ -289,16 +264,16 @@ class CheckBuilder:
                 )
 
 
-def missing_column(place: Place, found: Sequence[str], where: str = "") -> Diagnostic:
+def missing_column(node: Node, found: Sequence[str], where: str = "") -> Diagnostic:
     """A required column that the source does not have; `found` are the columns beside it."""
-    name = path_text(place.path)
+    name = path_text(node.path)
     return Diagnostic(
         MISSING,
         f"the source{where} has no column {name}, which is required",
         path=name,
-        expected=expected_text(place.meant, place.extra),
+        expected=expected_text(node.meant, node.extra),
         found=", ".join(found) or "no columns",
-        suggestions=near_names(place.path[-1], found),
+        suggestions=near_names(node.path[-1], found),
         remedy="add the column to the source, or declare it as an Option",
     )
 

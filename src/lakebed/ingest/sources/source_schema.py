@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.catalog.node import Node
 from lakebed.convert.paimon import carrier
 from lakebed.ingest.columns.checkers import Checker
-from lakebed.ingest.columns.column_checks import CheckBuilder, Place
+from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType
 from lakebed.ingest.timestamp_encoding import StampForms
 from lakebed.ingest.write_types import write_type
@@ -38,26 +39,26 @@ class SourceSchema:
 
     types: Mapping[str, LogicalType]
 
-    def place(self, name: str) -> Place | None:
+    def node(self, name: str) -> Node | None:
         """A column as the source declares it. Raises `ConversionError` for a type that has no carrier."""
         type_ = self.types.get(name)
-        return None if type_ is None else Place(carrier(type_), type_, (name,))
+        return None if type_ is None else Node((name,), carrier(type_), type_)
 
-    def checker(self, builder: CheckBuilder, place: Place, source: SourceType) -> Checker | None:
+    def checker(self, builder: CheckBuilder, node: Node, source: SourceType) -> Checker | None:
         """The checker of a column of the table, by way of the type that the source declares for it.
 
         None, and a problem noted, where one never becomes the other.
         """
-        declared = self.place(place.path[0])
+        declared = self.node(node.path[0])
         if declared is None:
-            return builder.checker(place, source)
-        if required(declared.meant) == place.own:
-            nullable = place.stored.nullable and declared.stored.nullable
-            return builder.checker(replace(place, stored=with_nullability(place.stored, nullable)), source)
+            return builder.checker(node, source)
+        if required(declared.meant) == node.own:
+            nullable = node.nullable and declared.nullable
+            return builder.checker(replace(node, stored=with_nullability(node.stored, nullable)), source)
         forms = PlainForms()
         own = CheckBuilder(replace(builder.rules, stamps=forms), builder.ignore_unknown, builder.problems)
         first = own.checker(declared, source)
-        second = builder.checker(place, _values_of(declared.stored, declared.meant, forms))
+        second = builder.checker(node, _values_of(declared, forms))
         return None if first is None or second is None else ThenChecker(first, second)
 
 
@@ -81,21 +82,22 @@ class ThenChecker:
         return F.when(bad, self.first.problems(x, made, path)).otherwise(self.second.problems(made, v, path))
 
 
-def _values_of(stored: physical.DataType, meant: LogicalType, forms: StampForms) -> SourceType:
+def _values_of(declared: Node, forms: StampForms) -> SourceType:
     """What the values of a checker are, for the next one."""
-    own = required(meant)
-    match stored, own:
-        case physical.Row(), logical.Struct():
-            members = zip(stored.fields, own.fields, strict=True)
-            return Members(tuple((c.name, _values_of(c.type, f.type, forms)) for c, f in members))
-        case physical.Array(), logical.List():
-            return Items(_values_of(stored.element, own.item_type, forms))
-        case physical.Map(), logical.Map():
-            key = _values_of(stored.key, own.key_type, forms)
-            return Entries(key, _values_of(stored.value, own.value_type, forms))
-        case physical.Time(), _:
-            return Clock(_STORED_TIME_DIGITS)
-        case physical.BigInt(), logical.Time():
-            return Clock(own.effective_unit.digits)
-        case _:
-            return Plain(write_type(stored, forms))
+
+    def values(node: Node, inner: tuple[SourceType, ...]) -> SourceType:
+        match node.stored, node.own:
+            case physical.Row(fields=columns), _:
+                return Members(tuple((column.name, part) for column, part in zip(columns, inner, strict=True)))
+            case physical.Array(), _:
+                return Items(inner[0])
+            case physical.Map(), _:
+                return Entries(inner[0], inner[1])
+            case physical.Time(), _:
+                return Clock(_STORED_TIME_DIGITS)
+            case physical.BigInt(), logical.Time() as time:
+                return Clock(time.effective_unit.digits)
+            case _:
+                return Plain(write_type(node.stored, forms))
+
+    return declared.fold(values)
