@@ -16,6 +16,11 @@ OPTIONS = f"{PACKAGE}.catalog.known_options"
 #: Where functions may have as many parameters as users need.
 FRONT_DOOR = {f"{PACKAGE}.lake", f"{PACKAGE}.table"}
 MOST_PARAMETERS = 7
+#: The one walk of each system of types, and the one of both side by side.
+TREES = {f"{PACKAGE}.model.logical_tree", f"{PACKAGE}.physical.paimon_tree", f"{PACKAGE}.catalog.node"}
+#: The types of either system that hold others.
+CONTAINERS = {"Struct", "List", "Map", "Option", "Row", "Array", "Multiset", "Vector"}
+_TYPES = (f"{PACKAGE}.model", f"{PACKAGE}.physical")
 FEWEST_LINES = 60
 #: The words of the first sentence of a docstring.
 MOST_WORDS = 20
@@ -194,3 +199,69 @@ def _first_sentence(docstring: str) -> str:
     """Without the form of the command that a module of the command line begins with: `` `lakebed drop TABLE`: ``."""
     paragraph = " ".join(docstring.partition("\n\n")[0].split())
     return _COMMAND.sub("", paragraph).partition(". ")[0]
+
+
+def walks_by_hand(modules: Modules) -> list[Finding]:
+    """Functions that ask which container a type is, and that call themselves, also by way of others in the module."""
+    return [
+        (module.base_name, where)
+        for module in modules
+        if module.name not in TREES
+        for where in _asking_for_containers(module)
+        if where in _called_from(module, where)
+    ]
+
+
+def _asking_for_containers(module: Module) -> list[str]:
+    """The functions of a module that match a container or ask `isinstance` for one."""
+    known = _names_of_types(module)
+    asked = {w for w, node in _within(module.tree) if any(_is_container(n, known) for n in _classes_asked_for(node))}
+    return sorted(asked - {"the module"})
+
+
+def _names_of_types(module: Module) -> dict[str, str]:
+    """What a module has from the rooms of types: their names there by the names here."""
+    if module.name.startswith(_TYPES):
+        own = {n.name: n.name for n in module.tree.body if isinstance(n, ast.ClassDef)}
+    else:
+        own = {}
+    imports = [n for n in module.nodes if isinstance(n, ast.ImportFrom) and (n.module or "").startswith(_TYPES)]
+    package = [n for n in module.nodes if isinstance(n, ast.ImportFrom) and n.module == PACKAGE]
+    of_package = {a.asname or a.name: a.name for n in package for a in n.names if a.name in ("model", "physical")}
+    return own | of_package | {a.asname or a.name: a.name for n in imports for a in n.names}
+
+
+def _classes_asked_for(node: ast.AST) -> Iterator[ast.expr]:
+    match node:
+        case ast.MatchClass(cls=cls):
+            yield cls
+        case ast.Call(func=ast.Name(id="isinstance"), args=[_, classes]):
+            yield from (n for n in ast.walk(classes) if isinstance(n, ast.Name | ast.Attribute))
+
+
+def _is_container(node: ast.expr, known: dict[str, str]) -> bool:
+    match node:
+        case ast.Name(id=name):
+            return known.get(name) in CONTAINERS
+        case ast.Attribute(value=ast.Name(id=name), attr=attr):
+            return name in known and attr in CONTAINERS
+        case _:
+            return False
+
+
+def _called_from(module: Module, where: str) -> set[str]:
+    """The functions of a module that one of them comes to, by their bare names and those of methods of `self`."""
+    by_name: dict[str, set[str]] = {}
+    used: dict[str, set[str]] = {}
+    for outer, node in _within(module.tree):
+        match node:
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                by_name.setdefault(node.name, set()).add(outer)
+            case ast.Name(id=name) | ast.Attribute(value=ast.Name(id="self" | "cls"), attr=name):
+                used.setdefault(outer, set()).add(name)
+    found: set[str] = set()
+    new = {where}
+    while new:
+        new = {f for caller in new for name in used.get(caller, ()) for f in by_name.get(name, ())} - found
+        found |= new
+    return found

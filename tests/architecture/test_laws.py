@@ -46,6 +46,7 @@ LAWS = {
     "parameters": Law(
         lambda modules: laws.many_parameters(modules, PUBLIC), "put what belongs together into a class", follow=True
     ),
+    "walks": Law(laws.walks_by_hand, "use `fold` or `transform` of the tree of its types, or a `Node`", follow=True),
     "small_modules": Law(laws.small_modules, "put it where it is used, or say in the list why it stands alone"),
     "docstrings": Law(
         laws.docstrings, "begin with an imperative of verbs.txt (Read, not Reads) and say shortly what the module does"
@@ -75,8 +76,9 @@ def check(law: Law, allowed: Allowance, found: list[Finding]) -> None:
         pytest.fail("\n".join([f"{name} says what may break this law:", *said, shrinks]), pytrace=False)
 
 
-def test_a_small_module_has_a_reason() -> None:
-    assert [str(line) for line in Allowance(ALLOWED / "small_modules.txt").lines if not line.reason] == []
+@pytest.mark.parametrize("name", ["small_modules", "walks"])
+def test_what_stands_alone_or_walks_by_hand_has_a_reason(name: str) -> None:
+    assert [str(line) for line in Allowance(ALLOWED / f"{name}.txt").lines if not line.reason] == []
 
 
 class TestTheLists:
@@ -257,3 +259,53 @@ class TestWhatIsFound:
     def test_a_docstring_that_does_not_say_what_its_module_does(self, docstring: str, found: list[str]) -> None:
         text = f'"""{docstring}"""\n' if docstring else ""
         assert laws.docstrings(Modules.of_texts({"a.py": text})) == [("a", what) for what in found]
+
+    def test_a_walk_by_hand(self) -> None:
+        imports = (
+            "from lakebed.model import types as logical\nfrom lakebed.physical import Array as A, Row\n"
+            "from lakebed.physical.paimon_types import Int\nfrom pyspark.sql.types import Map\n"
+        )
+        walks = """
+def itself(t):
+    match t:
+        case logical.List():
+            return itself(t.item_type)
+
+def by_others(t):
+    return [other(f) for f in t.fields] if isinstance(t, (Int, Row)) else []
+
+def other(f):
+    return by_others(f.type)
+
+def handed_on(t):
+    return list(map(handed_on, t.parts)) if isinstance(t, A) else []
+
+class Walker:
+    def type(self, t):
+        match t, t:
+            case _, Row(fields=fields):
+                return [self.field(f) for f in fields]
+
+    def field(self, f):
+        return self.type(f.type)
+"""
+        none = """
+def once(t):
+    return isinstance(t, Row) and fold(t, combine)
+
+def combine(t, inner):
+    match t:
+        case logical.List():
+            return t.once
+
+def of_others(t):
+    match t:
+        case Map():
+            return of_others(t.value)
+
+def of_flat_ones(t):
+    return of_flat_ones(t) if isinstance(t, Int) else t
+"""
+        trees = {tree.replace(".", "/").removeprefix("lakebed/") + ".py": imports + walks for tree in laws.TREES}
+        found = laws.walks_by_hand(Modules.of_texts({"a.py": imports + walks, "b.py": imports + none, **trees}))
+        assert found == [("a", where) for where in ("Walker.type", "by_others", "handed_on", "itself")]

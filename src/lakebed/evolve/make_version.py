@@ -6,7 +6,7 @@ Every way to a new version leads here, or to `evaluate` as this does: a manifest
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -21,16 +21,11 @@ from lakebed.evolve.diff import column_steps
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.identity import pair
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import ELEMENT, VALUE, AddColumn, Change, Path, UpdateColumnType, from_json
+from lakebed.evolve.schema_changes import AddColumn, Change, UpdateColumnType, from_json
+from lakebed.physical.paimon_tree import fields_inside
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
-    Array,
     DataField,
-    DataType,
-    Map,
-    Multiset,
-    Row,
-    Vector,
     with_nullability,
 )
 
@@ -159,25 +154,5 @@ def _annotated(base: TableSchema, new: TableSchema, given: model.Schema) -> Tabl
 
 def names_mean_the_same(base: TableSchema, latest: TableSchema) -> bool:
     """Whether every path that both versions have stands for the same field in both."""
-    before = dict(_paths((), base.fields))
-    return all(before.get(path, number) == number for path, number in _paths((), latest.fields))
-
-
-def _paths(parent: Path, fields: Fields) -> Iterator[tuple[Path, int]]:
-    for field in fields:
-        here = (*parent, field.name)
-        yield here, field.id
-        yield from _paths_inside(here, field.type)
-
-
-def _paths_inside(path: Path, type_: DataType) -> Iterator[tuple[Path, int]]:
-    match type_:
-        case Row():
-            yield from _paths(path, type_.fields)
-        case Array() | Multiset() | Vector():
-            yield from _paths_inside((*path, ELEMENT), type_.element)
-        case Map():
-            yield from _paths_inside((*path, "key"), type_.key)
-            yield from _paths_inside((*path, VALUE), type_.value)
-        case _:
-            return
+    before = {path: field.id for path, field in fields_inside(base.fields)}
+    return all(before.get(path, field.id) == field.id for path, field in fields_inside(latest.fields))

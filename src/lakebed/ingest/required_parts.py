@@ -75,15 +75,18 @@ def _struct(x: Column, type_: Row, stamps: StampForms) -> Column:
 
 
 def _has_required_members(type_: DataType) -> bool:
-    match type_:
-        case Row():
-            return any(not f.type.nullable or _has_required_members(f.type) for f in type_.fields)
-        case Array():
-            return _has_required_members(type_.element)
-        case Map():
-            return _has_required_members(type_.value)
-        case _:
-            return False
+    """Keys of maps are left as they are."""
+
+    def has(part: DataType, inner: tuple[bool, ...]) -> bool:
+        match part:
+            case Row():
+                return any(inner) or not all(f.type.nullable for f in part.fields)
+            case Array() | Map():
+                return inner[-1]
+            case _:
+                return False
+
+    return fold(type_, has)
 
 
 def _has_members(type_: DataType) -> bool:
