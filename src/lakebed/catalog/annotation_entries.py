@@ -1,4 +1,4 @@
-"""Attaches the annotations of a schema file to the columns that they were made for, and says what they mean together.
+"""Match the annotations of a schema file to its columns, and say what they mean together.
 
 `lakebed.catalog.annotations` says what the annotations are. Nothing here asks for more of a schema than its columns,
 the text of the option and the table's comment.

@@ -1,4 +1,4 @@
-"""Walks a stored type and what it means side by side."""
+"""Walk a stored type and what it means side by side."""
 
 from __future__ import annotations
 

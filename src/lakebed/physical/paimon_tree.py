@@ -1,4 +1,4 @@
-"""Walks stored types: what a type is made of, a fold from the inside out, and a change of every type inside."""
+"""Walk stored types: their parts, a fold from the inside out, and a change of every type inside."""
 
 from __future__ import annotations
 
