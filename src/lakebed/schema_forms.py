@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.diagnostics import Diagnostic, near_names, reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, ManifestError, UsageError
-from lakebed.model import Field, LogicalType, Schema, schema_json
-from lakebed.model import types as logical
+from lakebed.model import Field, Schema, schema_json
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import PAIMON_TYPE
+from lakebed.model.logical_tree import outer_structs
 from lakebed.physical import path_text
 
 if TYPE_CHECKING:
@@ -314,23 +314,9 @@ def _paimon_types(fields: tuple[Field, ...], path: tuple[str, ...]) -> list[Loss
         where = (*path, member.name)
         if PAIMON_TYPE in member.extra:
             lost.append(Loss(path_text(where), f"the type {member.extra[PAIMON_TYPE]}; --encodings keeps it"))
-        for struct in _structs(member.type):
+        for _, struct in outer_structs(member.type):
             lost += _paimon_types(struct.fields, where)
     return lost
-
-
-def _structs(type_: LogicalType) -> list[logical.Struct]:
-    match type_:
-        case logical.Struct():
-            return [type_]
-        case logical.Option():
-            return _structs(type_.inner)
-        case logical.List():
-            return _structs(type_.item_type)
-        case logical.Map():
-            return _structs(type_.key_type) + _structs(type_.value_type)
-        case _:
-            return []
 
 
 def _write_arrow(source: SchemaSource, encodings: bool) -> Converted:
