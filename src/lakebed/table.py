@@ -332,12 +332,4 @@ class Table:
     def _ingest_context(self) -> IngestContext:
         from lakebed.ingest.ingest import IngestContext
 
-        return IngestContext(
-            self.tables,
-            self.store,
-            self.tables.path_factory.warehouse,
-            self.time_zone,
-            self.clock,
-            self.storage_options,
-            self.verify_checksums,
-        )
+        return IngestContext(self.tables, self.time_zone, self.clock, self.storage_options, self.verify_checksums)

@@ -32,7 +32,7 @@ class SmallLake:
         path_factory, self.store = open_warehouse(str(warehouse), layout="paimon")
         self.tables = TableManager(path_factory, self.store, clock=lambda: FIRST_MOMENT)
         ticks = itertools.count(FIRST_MOMENT)
-        self.context = IngestContext(self.tables, self.store, path_factory.warehouse, time_zone, lambda: next(ticks))
+        self.context = IngestContext(self.tables, time_zone, lambda: next(ticks))
 
     def create(self, *fields: Field, partition_keys: Iterable[str] = (), **parts: Any) -> str:
         """A table `db.t` of these columns."""
@@ -98,7 +98,5 @@ class SmallLake:
         other.__dict__.update(self.__dict__)
         other.store = store
         other.tables = TableManager(self.tables.path_factory, store, clock=lambda: FIRST_MOMENT)
-        other.context = IngestContext(
-            other.tables, store, self.context.warehouse, self.context.time_zone, self.context.clock
-        )
+        other.context = IngestContext(other.tables, self.context.time_zone, self.context.clock)
         return other

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
 from pathlib import Path
 from typing import get_type_hints
+from unittest import mock
 
 import pytest
 
 import lakebed
 from lakebed import table
 from lakebed.catalog import TableRef
-from lakebed.errors import NotFoundError, UsageError
+from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.read.request import ReadKeywords, ReadRequest, Travel, TravelKeywords, read_request
 from lakebed.table import Table
 
@@ -114,3 +116,15 @@ def test_a_state_is_not_looked_after_and_a_missing_table_is_told_when_it_is_aske
         lake.table("db.other").schema()
     with pytest.raises(NotFoundError, match="LB5590"):
         lake.table("db.t").inspect("nothing")
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name != "inspect"])
+def test_every_call_refuses_what_a_read_refuses(lake: lakebed.Lake, name: str) -> None:
+    # Set as another engine would: what Lakebed itself does not set, it still has to notice.
+    path = lake.table("db.t").schemas.path(0)
+    stored = json.loads(lake.store.read(path))
+    stored["options"] |= {"scan.primary-branch": "b"}
+    lake.store.replace(path, json.dumps(stored).encode())
+    spark = {} if name in ("count", "explain_read", "check_read") else {"spark": mock.MagicMock()}
+    with pytest.raises(UnsupportedError, match="LB5053"):
+        getattr(lake, name)(table="db.t", **spark)

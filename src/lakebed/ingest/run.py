@@ -51,19 +51,27 @@ RUN_DIFFERS = "LB6122"
 
 @dataclass(frozen=True, slots=True)
 class IngestContext:
-    """The lake that is written to: its tables, store and path, its time zone, the clock in milliseconds, and the
-    options that its storage was opened with.
+    """The lake that is written to: its tables, its time zone, the clock in milliseconds, and the options that its
+    storage was opened with.
 
     `verify_checksums`: hold pages of Parquet files against their checksums, of sources too.
     """
 
     tables: TableManager
-    store: Store
-    warehouse: str
     time_zone: str
     clock: Callable[[], int]
     storage_options: Mapping[str, Any] | None = None
     verify_checksums: bool = True
+
+    @property
+    def store(self) -> Store:
+        """Where the bytes are."""
+        return self.tables.store
+
+    @property
+    def warehouse(self) -> str:
+        """The warehouse's path or URL."""
+        return self.tables.path_factory.warehouse
 
     @property
     def sources(self) -> SourceStorage:

@@ -196,7 +196,7 @@ def refuse_needed(table: TableBranch, name: str, snapshot: Snapshot) -> None:
         return
     standing = []
     for branch in References(table.store, table.table_path).branch_directories():
-        others = SnapshotManager(table.store, table.table_path, branch)
+        others = table.on(branch).snapshots
         if name in others.tags() and others.tag(name) == snapshot:
             standing.append(branch)
     if standing:
