@@ -12,7 +12,7 @@ from typing import TypeAlias
 from architecture.modules import PACKAGE, Module, Modules
 
 #: The one table of options; every name of an option in it is spelt nowhere else.
-OPTIONS = f"{PACKAGE}.catalog.known_options"
+OPTIONS = f"{PACKAGE}.catalog.options"
 #: Where functions may have as many parameters as users need.
 FRONT_DOOR = {f"{PACKAGE}.lake", f"{PACKAGE}.table"}
 MOST_PARAMETERS = 7

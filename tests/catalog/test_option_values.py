@@ -12,9 +12,13 @@ from typing import Any
 import pytest
 
 from lakebed.catalog import TableSchema, option_values, validate
+from lakebed.catalog.options import (
+    ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED,
+    MANIFEST_TARGET_FILE_SIZE,
+    PARTITION_LEGACY_NAME,
+    WRITE_ONLY,
+)
 from lakebed.errors import LakebedError
-from lakebed.evolve import option_guards
-from lakebed.format import table_options
 from lakebed.physical.paimon_types import DataField, Int
 from referees.java import JavaReferee
 
@@ -82,9 +86,9 @@ def refused(read: Callable[[], Value]) -> Value:
         return None
 
 
-def option(read: Callable[..., Value], **parts: Any) -> Callable[[str], Value]:
+def option(read: Callable[[Mapping[str, str], str], Value], key: str) -> Callable[[str], Value]:
     """A reader of an option that is set, as one of its text."""
-    return lambda text: refused(lambda: read({"k": text}, "k", **parts))
+    return lambda text: refused(lambda: read({key: text}, key))
 
 
 def is_value(key: str) -> Callable[[str], bool]:
@@ -101,22 +105,23 @@ def is_value(key: str) -> Callable[[str], bool]:
 #: Who reads texts of each kind.
 READERS: dict[str, Mapping[str, Callable[[str], Value]]] = {
     "boolean": {
-        "option_values.flag": option_values.flag,
-        "options.is_set": option(table_options.is_set),
-        "options.is_set, default true": option(table_options.is_set, default=True),
+        "boolean": option_values.boolean,
+        "is_set": option(option_values.is_set, WRITE_ONLY),
+        "is_set, default true": option(option_values.is_set, PARTITION_LEGACY_NAME),
     },
     "parseBoolean": {
-        "option_guards.flag": option(option_guards.flag),
-        "option_guards.flag, default true": option(option_guards.flag, default=True),
+        "parse_boolean": option_values.parse_boolean,
+        "is_flagged": option(option_values.is_flagged, WRITE_ONLY),
+        "is_flagged, default true": option(option_values.is_flagged, ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED),
     },
-    "int": {"option_values.whole": option_values.whole},
-    "long": {"option_values.whole": option_values.whole},
-    "double": {"option_values.real": option_values.real},
+    "int": {"whole": option_values.whole},
+    "long": {"long": option_values.long},
+    "double": {"real": option_values.real},
     "memory": {
-        "option_values.byte_size": option_values.byte_size,
-        "options.byte_size": option(table_options.byte_size, default=1),
+        "byte_size": option_values.byte_size,
+        "size_of": option(option_values.size_of, MANIFEST_TARGET_FILE_SIZE),
     },
-    "duration": {"option_values.duration_millis": option_values.duration_millis},
+    "duration": {"duration_millis": option_values.duration_millis},
 }
 #: An option of each kind, to ask whether a table may have it.
 KEYS = {
@@ -128,35 +133,12 @@ KEYS = {
     "duration": "commit.timeout",
     "enum": "merge-engine",
 }
-#: What is read in another way than by Java: by kind, and by kind and reader.
-_DIFFERENT: dict[str, set[str]] = {
-    "boolean": {" true", "true ", "\ttrue", " false", "false\n"},
-    "int": {" 5", "5 ", "2147483648", "-2147483649"},
-    "long": {" 5", "5 ", "9223372036854775808", "-9223372036854775809"},
-    "double": {"1d", "1.5f", "0x1p3", "1_000"},
-    "memory": {"9223372036854775808", "9223372036854775807 kb", "16777216 tb"},
-    "duration": {"9223372036854775808", "9223372036854775807 d"},
-    "enum": {" deduplicate", "deduplicate "},
-}
-_NO_BOOLEANS = {text for text, value in VECTORS["boolean"].items() if value is None}
-_DIFFERENT_READERS = {
-    ("boolean", "options.is_set"): _NO_BOOLEANS,
-    ("boolean", "options.is_set, default true"): _NO_BOOLEANS,
-}
 
 
 def cases(readers: Mapping[str, Mapping[str, Any]]) -> list[Any]:
-    """Every text of a kind for every reader of it, with a mark where the reader and Java differ today."""
+    """Every text of a kind for every reader of it."""
     return [
-        pytest.param(
-            kind,
-            reader,
-            text,
-            marks=pytest.mark.xfail(strict=True, reason="read in another way than by Java")
-            if text in _DIFFERENT_READERS.get((kind, reader), _DIFFERENT.get(kind, ()))
-            else (),
-            id=f"{kind}-{reader}-{text!r}",
-        )
+        pytest.param(kind, reader, text, id=f"{kind}-{reader}-{text!r}")
         for kind, named in readers.items()
         for reader in named
         for text in VECTORS[kind]
@@ -180,3 +162,12 @@ def test_a_table_may_have_the_texts_that_java_reads(kind: str, key: str, text: s
 def test_java_reads_the_vectors(java: JavaReferee) -> None:
     found = {kind: {text: java.option_value(kind, text) for text in texts} for kind, texts in VECTORS.items()}
     assert found == VECTORS
+
+
+def test_what_counts_where_an_option_is_not_set() -> None:
+    assert not option_values.is_set({}, WRITE_ONLY)
+    assert option_values.is_set({}, PARTITION_LEGACY_NAME)
+    assert option_values.is_flagged({}, ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)
+    assert option_values.size_of({}, MANIFEST_TARGET_FILE_SIZE) == 8 * MB
+    assert option_values.size_of({}, "somebody.else", 3) == 3
+    assert not option_values.is_set({}, "fields.a.distinct")

@@ -8,9 +8,9 @@ import pytest
 
 from evolve.declarations import Warehouse, manifest
 from evolve.tables import refused, row, run, table
+from lakebed.catalog.options import IMMUTABLE
 from lakebed.errors import ValidationError
 from lakebed.evolve import TablePlan
-from lakebed.evolve.option_guards import IMMUTABLE
 from lakebed.evolve.option_names import follow_drop, follow_rename
 from lakebed.evolve.schema_changes import DropColumn, RemoveOption, RenameColumn, SetOption, UpdateColumnType
 from lakebed.physical import paimon_types as t

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from lakebed.catalog.ids import assign
-from lakebed.catalog.known_options import KINDS, KNOWN, WORDS, Kind
 from lakebed.catalog.option_values import CODECS
+from lakebed.catalog.options import OPTIONS, Kind
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Severity
@@ -160,8 +160,9 @@ REFUSED = {
     ("bucket", "4"): "LB5063",
 }
 _SAMPLES: dict[Kind, tuple[str, ...]] = {
-    Kind.FLAG: ("true", "false"),
-    Kind.NUMBER: ("20",),
+    Kind.BOOLEAN: ("true", "false"),
+    Kind.INT: ("20",),
+    Kind.LONG: ("20",),
     Kind.DECIMAL: ("0.5",),
     Kind.SIZE: ("1 mb",),
     Kind.DURATION: ("1 h",),
@@ -169,7 +170,9 @@ _SAMPLES: dict[Kind, tuple[str, ...]] = {
     Kind.CODECS_BY_LEVEL: ("0:lz4,1:zstd",),
     Kind.TEXTS_BY_LEVEL: ("0:none",),
     Kind.STATS_MODE: ("none", "counts", "full", "truncate(4)"),
+    Kind.COLUMNS: ("id",),
     Kind.TEXT: ("id",),
+    Kind.ENGINE: ("id",),
 }
 _TEXTS = {
     "file.format": ("parquet", "orc", "avro"),
@@ -183,12 +186,12 @@ _TEXTS = {
 
 def values(key: str) -> tuple[str, ...]:
     """Values that the option may have."""
-    return _TEXTS.get(key) or WORDS.get(key) or _SAMPLES[KINDS.get(key, Kind.TEXT)]
+    return _TEXTS.get(key) or OPTIONS[key].words or _SAMPLES[OPTIONS[key].kind]
 
 
 def options() -> Iterator[Case]:
     """Every known option with its values, on an append table, where the format allows that."""
-    for key in sorted(KNOWN):
+    for key in sorted(OPTIONS):
         for value in values(key):
             code = REFUSED.get((key, value))
             needed = {"bucket-key": "id"} if (key, value) == ("bucket", "4") else {}

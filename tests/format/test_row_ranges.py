@@ -112,7 +112,7 @@ def test_the_sequence_number_of_a_column() -> None:
     ("options", "keys", "tracked"),
     [
         ({"row-tracking.enabled": "true"}, [], True),
-        ({"row-tracking.enabled": "True "}, [], True),
+        ({"row-tracking.enabled": "True"}, [], True),
         ({}, [], False),
         ({"row-tracking.enabled": "true"}, ["k"], False),
     ],

@@ -11,7 +11,7 @@ import pytest
 import lakebed
 from format.every_place import LEAVES, Case, is_valid, options, schema, types
 from lakebed.catalog import TableName
-from lakebed.catalog.known_options import KNOWN
+from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Severity
 from lakebed.errors import UnsupportedError
 from lakebed.format.support import limits, refuse_unwritable, write_problems

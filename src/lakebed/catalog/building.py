@@ -10,6 +10,7 @@ from lakebed import model
 from lakebed.catalog import ids
 from lakebed.catalog.annotations import OPTION, annotate
 from lakebed.catalog.columns import Columns
+from lakebed.catalog.options import PARTITION, PRIMARY_KEY, PRIMARY_KEY_NULLABLE
 from lakebed.catalog.rules import option_path
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -18,9 +19,6 @@ from lakebed.physical.paimon_types import DataField, with_nullability
 
 KEYS_TWICE = "LB3306"
 BAD_OPTION_VALUE = "LB3333"
-PRIMARY_KEY_OPTION = "primary-key"
-PARTITION_OPTION = "partition"
-NULLABLE_KEY_OPTION = "primary-key.nullable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +46,11 @@ def settle_keys(
     """
     rest = dict(options)
     problems: list[Diagnostic] = []
-    primary = _folded(rest, PRIMARY_KEY_OPTION, tuple(primary_keys), problems)
-    partition = _folded(rest, PARTITION_OPTION, tuple(partition_keys), problems)
+    primary = _folded(rest, PRIMARY_KEY, tuple(primary_keys), problems)
+    partition = _folded(rest, PARTITION, tuple(partition_keys), problems)
     if problems:
         raise ValidationError(*problems)
-    nullable = rest.get(NULLABLE_KEY_OPTION, "").strip().lower() == "true"
+    nullable = rest.get(PRIMARY_KEY_NULLABLE, "").strip().lower() == "true"
     settled = tuple(
         replace(field, type=with_nullability(field.type, nullable)) if field.name in primary else field
         for field in fields

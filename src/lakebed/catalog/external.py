@@ -8,6 +8,7 @@ from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.branch_names import branch_names
 from lakebed.catalog.dialects import Dialect
 from lakebed.catalog.names import TableName
+from lakebed.catalog.options import DATA_FILE_EXTERNAL_PATHS
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
@@ -18,7 +19,6 @@ from lakebed.store import Store
 EXTERNAL_DATA = "LB3125"
 NOT_THE_SAME = "LB3708"
 _NOT_COMPARED = frozenset(("owner", "path", OPTION))
-EXTERNAL_PATHS = "data-file.external-paths"
 
 
 def refuse_external_data(store: Store, table_path: str, name: TableName, dialect: Dialect) -> None:
@@ -35,7 +35,7 @@ def refuse_external_data(store: Store, table_path: str, name: TableName, dialect
             message = f"the table {name} has a schema file that cannot be read, so it may have data elsewhere"
             raise _refusal(message, error.diagnostics[0].message) from error
         for schema in versions:
-            paths = schema.options.get(EXTERNAL_PATHS, "").strip()
+            paths = schema.options.get(DATA_FILE_EXTERNAL_PATHS, "").strip()
             if paths:
                 raise _refusal(f"the table {name} has data files outside its directory", paths)
 

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakebed.catalog.merge_option_rules import is_blob_place, merge_engine
+from lakebed.catalog.options import (
+    CHANGELOG_PRODUCER,
+    DATA_EVOLUTION_ENABLED,
+    FILE_FORMAT,
+    FILE_FORMAT_PER_LEVEL,
+    ROW_TRACKING_ENABLED,
+)
 from lakebed.catalog.rules import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_tree import types_inside
@@ -30,8 +37,8 @@ DEFAULT_FORMAT = "parquet"
 
 def _formats(subject: Subject) -> dict[str, str]:
     """The formats that the table's files may have, by the option that says so."""
-    found = {"file.format": subject.word("file.format", DEFAULT_FORMAT)}
-    for item in subject.options.get("file.format.per.level", "").split(","):
+    found = {FILE_FORMAT: subject.word(FILE_FORMAT, DEFAULT_FORMAT)}
+    for item in subject.options.get(FILE_FORMAT_PER_LEVEL, "").split(","):
         level, colon, name = item.partition(":")
         if colon:
             found[f"file.format.per.level {level.strip()}"] = name.strip().lower()
@@ -111,10 +118,10 @@ def _holds_blob(type_: DataType) -> bool:
 
 def _blob_needs(subject: Subject) -> str | None:
     if not subject.has_primary_key:
-        if subject.is_on("row-tracking.enabled") and subject.is_on("data-evolution.enabled"):
+        if subject.is_on(ROW_TRACKING_ENABLED) and subject.is_on(DATA_EVOLUTION_ENABLED):
             return None
         return "'row-tracking.enabled' and 'data-evolution.enabled' = true"
-    if merge_engine(subject) == "aggregation" or subject.word("changelog-producer", "none") != "none":
+    if merge_engine(subject) == "aggregation" or subject.word(CHANGELOG_PRODUCER, "none") != "none":
         return "one of the merge engines deduplicate, partial-update and first-row, and no changelog producer"
     return None
 

@@ -5,6 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from lakebed.catalog.options import (
+    CHANGELOG_PRODUCER,
+    FULL_COMPACTION_DELTA_COMMITS,
+    MERGE_ENGINE,
+    SEQUENCE_FIELD,
+    SEQUENCE_SNAPSHOT_ORDERING,
+    STREAMING_READ_OVERWRITE,
+    WRITE_ONLY,
+)
 from lakebed.catalog.rules import Rule, Subject, option_path, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_tree import types_inside
@@ -51,7 +60,7 @@ _GROUP = "sequence-group"
 
 
 def merge_engine(subject: Subject) -> str:
-    return subject.word("merge-engine", "deduplicate")
+    return subject.word(MERGE_ENGINE, "deduplicate")
 
 
 def _bad(
@@ -100,7 +109,7 @@ def _merge_engine(subject: Subject) -> Iterator[Diagnostic]:
     if engine not in MERGE_ENGINES:
         yield _bad(
             BAD_MERGE_ENGINE,
-            "merge-engine",
+            MERGE_ENGINE,
             f"there is no merge engine {engine!r}",
             "Choose one of the known merge engines.",
             engine,
@@ -125,7 +134,7 @@ def _aggregates(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _sequence_field(subject: Subject) -> Iterator[Diagnostic]:
-    key = "sequence.field"
+    key = SEQUENCE_FIELD
     names = subject.columns(key)
     for name, count in Counter(names).items():
         if subject.field(name) is None:
@@ -206,7 +215,7 @@ def is_blob_place(type_: DataType) -> bool:
 
 
 def _changelog(subject: Subject) -> Iterator[Diagnostic]:
-    key = "changelog-producer"
+    key = CHANGELOG_PRODUCER
     producer = subject.word(key, "none")
 
     def bad(message: str, remedy: str) -> Diagnostic:
@@ -228,20 +237,20 @@ def _changelog(subject: Subject) -> Iterator[Diagnostic]:
         yield bad("a changelog producer needs a primary key", f"Leave '{key}' out.")
     if merge_engine(subject) == "first-row" and producer != "lookup":
         yield bad("the merge engine first-row allows only the changelog producers none and lookup", "Use lookup.")
-    if producer == "lookup" and "full-compaction.delta-commits" in subject.options:
+    if producer == "lookup" and FULL_COMPACTION_DELTA_COMMITS in subject.options:
         yield bad("'lookup' and 'full-compaction.delta-commits' exclude each other", "Leave one of them out.")
-    if producer in ("full-compaction", "lookup") and subject.is_on("streaming-read-overwrite"):
+    if producer in ("full-compaction", "lookup") and subject.is_on(STREAMING_READ_OVERWRITE):
         yield bad(f"{producer!r} and 'streaming-read-overwrite' exclude each other", "Leave one of them out.")
 
 
 def _snapshot_ordering(subject: Subject) -> Iterator[Diagnostic]:
-    key = "sequence.snapshot-ordering"
+    key = SEQUENCE_SNAPSHOT_ORDERING
     if not subject.is_on(key):
         return
     demands = (
         (subject.has_primary_key, "a primary key"),
-        ("sequence.field" not in subject.options, "no 'sequence.field'"),
-        (subject.is_on("write-only"), "'write-only' = true"),
+        (SEQUENCE_FIELD not in subject.options, "no 'sequence.field'"),
+        (subject.is_on(WRITE_ONLY), "'write-only' = true"),
     )
     for is_met, what in demands:
         if not is_met:

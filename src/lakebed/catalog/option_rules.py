@@ -5,8 +5,36 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from lakebed.catalog.known_options import wrong_value
 from lakebed.catalog.merge_option_rules import merge_engine
+from lakebed.catalog.option_values import CODECS, boolean, byte_size, duration_millis, long, real, stats_mode, whole
+from lakebed.catalog.options import (
+    CHANGELOG_PRODUCER,
+    CLUSTERING_INCREMENTAL,
+    DATA_EVOLUTION_ENABLED,
+    DELETION_VECTORS_ENABLED,
+    INCREMENTAL_BETWEEN,
+    INCREMENTAL_BETWEEN_TIMESTAMP,
+    INCREMENTAL_TO_AUTO_TAG,
+    MERGE_ENGINE,
+    OPTIONS,
+    RECORD_LEVEL_TIME_FIELD,
+    ROW_TRACKING_ENABLED,
+    ROWKIND_FIELD,
+    SCAN_CREATION_TIME_MILLIS,
+    SCAN_FALLBACK_BRANCH,
+    SCAN_FILE_CREATION_TIME_MILLIS,
+    SCAN_MODE,
+    SCAN_PRIMARY_BRANCH,
+    SCAN_SNAPSHOT_ID,
+    SCAN_TAG_NAME,
+    SCAN_TIMESTAMP,
+    SCAN_TIMESTAMP_MILLIS,
+    SCAN_VERSION,
+    SCAN_WATERMARK,
+    TARGET_FILE_ROW_NUM,
+    VECTOR_FIELD,
+    Kind,
+)
 from lakebed.catalog.rules import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_types import (
@@ -39,7 +67,7 @@ BAD_SCAN_OPTION = "LB3326"
 BAD_BRANCH_OPTION = "LB3327"
 
 #: Options whose words have rules and codes of their own.
-_RULED_APART = frozenset({"merge-engine", "changelog-producer", "scan.mode"})
+_RULED_APART = frozenset({MERGE_ENGINE, CHANGELOG_PRODUCER, SCAN_MODE})
 _UNINDEXED = (Array, Map, Row, Multiset, Vector, Variant, Blob, Geometry, Geography)
 _NO_BIT_SLICES = (Char, VarChar, Binary, VarBinary, Boolean)
 _TIME_FIELDS = (Int, BigInt, Timestamp, LocalZonedTimestamp)
@@ -69,15 +97,58 @@ def forms(subject: Subject) -> Iterator[Diagnostic]:
             )
 
 
+def wrong_value(key: str, text: str) -> tuple[str, tuple[str, ...]] | None:
+    """What the known option `key` wants instead of `text`, and the words that it may be; None where it is fine."""
+    option = OPTIONS.get(key)
+    kind = Kind.TEXT if option is None else option.kind
+    if option is not None and kind is Kind.WORD:
+        known = {word.lower() for word in option.words}
+        return None if text.lower() in known else ("one of " + ", ".join(option.words), option.words)
+    if kind is Kind.TEXT and key.startswith("fields.") and key.endswith(".stats-mode"):
+        kind = Kind.STATS_MODE
+    if _fits(kind, text):
+        return None
+    return (f"one of {', '.join(CODECS)}", CODECS) if kind is Kind.CODEC else (kind.value, ())
+
+
+def _fits(kind: Kind, text: str) -> bool:
+    match kind:
+        case Kind.BOOLEAN:
+            return boolean(text) is not None
+        case Kind.INT:
+            return whole(text) is not None
+        case Kind.LONG:
+            return long(text) is not None
+        case Kind.DECIMAL:
+            return real(text) is not None
+        case Kind.SIZE:
+            return byte_size(text) is not None
+        case Kind.DURATION:
+            return duration_millis(text) is not None
+        case Kind.CODEC:
+            return text.strip().lower() in CODECS
+        case Kind.CODECS_BY_LEVEL | Kind.TEXTS_BY_LEVEL:
+            return all(_is_level(item, codec=kind is Kind.CODECS_BY_LEVEL) for item in text.split(",") if item.strip())
+        case Kind.STATS_MODE:
+            return stats_mode(text)
+        case Kind.TEXT | Kind.COLUMNS | Kind.WORD | Kind.ENGINE:
+            return True
+
+
+def _is_level(item: str, *, codec: bool) -> bool:
+    level, colon, value = item.partition(":")
+    return bool(colon) and whole(level.strip()) is not None and (not codec or value.strip().lower() in CODECS)
+
+
 def _row_kind(subject: Subject) -> Iterator[Diagnostic]:
-    key = "rowkind.field"
+    key = ROWKIND_FIELD
     name = subject.options.get(key)
     if name is not None and subject.field(name) is None:
         yield unknown_column(subject, key, name)
 
 
 def _time_field(subject: Subject) -> Iterator[Diagnostic]:
-    key = "record-level.time-field"
+    key = RECORD_LEVEL_TIME_FIELD
     name = subject.options.get(key)
     if name is None:
         return
@@ -95,7 +166,7 @@ def _time_field(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _vector_field(subject: Subject) -> Iterator[Diagnostic]:
-    key = "vector-field"
+    key = VECTOR_FIELD
     for name in (n.strip() for n in subject.columns(key)):
         field = subject.field(name)
         if field is None:
@@ -152,16 +223,16 @@ def _is_unindexed(index: str, field: DataField) -> bool:
 
 
 def _deletion_vectors(subject: Subject) -> Iterator[Diagnostic]:
-    key = "deletion-vectors.enabled"
+    key = DELETION_VECTORS_ENABLED
     if not subject.is_on(key):
         return
-    if subject.word("changelog-producer", "none") not in ("none", "input", "lookup"):
+    if subject.word(CHANGELOG_PRODUCER, "none") not in ("none", "input", "lookup"):
         yield _bad(
             BAD_DELETION_VECTORS,
             key,
             "deletion vectors allow only the changelog producers none, input and lookup",
             "Choose one of these, or leave deletion vectors off.",
-            subject.options["changelog-producer"],
+            subject.options[CHANGELOG_PRODUCER],
         )
     if merge_engine(subject) == "first-row":
         yield _bad(
@@ -170,7 +241,7 @@ def _deletion_vectors(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _row_tracking(subject: Subject) -> Iterator[Diagnostic]:
-    tracking, evolution = "row-tracking.enabled", "data-evolution.enabled"
+    tracking, evolution = ROW_TRACKING_ENABLED, DATA_EVOLUTION_ENABLED
     if subject.is_on(tracking):
         if subject.has_primary_key:
             yield _bad(BAD_ROW_TRACKING, tracking, "row tracking allows no primary key", f"Leave '{tracking}' off.")
@@ -179,7 +250,7 @@ def _row_tracking(subject: Subject) -> Iterator[Diagnostic]:
     if subject.is_on(evolution):
         if not subject.is_on(tracking):
             yield _bad(BAD_ROW_TRACKING, evolution, f"'{evolution}' needs '{tracking}'", f"Set '{tracking}' to true.")
-        if subject.is_on("clustering.incremental"):
+        if subject.is_on(CLUSTERING_INCREMENTAL):
             yield _bad(
                 BAD_ROW_TRACKING,
                 evolution,
@@ -203,34 +274,32 @@ def _limits(subject: Subject) -> Iterator[Diagnostic]:
                 f"Lower '{low_key}' or raise '{high_key}'.",
                 str(high),
             )
-    rows = subject.number("target-file-row-num")
+    rows = subject.number(TARGET_FILE_ROW_NUM)
     if rows is not None and rows < 1:
-        yield _bad(
-            BAD_LIMIT, "target-file-row-num", "'target-file-row-num' must be at least 1", "Give a number from 1."
-        )
+        yield _bad(BAD_LIMIT, TARGET_FILE_ROW_NUM, "'target-file-row-num' must be at least 1", "Give a number from 1.")
 
 
 _POSITIONS = (
-    "scan.timestamp-millis",
-    "scan.timestamp",
-    "scan.creation-time-millis",
-    "scan.file-creation-time-millis",
-    "scan.snapshot-id",
-    "scan.tag-name",
-    "scan.watermark",
-    "scan.version",
-    "incremental-between",
-    "incremental-between-timestamp",
-    "incremental-to-auto-tag",
+    SCAN_TIMESTAMP_MILLIS,
+    SCAN_TIMESTAMP,
+    SCAN_CREATION_TIME_MILLIS,
+    SCAN_FILE_CREATION_TIME_MILLIS,
+    SCAN_SNAPSHOT_ID,
+    SCAN_TAG_NAME,
+    SCAN_WATERMARK,
+    SCAN_VERSION,
+    INCREMENTAL_BETWEEN,
+    INCREMENTAL_BETWEEN_TIMESTAMP,
+    INCREMENTAL_TO_AUTO_TAG,
 )
 #: The positions of which a start-up mode needs exactly one; all others are refused with it.
 _MODES: dict[str, tuple[str, ...]] = {
-    "from-timestamp": ("scan.timestamp-millis", "scan.timestamp"),
-    "from-creation-timestamp": ("scan.creation-time-millis",),
-    "from-file-creation-time": ("scan.file-creation-time-millis",),
-    "from-snapshot": ("scan.snapshot-id", "scan.tag-name", "scan.watermark", "scan.version"),
-    "from-snapshot-full": ("scan.snapshot-id",),
-    "incremental": ("incremental-between", "incremental-between-timestamp", "incremental-to-auto-tag"),
+    "from-timestamp": (SCAN_TIMESTAMP_MILLIS, SCAN_TIMESTAMP),
+    "from-creation-timestamp": (SCAN_CREATION_TIME_MILLIS,),
+    "from-file-creation-time": (SCAN_FILE_CREATION_TIME_MILLIS,),
+    "from-snapshot": (SCAN_SNAPSHOT_ID, SCAN_TAG_NAME, SCAN_WATERMARK, SCAN_VERSION),
+    "from-snapshot-full": (SCAN_SNAPSHOT_ID,),
+    "incremental": (INCREMENTAL_BETWEEN, INCREMENTAL_BETWEEN_TIMESTAMP, INCREMENTAL_TO_AUTO_TAG),
     "latest-full": (),
     "full": (),
     "latest": (),
@@ -239,7 +308,7 @@ _MODES: dict[str, tuple[str, ...]] = {
 
 
 def _scan(subject: Subject) -> Iterator[Diagnostic]:
-    key = "scan.mode"
+    key = SCAN_MODE
     mode = subject.word(key, "default")
     given = [position for position in _POSITIONS if position in subject.options]
     if mode == "default":
@@ -264,7 +333,7 @@ def _scan(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _branches(subject: Subject) -> Iterator[Diagnostic]:
-    keys = [key for key in ("scan.fallback-branch", "scan.primary-branch") if key in subject.options]
+    keys = [key for key in (SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH) if key in subject.options]
     if len(keys) == 2:
         yield _bad(BAD_BRANCH_OPTION, keys[1], f"'{keys[0]}' and '{keys[1]}' exclude each other", "Keep one of them.")
     for key in keys:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from lakebed.catalog.option_values import whole
+from lakebed.catalog.option_values import boolean, long
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_types import (
@@ -42,15 +42,15 @@ class Subject:
 
     def is_on(self, key: str) -> bool:
         """A boolean option, false where absent."""
-        return self.options.get(key, "").strip().lower() == "true"
+        return boolean(self.options.get(key, "")) is True
 
     def word(self, key: str, default: str) -> str:
         """An option whose values are words, in lower case."""
-        return self.options.get(key, default).strip().lower()
+        return self.options.get(key, default).lower()
 
     def number(self, key: str) -> int | None:
         """A whole number, None where absent or where it is none (which `forms` reports)."""
-        return whole(self.options.get(key, ""))
+        return long(self.options.get(key, ""))
 
     def columns(self, key: str) -> tuple[str, ...]:
         """A list of names, split at commas and, as the reference does, not trimmed."""

@@ -13,6 +13,7 @@ from typing import Any
 
 from lakebed.catalog.annotations import refuse_newer
 from lakebed.catalog.jackson import pretty
+from lakebed.catalog.options import FILE_FORMAT
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
@@ -192,7 +193,7 @@ class _FileReader:
         if version <= _BUCKET_DEFAULT_VERSION:
             options.setdefault("bucket", "1")
         if version <= _ORC_DEFAULT_VERSION:
-            options.setdefault("file.format", "orc")
+            options.setdefault(FILE_FORMAT, "orc")
         return options
 
     def _comment(self) -> str | None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from lakebed.catalog import format_rules, option_rules
 from lakebed.catalog import merge_option_rules as merge_rules
 from lakebed.catalog.defaults import is_default_for
+from lakebed.catalog.options import AUTO_CREATE, BUCKET_KEY, FULL_COMPACTION_DELTA_COMMITS, PRIMARY_KEY_NULLABLE
 from lakebed.catalog.rules import Rule, Subject, option_path, shown, unknown_column
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
@@ -201,11 +202,11 @@ def _keys(subject: Subject) -> Iterator[Diagnostic]:
             found=", ".join(schema.primary_keys),
             remedy="Add a column to the primary key that is not a partition key.",
         )
-    if subject.is_on("primary-key.nullable") and not schema.primary_keys:
+    if subject.is_on(PRIMARY_KEY_NULLABLE) and not schema.primary_keys:
         yield Diagnostic(
             EMPTY_KEY,
             "the option 'primary-key.nullable' needs a primary key",
-            path=option_path("primary-key.nullable"),
+            path=option_path(PRIMARY_KEY_NULLABLE),
             remedy="Leave the option out.",
         )
 
@@ -246,11 +247,11 @@ def _catalog(subject: Subject) -> Iterator[Diagnostic]:
             path=option_path("path"),
             remedy="Leave the option out.",
         )
-    if subject.is_on("auto-create"):
+    if subject.is_on(AUTO_CREATE):
         yield Diagnostic(
             CATALOG_OPTION,
             "the option 'auto-create' cannot be stored in a table of a catalog",
-            path=option_path("auto-create"),
+            path=option_path(AUTO_CREATE),
             remedy="Leave the option out.",
         )
 
@@ -268,14 +269,14 @@ def _bucket(subject: Subject) -> Iterator[Diagnostic]:
         yield bad(f"a table cannot have {bucket} buckets", "Give a number from 1, or -1 for dynamic buckets.")
     elif bucket == -2 and not schema.primary_keys:
         yield bad("postponed buckets (-2) need a primary key", "Use -1 for a table without a primary key.")
-    elif bucket == -1 and "bucket-key" in subject.options:
+    elif bucket == -1 and BUCKET_KEY in subject.options:
         yield bad("a bucket key needs a fixed number of buckets", "Set 'bucket' to a number from 1.")
-    elif bucket == -1 and not schema.primary_keys and "full-compaction.delta-commits" in subject.options:
+    elif bucket == -1 and not schema.primary_keys and FULL_COMPACTION_DELTA_COMMITS in subject.options:
         yield bad(
             "'full-compaction.delta-commits' has no meaning for a table without buckets and primary key",
             "Leave 'full-compaction.delta-commits' out.",
         )
-    elif bucket >= 1 and not schema.primary_keys and "bucket-key" not in subject.options and not _is_legacy(subject):
+    elif bucket >= 1 and not schema.primary_keys and BUCKET_KEY not in subject.options and not _is_legacy(subject):
         yield bad(
             "a table with buckets and no primary key needs a 'bucket-key'", "Set 'bucket-key', or 'bucket' to -1."
         )
@@ -289,12 +290,12 @@ def _is_legacy(subject: Subject) -> bool:
         and base is not None
         and not base.primary_keys
         and base.options.get("bucket") == "1"
-        and "bucket-key" not in base.options
+        and BUCKET_KEY not in base.options
     )
 
 
 def _bucket_key(subject: Subject) -> Iterator[Diagnostic]:
-    key = "bucket-key"
+    key = BUCKET_KEY
     schema = subject.schema
 
     def bad(message: str, name: str, remedy: str) -> Diagnostic:

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 from lakebed.catalog import check_time_zone
+from lakebed.catalog.option_values import size_of
 from lakebed.data_source.stream_options import STREAM_OPTIONS
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, UsageError
-from lakebed.format.table_options import byte_size
 from lakebed.redaction import redact
 
 #: How many bytes of data files one task reads, as Spark's own sources do.
@@ -160,7 +160,7 @@ def _truth(texts: Mapping[str, str], name: str, default: bool) -> bool:
 
 def _size(texts: Mapping[str, str], name: str, default: int) -> int:
     try:
-        size = byte_size(texts, name, default)
+        size = size_of(texts, name, default)
     except UsageError:
         size = 0
     if size < 1:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from lakebed.catalog.option_values import word
+from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
@@ -21,13 +23,12 @@ from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multi
 
 _NO_CHANGES = ("COMPACT", "ANALYZE")
 _OVERWRITE = "OVERWRITE"
-_PRODUCER = "changelog-producer"
 NO_CHANGELOG = "none"
 
 
 def changelog_producer(schema: TableSchema) -> str:
     """How the table makes its changelog; `none` where it has none."""
-    return schema.options.get(_PRODUCER, NO_CHANGELOG).strip().lower() if schema.primary_keys else NO_CHANGELOG
+    return word(schema.options, CHANGELOG_PRODUCER) if schema.primary_keys else NO_CHANGELOG
 
 
 @dataclass
@@ -181,8 +182,9 @@ class TableHistory:
         if (then == NO_CHANGELOG) != (now == NO_CHANGELOG):
             raise UnsupportedError.of(
                 "LB5622",
-                f"table {self.table}: {_PRODUCER} was {then} at snapshot {snapshot.id}, and is {now} for this stream",
-                path=_PRODUCER,
+                f"table {self.table}: {CHANGELOG_PRODUCER} was {then} at snapshot {snapshot.id}, "
+                f"and is {now} for this stream",
+                path=CHANGELOG_PRODUCER,
                 expected=now,
                 found=then,
                 remedy="begin with a new checkpoint after the option was changed",

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TypeVar
 
+from lakebed.catalog.option_values import size_of
 from lakebed.data_source.stream_admission import NO_LIMITS, Limits
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
-from lakebed.format.table_options import byte_size
 
 _T = TypeVar("_T", bound=StrEnum)
 _D = TypeVar("_D")
@@ -118,7 +118,7 @@ def _bytes(texts: Mapping[str, str], name: str) -> int | None:
     if name not in texts:
         return None
     try:
-        size = byte_size(texts, name, 0)
+        size = size_of(texts, name, 0)
     except UsageError:
         size = 0
     if not 0 < size < 1 << 63:

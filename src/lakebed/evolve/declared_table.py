@@ -7,9 +7,10 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
+from lakebed.catalog import options as table_options
+from lakebed.catalog.option_values import is_flagged
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ManifestError
-from lakebed.evolve import option_guards as guards
 from lakebed.evolve.nested_paths import Fields
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import with_nullability
@@ -36,7 +37,7 @@ def declared_table(
             problems.append(
                 Diagnostic("LB4108", message, position=declared.property_position("options", key), path=key)
             )
-    keys = {guards.PRIMARY_KEY: declared.primary_keys, guards.PARTITION: declared.partition_keys}
+    keys = {table_options.PRIMARY_KEY: declared.primary_keys, table_options.PARTITION: declared.partition_keys}
     for key, given in keys.items():
         text = options.get(key)
         if text is None or (text == stored.get(key) and not given):
@@ -51,25 +52,25 @@ def declared_table(
     if problems:
         raise ManifestError(*problems)
     options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS) or _is_ignored(k, declared)}
-    return keys[guards.PRIMARY_KEY], keys[guards.PARTITION], options
+    return keys[table_options.PRIMARY_KEY], keys[table_options.PARTITION], options
 
 
 def _is_ignored(key: str, declared: TableManifest) -> bool:
     """Whether others own an option; what makes the keys of a table is nobody's but the manifest's."""
-    if key in declared.options or key in (guards.PRIMARY_KEY, guards.PARTITION):
+    if key in declared.options or key in (table_options.PRIMARY_KEY, table_options.PARTITION):
         return False
     return any(fnmatchcase(key, pattern) for pattern in declared.ignore_options)
 
 
 def key_columns(fields: Fields, keys: Sequence[str], options: Mapping[str, str]) -> Fields:
     """The fields with those of the primary key as the format has them: NOT NULL unless an option says otherwise."""
-    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
+    nullable = is_flagged(options, table_options.PRIMARY_KEY_NULLABLE)
     return tuple(replace(f, type=with_nullability(f.type, nullable)) if f.name in keys else f for f in fields)
 
 
 def notes_on_keys(declared: TableManifest, keys: Sequence[str], options: Mapping[str, str]) -> tuple[Diagnostic, ...]:
     """Warnings of key columns that are declared as an `Option`."""
-    nullable = guards.flag(options, guards.PRIMARY_KEY_NULLABLE)
+    nullable = is_flagged(options, table_options.PRIMARY_KEY_NULLABLE)
     return tuple(
         Diagnostic(
             "LB4107",

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
+from lakebed.catalog import options as table_options
+from lakebed.catalog.option_values import parse_boolean
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.diff_columns import Edit, EditKind, Gates, Step, level
@@ -72,10 +74,13 @@ def _opened_gates(before: Mapping[str, str], after: Mapping[str, str]) -> Iterat
     """The option changes that allow what the columns are about to do; the other way round they come last."""
     for step in _option_steps(before, after):
         match step.change:
-            case SetOption(guards.NULL_TO_NOT_NULL_DISABLED | guards.EXPLICIT_CASTING_DISABLED, value):
-                if value.lower() != "true":
+            case SetOption(
+                table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED | table_options.DISABLE_EXPLICIT_TYPE_CASTING,
+                value,
+            ):
+                if not parse_boolean(value):
                     yield step
-            case RemoveOption(guards.EXPLICIT_CASTING_DISABLED):
+            case RemoveOption(table_options.DISABLE_EXPLICIT_TYPE_CASTING):
                 yield step
             case _:
                 continue
@@ -107,8 +112,8 @@ def _comparable(base: TableSchema, target: TableSchema) -> Fields:
 
 def _defined_keys(reached: TableSchema, target: TableSchema) -> Iterator[Step]:
     pairs = (
-        (EditKind.PRIMARY_KEYS, guards.PRIMARY_KEY, reached.primary_keys, target.primary_keys),
-        (EditKind.PARTITION_KEYS, guards.PARTITION, reached.partition_keys, target.partition_keys),
+        (EditKind.PRIMARY_KEYS, table_options.PRIMARY_KEY, reached.primary_keys, target.primary_keys),
+        (EditKind.PARTITION_KEYS, table_options.PARTITION, reached.partition_keys, target.partition_keys),
     )
     for kind, option, old, new in pairs:
         if old == new:

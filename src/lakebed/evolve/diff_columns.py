@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lakebed.evolve import option_guards as guards
+from lakebed.catalog import options as table_options
+from lakebed.catalog.option_values import is_flagged
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import (
     ELEMENT,
@@ -94,9 +95,9 @@ class Gates:
 
     @classmethod
     def of(cls, before: Mapping[str, str], after: Mapping[str, str]) -> Gates:
-        key = guards.NULL_TO_NOT_NULL_DISABLED
-        opened = not guards.flag(before, key, default=True) or not guards.flag(after, key, default=True)
-        return cls(opened, guards.flag(before, guards.ADD_BEFORE_PARTITION))
+        key = table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED
+        opened = not is_flagged(before, key) or not is_flagged(after, key)
+        return cls(opened, is_flagged(before, table_options.ADD_COLUMN_BEFORE_PARTITION))
 
 
 def level(parent: Path, before: Fields, after: Fields, gates: Gates) -> Iterator[Step]:

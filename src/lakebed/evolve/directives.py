@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from lakebed.catalog.options import BLOB_DESCRIPTOR_FIELD, BLOB_FIELD, BLOB_VIEW_FIELD, VECTOR_FIELD
 from lakebed.errors import ValidationError
 from lakebed.evolve.schema_changes import problem
 from lakebed.physical.paimon_types import Array, Binary, Blob, DataType, Map, VarBinary, Vector, type_line
 
 _BLOB_OPTIONS = {
-    "__BLOB_FIELD": "blob-field",
-    "__BLOB_DESCRIPTOR_FIELD": "blob-descriptor-field",
-    "__BLOB_VIEW_FIELD": "blob-view-field",
+    "__BLOB_FIELD": BLOB_FIELD,
+    "__BLOB_DESCRIPTOR_FIELD": BLOB_DESCRIPTOR_FIELD,
+    "__BLOB_VIEW_FIELD": BLOB_VIEW_FIELD,
 }
 _VECTOR = "__VECTOR_FIELD"
 
@@ -65,7 +66,7 @@ def _vector(name: str, type_: DataType, rest: str, options: dict[str, str]) -> D
     if not isinstance(type_, Array):
         raise _refused(f"column {name} cannot be a VECTOR", found=type_line(type_), expected="an ARRAY of numbers")
     entries = {
-        "vector-field": _appended(options.get("vector-field"), name),
+        VECTOR_FIELD: _appended(options.get(VECTOR_FIELD), name),
         f"field.{name}.vector-dim": str(int(size)),
     }
     return Directed(Vector(type_.element, int(size), type_.nullable), text.strip() or None, entries)

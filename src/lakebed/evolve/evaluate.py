@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from lakebed.catalog import options as table_options
 from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.newer_types import refuse_unknown_types
+from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ColumnMismatchError, UnsupportedError, ValidationError
-from lakebed.evolve import option_guards as guards
 from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.schema_changes import Change, RemoveOption, SetOption
@@ -109,22 +110,22 @@ def _once(ask: Callable[[], bool]) -> Callable[[], bool]:
 
 def _fold_keys(copy: WorkingCopy) -> None:
     """Take `primary-key` and `partition` out of the options, where an engine left them, into the keys they mean."""
-    for key in (guards.PRIMARY_KEY, guards.PARTITION):
+    for key in (table_options.PRIMARY_KEY, table_options.PARTITION):
         text = copy.options.get(key)
         if text is None:
             continue
         names = tuple(part.strip() for part in text.split(",") if part.strip())
-        present = copy.primary_keys if key == guards.PRIMARY_KEY else copy.partition_keys
+        present = copy.primary_keys if key == table_options.PRIMARY_KEY else copy.partition_keys
         if names == present or not (present or copy.has_snapshots()):
             del copy.options[key]
-            if key == guards.PRIMARY_KEY:
+            if key == table_options.PRIMARY_KEY:
                 copy.primary_keys = names
             else:
                 copy.partition_keys = names
 
 
 def _finished(copy: WorkingCopy, base: TableSchema, now: int) -> TableSchema:
-    nullable = guards.flag(copy.options, guards.PRIMARY_KEY_NULLABLE)
+    nullable = is_flagged(copy.options, table_options.PRIMARY_KEY_NULLABLE)
     fields = tuple(
         replace(f, type=with_nullability(f.type, nullable)) if f.name in copy.primary_keys else f for f in copy.fields
     )

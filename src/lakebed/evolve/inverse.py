@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import assert_never
 
+from lakebed.catalog import options as table_options
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.evolve import option_guards as guards
 from lakebed.evolve.cast_rules import castable
 from lakebed.evolve.nested_paths import Fields, edit_siblings, index_of, locate
 from lakebed.evolve.schema_changes import (
@@ -50,9 +50,9 @@ def inverses(before: TableSchema, changes: Sequence[Change]) -> tuple[Change | N
 
 def _inverse(change: Change, before: WorkingCopy) -> Change | None:
     match change:
-        case SetOption(guards.PRIMARY_KEY, value):
+        case SetOption(table_options.PRIMARY_KEY, value):
             return _without_keys(change, value, before)
-        case SetOption(guards.PARTITION, value):
+        case SetOption(table_options.PARTITION, value):
             return change if _names(value) == before.partition_keys else None
         case SetOption(key) | RemoveOption(key):
             old = before.options.get(key)
@@ -80,7 +80,7 @@ def _inverse(change: Change, before: WorkingCopy) -> Change | None:
         case UpdateColumnPosition(move, parent):
             return UpdateColumnPosition(_place(before.fields, (*parent, move.field)), parent)
         case DropPrimaryKey():
-            return SetOption(guards.PRIMARY_KEY, ",".join(before.primary_keys)) if before.primary_keys else None
+            return SetOption(table_options.PRIMARY_KEY, ",".join(before.primary_keys)) if before.primary_keys else None
         case _:
             assert_never(change)
 

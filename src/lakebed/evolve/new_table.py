@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lakebed.catalog.annotations import OPTION
+from lakebed.catalog.options import BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings
@@ -51,5 +52,5 @@ def _spread(target: TableSchema) -> str:
         case -1:
             return "dynamic (-1)" if target.primary_keys else "none (-1)"
         case count:
-            named = tuple(n.strip() for n in target.options.get("bucket-key", "").split(",") if n.strip())
+            named = tuple(n.strip() for n in target.options.get(BUCKET_KEY, "").split(",") if n.strip())
             return f"{count}, by {', '.join(named or target.trimmed_primary_keys)}"

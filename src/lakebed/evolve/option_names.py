@@ -13,35 +13,16 @@ import json
 import re
 from collections.abc import Iterable, Mapping
 
+from lakebed.catalog.options import (
+    BLOB_LISTS,
+    OPTIONS,
+    PARQUET_VARIANT_SHREDDING_SCHEMA,
+    VARIANT_SHREDDING_SCHEMA,
+    VECTOR_FIELD,
+)
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
 from lakebed.physical.paimon_types import Array, Blob, DataField, DataType, Map, Vector
 
-BLOB_LISTS = ("blob-field", "blob-descriptor-field", "blob-view-field", "blob.stored-descriptor-fields")
-VECTOR_LIST = "vector-field"
-
-#: Options whose value is a column or a comma list of columns.
-_LISTS = frozenset(
-    {
-        "bucket-key",
-        "sequence.field",
-        "clustering.columns",
-        "sink.clustering.by-columns",
-        "rowkind.field",
-        "record-level.time-field",
-        "upsert-key",
-        "changelog-producer.row-deduplicate-ignore-fields",
-        "partial-update.remove-record-on-sequence-group",
-        "orc.bloom.filter.columns",
-        "orc.column.encoding.direct",
-        # As an engine that does not fold them into the keys leaves them behind.
-        "primary-key",
-        "partition",
-        "mosaic.stats-columns",
-        "video-frame-field",
-        VECTOR_LIST,
-        *BLOB_LISTS,
-    }
-)
 _LIST_PATTERN = re.compile(r"pk-[a-z-]+\.index\.columns|global-index\.[^.]+\.index-columns?|file-index\.[^.]+\.columns")
 _PK_INDEX_PATTERN = re.compile(r"pk-[a-z-]+\.index\.columns")
 #: Options with the column inside the key, right after one of these prefixes.
@@ -53,12 +34,13 @@ _MEMBER_LISTS = (".nested-key", ".nested-sequence-field")
 _COLUMN_PATH = re.compile(r"(parquet\.[a-z.-]+#)(.+)", re.DOTALL)
 #: What Parquet writes before a step into a list or a map.
 _PARQUET_STEPS = {ELEMENT: "list", VALUE: "key_value"}
-_SHREDDING = frozenset({"variant.shreddingSchema", "parquet.variant.shreddingSchema"})
+_SHREDDING = frozenset({VARIANT_SHREDDING_SCHEMA, PARQUET_VARIANT_SHREDDING_SCHEMA})
 
 
 def is_column_list(key: str) -> bool:
     """Whether the value of option `key` is a column or a comma list of columns."""
-    return key in _LISTS or bool(_LIST_PATTERN.fullmatch(key))
+    option = OPTIONS.get(key)
+    return (option is not None and option.names_columns) or bool(_LIST_PATTERN.fullmatch(key))
 
 
 def primary_key_index_columns(options: Mapping[str, str]) -> frozenset[str]:
@@ -88,7 +70,7 @@ def follow_drop(options: Mapping[str, str], field: DataField) -> dict[str, str]:
     if is_blob(field.type):
         lists = BLOB_LISTS
     elif isinstance(field.type, Vector):
-        lists = (VECTOR_LIST,)
+        lists = (VECTOR_FIELD,)
         out.pop(f"field.{field.name}.vector-dim", None)
     for key in lists:
         if key in out:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
+from lakebed.catalog import options as table_options
 from lakebed.catalog.annotations import OPTION, annotate, applied_version, drift, refuse_newer
 from lakebed.catalog.names import TableName
+from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, NotCastableError, UnsupportedError, ValidationError
-from lakebed.evolve import option_guards as guards
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
 from lakebed.evolve.describe_edits import before_and_after, summary
@@ -173,7 +174,7 @@ class _Planning:
         reached, _ = evaluate_all(base, [s.change for s in steps], has_snapshots=lambda: False, now=0)
         if OPTION in reached.options:
             options[OPTION] = reached.options[OPTION]
-        for key in (guards.PRIMARY_KEY, guards.PARTITION):
+        for key in (table_options.PRIMARY_KEY, table_options.PARTITION):
             if key not in reached.options:
                 options.pop(key, None)
         steps += table_steps(reached, options, declared.description)
@@ -250,7 +251,7 @@ class _Planning:
 
     def _not_null_allowed(self, options: Mapping[str, str]) -> bool:
         return not all(
-            guards.flag(o, guards.NULL_TO_NOT_NULL_DISABLED, default=True) for o in (self.base.options, options)
+            is_flagged(o, table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED) for o in (self.base.options, options)
         )
 
     def _refused(

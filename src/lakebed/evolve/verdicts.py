@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from lakebed.catalog import options as table_options
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.cast_rules import Effect, declared_effect, stored_effect
 from lakebed.evolve.diff_columns import Edit, EditKind
@@ -119,12 +120,12 @@ def _nullability(edit: Edit, not_null_allowed: bool) -> Judgement:
     reason = "rows that are stored may hold nulls"
     if not_null_allowed:
         return Judgement(_BREAKING, "LB4210", reason, "make sure that no stored row is null there, then give leave")
-    remedy = f"keep it an Option, or set option {guards.NULL_TO_NOT_NULL_DISABLED} to false"
+    remedy = f"keep it an Option, or set option {table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED} to false"
     return Judgement(_FORBIDDEN, "LB4210", reason, remedy)
 
 
 def _option(edit: Edit) -> Judgement:
-    if edit.name in (guards.PRIMARY_KEY, guards.PARTITION, guards.PRIMARY_KEY_NULLABLE):
+    if edit.name in (table_options.PRIMARY_KEY, table_options.PARTITION, table_options.PRIMARY_KEY_NULLABLE):
         return Judgement(_FORBIDDEN, "LB4216", "it is a part of the table's keys", guards.NEW_TABLE)
     return Judgement(_CAUTION, "LB4215", "every engine that writes or reads the table follows it")
 

@@ -6,8 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
+from lakebed.catalog import options as table_options
 from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.ids import assign
+from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import near_names
 from lakebed.errors import ColumnMismatchError, NotCastableError, ValidationError
@@ -111,7 +113,7 @@ class WorkingCopy:
     # Options and keys
 
     def _set_option(self, key: str, value: str) -> None:
-        if key in (guards.PRIMARY_KEY, guards.PARTITION):
+        if key in (table_options.PRIMARY_KEY, table_options.PARTITION):
             self._define_keys(key, value)
             return
         if self.options.get(key) != value:
@@ -125,13 +127,13 @@ class WorkingCopy:
 
     def _define_keys(self, key: str, value: str) -> None:
         names = tuple(part.strip() for part in value.split(",") if part.strip())
-        present = self.primary_keys if key == guards.PRIMARY_KEY else self.partition_keys
+        present = self.primary_keys if key == table_options.PRIMARY_KEY else self.partition_keys
         if names == present:
             return
         if present or self.has_snapshots():
             why = "the table has keys already" if present else "the table holds data"
             raise problem("LB4019", f"{key} cannot be defined: {why}", path=key, found=value, remedy=guards.NEW_TABLE)
-        if key == guards.PRIMARY_KEY:
+        if key == table_options.PRIMARY_KEY:
             self.primary_keys = names
         else:
             self.partition_keys = names
@@ -190,7 +192,7 @@ class WorkingCopy:
                     "LB4015", "the move of a new column names another one", path=path_text(path)
                 )
             siblings.insert(_place(siblings.names, move, path[:-1]), field)
-        elif len(path) == 1 and guards.flag(self.options, guards.ADD_BEFORE_PARTITION):
+        elif len(path) == 1 and is_flagged(self.options, table_options.ADD_COLUMN_BEFORE_PARTITION):
             siblings.insert(siblings.first_of(self.partition_keys), field)
         else:
             siblings.insert(len(siblings), field)
@@ -236,7 +238,7 @@ class WorkingCopy:
 
     def _retype(self, path: Path, type_: DataType, keep_nullability: bool) -> None:
         self._guard(path, "change its type", partition=True, primary=True)
-        explicit = not guards.flag(self.options, guards.EXPLICIT_CASTING_DISABLED)
+        explicit = not is_flagged(self.options, table_options.DISABLE_EXPLICIT_TYPE_CASTING)
 
         def retype(old: DataType) -> DataType:
             new = with_nullability(type_, old.nullable) if keep_nullability else type_
@@ -270,9 +272,10 @@ class WorkingCopy:
 
     def _check_nullability(self, path: Path, old: DataType, nullable: bool, *, forbidden: bool) -> None:
         tightens = old.nullable and not nullable
-        if tightens and (forbidden or guards.flag(self.options, guards.NULL_TO_NOT_NULL_DISABLED, default=True)):
+        if tightens and (forbidden or is_flagged(self.options, table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED)):
             message = f"{path_text(path)} is nullable and cannot become NOT NULL: stored rows may hold nulls"
-            remedy = f"keep it nullable, or set option {guards.NULL_TO_NOT_NULL_DISABLED} to false if no row is null"
+            gate = table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED
+            remedy = f"keep it nullable, or set option {gate} to false if no row is null"
             raise problem("LB4011", message, path=path_text(path), remedy=remedy)
 
     def _describe(self, path: Path, comment: str | None) -> None:

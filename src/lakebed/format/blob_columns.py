@@ -8,15 +8,22 @@ from __future__ import annotations
 import struct
 from dataclasses import dataclass
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import (
+    BLOB_DESCRIPTOR_FIELD,
+    BLOB_EXTERNAL_STORAGE_FIELD,
+    BLOB_STORED_DESCRIPTOR_FIELDS,
+    BLOB_VIEW_FIELD,
+    DATA_EVOLUTION_ENABLED,
+)
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError, UsageError
-from lakebed.format.table_options import is_set
 from lakebed.physical.paimon_types import Array, Blob, DataType, Map
 from lakebed.store import Store, open_store
 
-_DESCRIBED = ("blob-descriptor-field", "blob.stored-descriptor-fields", "blob-external-storage-field")
-_VIEWED = ("blob-view-field",)
+_DESCRIBED = (BLOB_DESCRIPTOR_FIELD, BLOB_STORED_DESCRIPTOR_FIELDS, BLOB_EXTERNAL_STORAGE_FIELD)
+_VIEWED = (BLOB_VIEW_FIELD,)
 
 _MAGIC = 0x424C4F4244455343
 _VERSION = 2
@@ -64,7 +71,7 @@ def holds_blobs(type_: DataType) -> bool:
 
 def in_blob_files(schema: TableSchema) -> frozenset[int]:
     """The ids of the columns whose values lie in blob files."""
-    if not is_set(schema.options, "data-evolution.enabled"):
+    if not is_set(schema.options, DATA_EVOLUTION_ENABLED):
         return frozenset()
     inline = _names(schema, _DESCRIBED) | _names(schema, _VIEWED)
     return frozenset(f.id for f in schema.fields if holds_blobs(f.type) and f.name not in inline)

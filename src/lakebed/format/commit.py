@@ -15,6 +15,8 @@ from datetime import datetime
 from typing import Any, Protocol, TypeAlias
 from uuid import uuid4
 
+from lakebed.catalog.option_values import whole_number
+from lakebed.catalog.options import COMMIT_MAX_RETRIES
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -26,11 +28,9 @@ from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.format.partition import partition_path
 from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, Snapshot, SnapshotManager
 from lakebed.format.support import refuse_unwritable
-from lakebed.format.table_options import whole_number
 from lakebed.store.base import Store
 from lakebed.store.failures import outcome_unknown
 
-_MAX_RETRIES = 10
 _FIRST_WAIT = 0.01
 _LONGEST_WAIT = 10.0
 _UNAWARE = -1
@@ -122,7 +122,7 @@ def append(
             guard([] if latest is None else list(table.snapshots.newest_first(after=shown)))
             shown = 0 if latest is None else latest.id
         schema = table.schemas.load_latest_schema()
-        if attempt > whole_number(schema.options, "commit.max-retries", _MAX_RETRIES):
+        if attempt > whole_number(schema.options, COMMIT_MAX_RETRIES):
             raise commit.gave_up(attempt)
         published = commit.attempt(latest, schema)
         if published is not None:

@@ -14,20 +14,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import DELETION_VECTORS_ENABLED, INDEX_FILE_IN_DATA_FILE_DIR
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.avro_records import read_records
 from lakebed.format.manifest import manifest_path
 from lakebed.format.snapshot import Snapshot
-from lakebed.format.table_options import is_set
 from lakebed.store.base import Store
 
 INDEX_TYPE = "DELETION_VECTORS"
 #: Which keys a bucket of a table with dynamic buckets has; readers need them not.
 _HASH = "HASH"
 _INDEX_VERSION = 1
-_IN_DATA_DIRECTORY = "index-file-in-data-file-dir"
 _MAGIC_32 = 1581511376
 _MAGIC_64 = 1681511377
 _LENGTH, _CHECKSUM = 4, 4
@@ -156,7 +156,7 @@ def index_path(table_path: str, data_directory: str, file: IndexFile, options: M
     """Where an index file lies; `data_directory` is the directory of its partition and bucket."""
     if file.external_path is not None:
         return file.external_path
-    beside_data = is_set(options, _IN_DATA_DIRECTORY)
+    beside_data = is_set(options, INDEX_FILE_IN_DATA_FILE_DIR)
     return f"{data_directory if beside_data else table_path + '/index'}/{file.name}"
 
 
@@ -223,4 +223,4 @@ def _corrupt(vector: DeletionVector, message: str) -> CorruptMetadataError:
 
 def has_deletion_vectors(schema: TableSchema) -> bool:
     """Whether the table's option says that deletes are kept as vectors."""
-    return is_set(schema.options, "deletion-vectors.enabled")
+    return is_set(schema.options, DELETION_VECTORS_ENABLED)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any, TypeAlias
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import DATA_EVOLUTION_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, LakebedError, warn
 from lakebed.format import binary_row
@@ -26,7 +28,6 @@ from lakebed.format.manifest import (
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.format.support import refuse_unreadable_files
-from lakebed.format.table_options import is_set
 from lakebed.physical.paimon_types import DataType
 from lakebed.store.base import Store
 
@@ -106,7 +107,7 @@ def plan_files(
     files = data_files(table_path, schema, entries)
     everything = partition_filter is None and len(metas) == len(named)
     # Files of parts of the same rows are counted by some writers, and not by others.
-    if everything and not is_set(schema.options, "data-evolution.enabled"):
+    if everything and not is_set(schema.options, DATA_EVOLUTION_ENABLED):
         check_rows(snapshot, files, table_path)
     vectors = _deletion_vectors(store, table_path, snapshot, schema)
     check_vectors(vectors, files, manifest_path(table_path, snapshot.index_manifest or ""), everything=everything)

@@ -14,14 +14,16 @@ from functools import cache
 from itertools import groupby
 from typing import Any
 
+from lakebed.catalog.option_values import size_of, whole_number
+from lakebed.catalog.options import (
+    MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE,
+    MANIFEST_MERGE_MIN_COUNT,
+    MANIFEST_TARGET_FILE_SIZE,
+)
 from lakebed.format import binary_row
 from lakebed.format.manifest import Kind, ManifestEntry, ManifestFileMeta, ordering
-from lakebed.format.table_options import byte_size, whole_number
 from lakebed.physical.paimon_types import DataType
 
-_TARGET_SIZE = 8 << 20
-_FULL_SIZE = 16 << 20
-_MIN_COUNT = 30
 #: A manifest of some partitions is at least such a part of the target size, and at least so many bytes.
 _PIECES, _LEAST_PIECE = 16, 64 << 10
 #: Entries of which such a manifest is made, however small they are: reading one costs what its entries cost.
@@ -47,12 +49,12 @@ class MergeRule:
     @classmethod
     def of(cls, options: Mapping[str, str], *, partitioned: bool) -> MergeRule:
         """The rule of a table, by its options."""
-        target = max(byte_size(options, "manifest.target-file-size", _TARGET_SIZE), 1)
+        target = max(size_of(options, MANIFEST_TARGET_FILE_SIZE), 1)
         return cls(
             target,
             min(max(target // _PIECES, _LEAST_PIECE), target) if partitioned else target,
-            max(whole_number(options, "manifest.merge-min-count", _MIN_COUNT), 2),
-            byte_size(options, "manifest.full-compaction-threshold-size", _FULL_SIZE),
+            max(whole_number(options, MANIFEST_MERGE_MIN_COUNT), 2),
+            size_of(options, MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE),
             _ENTRIES if partitioned else sys.maxsize,
         )
 

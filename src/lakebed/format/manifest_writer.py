@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from uuid import uuid4
 
+from lakebed.catalog.option_values import text_of
+from lakebed.catalog.options import MANIFEST_COMPRESSION
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import StoreError
 from lakebed.format.live_files import entries_of, partition_types
@@ -30,7 +32,7 @@ class ManifestWriter:
         self._table_path = table_path
         self._schema_id = schema.id
         self._types = partition_types(schema)
-        self._compression = schema.options.get("manifest.compression", "zstd")
+        self._compression = text_of(schema.options, MANIFEST_COMPRESSION)
         self._rule = MergeRule.of(schema.options, partitioned=bool(self._types))
         self._stem = str(uuid4())
         self._written: list[str] = []

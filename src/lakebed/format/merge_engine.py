@@ -6,9 +6,19 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
+from lakebed.catalog.option_values import is_set, whole_number, word
+from lakebed.catalog.options import (
+    AGGREGATION_REMOVE_RECORD_ON_DELETE,
+    FIELDS_DEFAULT_AGGREGATE_FUNCTION,
+    IGNORE_DELETE,
+    MERGE_ENGINE,
+    PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE,
+    PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP,
+    SEQUENCE_FIELD,
+    SEQUENCE_FIELD_SORT_ORDER,
+)
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, UnsupportedError
-from lakebed.format.table_options import is_set, whole_number
 
 PRIMARY_KEY, LAST_VALUE, LAST_NON_NULL = "primary-key", "last_value", "last_non_null_value"
 _OLD_NAMES = {"first_not_null_value": "first_non_null_value", "primary_key": PRIMARY_KEY}
@@ -85,14 +95,14 @@ class MergeRules:
 
 def merge_engine(schema: TableSchema) -> MergeEngine:
     """The table's merge engine."""
-    name = schema.options.get("merge-engine", MergeEngine.DEDUPLICATE).strip().lower()
+    name = word(schema.options, MERGE_ENGINE)
     try:
         return MergeEngine(name)
     except ValueError:
         raise UnsupportedError.of(
             "LB5500",
             f"merge-engine={name} is not known",
-            path="merge-engine",
+            path=MERGE_ENGINE,
             expected=", ".join(MergeEngine),
             found=name,
         ) from None
@@ -102,17 +112,17 @@ def merge_rules(schema: TableSchema) -> MergeRules:
     """The rules of a table. Raises UnsupportedError for options that are not known or contradict each other."""
     engine = merge_engine(schema)
     options = schema.options
-    order = names(options.get("sequence.field"))
-    ignore = is_set(options, "ignore-delete") or any(is_set(options, f"{e}.ignore-delete") for e in MergeEngine)
+    order = names(options.get(SEQUENCE_FIELD))
+    ignore = is_set(options, IGNORE_DELETE) or any(is_set(options, f"{e}.ignore-delete") for e in MergeEngine)
     partial = engine is MergeEngine.PARTIAL_UPDATE
     groups = _groups(schema) if partial else {}
-    remove_key = "partial-update.remove-record-on-delete" if partial else "aggregation.remove-record-on-delete"
-    removing = names(options.get("partial-update.remove-record-on-sequence-group")) if partial else ()
+    remove_key = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE if partial else AGGREGATION_REMOVE_RECORD_ON_DELETE
+    removing = names(options.get(PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP)) if partial else ()
     rules = MergeRules(
         engine,
         tuple(_columns(schema, engine, order, groups)),
         order,
-        options.get("sequence.field.sort-order", "ascending").strip().lower() == "descending",
+        word(options, SEQUENCE_FIELD_SORT_ORDER) == "descending",
         ignore,
         is_set(options, remove_key),
         frozenset(groups[f] for f in removing if f in groups),
@@ -168,7 +178,7 @@ def _function(schema: TableSchema, column: str, engine: MergeEngine) -> str | No
     if column in schema.primary_keys:
         return PRIMARY_KEY
     given = schema.options.get(f"fields.{column}.aggregate-function") or schema.options.get(
-        "fields.default-aggregate-function"
+        FIELDS_DEFAULT_AGGREGATE_FUNCTION
     )
     if given is None:
         return LAST_NON_NULL if engine is MergeEngine.AGGREGATION else None
@@ -196,15 +206,15 @@ def _aggregate(options: Mapping[str, str], column: str, function: str) -> Aggreg
         names(options.get(f"{field}nested-key")),
         names(options.get(f"{field}nested-sequence-field")),
         NullKeys(strategy),
-        whole_number(options, limit, 0) if limit in options else None,
+        whole_number(options, limit) if limit in options else None,
         options.get(f"{field}ts-field"),
     )
 
 
 def _check(rules: MergeRules, removing: tuple[str, ...]) -> None:
     if rules.engine is MergeEngine.PARTIAL_UPDATE:
-        on_delete = "partial-update.remove-record-on-delete"
-        on_group = "partial-update.remove-record-on-sequence-group"
+        on_delete = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE
+        on_group = PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP
         sequences = {field for group in rules.groups for field in group}
         if rules.ignore_delete and rules.remove_on_delete:
             raise _contradiction(f"ignore-delete and {on_delete} are both set", on_delete)

@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import DELETION_VECTORS_MERGE_ON_READ
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError
 from lakebed.format import binary_row
@@ -21,7 +23,6 @@ from lakebed.format.manifest import ordering
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.overlaps import overlapping
 from lakebed.format.partition import POSTPONED
-from lakebed.format.table_options import is_set
 from lakebed.physical.paimon_types import DataType, with_nullability
 
 #: Files of one bucket whose key ranges overlap, directly or through others.
@@ -94,7 +95,7 @@ def is_older(base: Section, delta: Section) -> bool:
 def _shows_compacted(schema: TableSchema) -> bool:
     """Whether only compacted data is visible: what level 0 holds is not."""
     if has_deletion_vectors(schema):
-        return not is_set(schema.options, "deletion-vectors.merge-on-read")
+        return not is_set(schema.options, DELETION_VECTORS_MERGE_ON_READ)
     return merge_engine(schema) is MergeEngine.FIRST_ROW
 
 

@@ -10,7 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lakebed.format.table_options import is_set
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import DATA_FILE_PATH_DIRECTORY, PARTITION_DEFAULT_NAME, PARTITION_LEGACY_NAME
 from lakebed.format.value_text import cast_text, legacy_text
 from lakebed.physical.paimon_types import DataType
 
@@ -41,10 +42,10 @@ def is_blank(text: str) -> bool:
 
 def value_text(type_: DataType, value: Any, options: Mapping[str, str], *, time_zone: str = "UTC") -> str:
     """A partition value as a directory spells it, unescaped; NULL and blank values have the default name."""
-    default = options.get("partition.default-name", DEFAULT_NAME)
+    default = options.get(PARTITION_DEFAULT_NAME, DEFAULT_NAME)
     if value is None:
         return default
-    if not is_set(options, "partition.legacy-name", default=True):
+    if not is_set(options, PARTITION_LEGACY_NAME):
         text = cast_text(type_, value, time_zone=time_zone)
     else:
         text = legacy_text(type_, value)
@@ -78,5 +79,5 @@ def bucket_directory(bucket: int) -> str:
 
 def data_directory(table_path: str, partition: str, bucket: int, options: Mapping[str, str]) -> str:
     """Where the files of a bucket lie; `partition` is a `partition_path`. Branches share the main table's data."""
-    below = options.get("data-file.path-directory", "").strip("/")
+    below = options.get(DATA_FILE_PATH_DIRECTORY, "").strip("/")
     return "/".join(p for p in (table_path, below, partition, bucket_directory(bucket)) if p)

@@ -12,14 +12,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import DATA_EVOLUTION_ENABLED, ROW_TRACKING_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError
 from lakebed.format.live_files import DataFile
 from lakebed.format.overlaps import overlapping
-from lakebed.format.table_options import is_set
 
-_ENABLED = "data-evolution.enabled"
-_TRACKED = "row-tracking.enabled"
 _BLOB = ".blob"
 Range = tuple[int, int]
 
@@ -37,12 +36,14 @@ class RangePlan:
 
 def has_data_evolution(schema: TableSchema) -> bool:
     """Whether files of the table may hold a part of the columns."""
-    return is_set(schema.options, _ENABLED)
+    return is_set(schema.options, DATA_EVOLUTION_ENABLED)
 
 
 def has_row_tracking(schema: TableSchema) -> bool:
     """Whether rows of the table have ids."""
-    return not schema.primary_keys and (is_set(schema.options, _TRACKED) or is_set(schema.options, _ENABLED))
+    return not schema.primary_keys and (
+        is_set(schema.options, ROW_TRACKING_ENABLED) or is_set(schema.options, DATA_EVOLUTION_ENABLED)
+    )
 
 
 def is_blob_file(file: DataFile) -> bool:

@@ -13,6 +13,7 @@ from decimal import Context
 from decimal import Decimal as Number
 from typing import Any
 
+from lakebed.catalog.options import METADATA_STATS_MODE
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.format.parquet_footer import leaves, read_footer
@@ -97,7 +98,7 @@ def file_statistics(file: DataFileMeta, schema: TableSchema) -> dict[int, Column
 
 
 def _mode(name: str, options: Mapping[str, str]) -> str:
-    mode = options.get(f"fields.{name}.stats-mode", options.get("metadata.stats-mode", DEFAULT_MODE))
+    mode = options.get(f"fields.{name}.stats-mode", options.get(METADATA_STATS_MODE, DEFAULT_MODE))
     return mode.strip().lower().replace(" ", "")
 
 

@@ -9,13 +9,24 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from lakebed.catalog.option_values import whole
+from lakebed.catalog.option_values import is_set, whole
+from lakebed.catalog.options import (
+    CHANGELOG_PRODUCER,
+    DATA_EVOLUTION_ENABLED,
+    DATA_FILE_EXTERNAL_PATHS,
+    DATA_FILE_PREFIX,
+    DELETION_VECTORS_ENABLED,
+    FILE_FORMAT,
+    MANIFEST_FORMAT,
+    PARTITION_LEGACY_NAME,
+    ROW_TRACKING_ENABLED,
+    SCAN_PRIMARY_BRANCH,
+)
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.manifest import DataFileMeta
-from lakebed.format.table_options import is_set
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Binary,
@@ -38,8 +49,6 @@ from lakebed.physical.paimon_types import (
 _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
 _HIDDEN = ("_", ".")
-_PREFIX = "data-file.prefix"
-_LEGACY_NAME = "partition.legacy-name"
 _MAX_MICROS_PRECISION = 6
 #: How many files a refusal names one by one.
 _NAMED = 5
@@ -47,17 +56,17 @@ _NAMED = 5
 #: Options that change what a reader must do, with the value that changes nothing.
 _READ_OPTIONS = {
     "type": ("LB5051", "table"),
-    "scan.primary-branch": ("LB5053", ""),
+    SCAN_PRIMARY_BRANCH: ("LB5053", ""),
 }
 #: Options that change what a writer must do, beside those.
 _WRITE_OPTIONS = {
-    "data-evolution.enabled": ("LB5052", "false"),
-    "row-tracking.enabled": ("LB5060", "false"),
-    "deletion-vectors.enabled": ("LB5055", "false"),
-    "changelog-producer": ("LB5061", "none"),
-    "file.format": ("LB5056", "parquet"),
-    "manifest.format": ("LB5011", "avro"),
-    "data-file.external-paths": ("LB5062", ""),
+    DATA_EVOLUTION_ENABLED: ("LB5052", "false"),
+    ROW_TRACKING_ENABLED: ("LB5060", "false"),
+    DELETION_VECTORS_ENABLED: ("LB5055", "false"),
+    CHANGELOG_PRODUCER: ("LB5061", "none"),
+    FILE_FORMAT: ("LB5056", "parquet"),
+    MANIFEST_FORMAT: ("LB5011", "avro"),
+    DATA_FILE_EXTERNAL_PATHS: ("LB5062", ""),
 }
 
 
@@ -97,13 +106,13 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
     problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
     problems += _types(schema, "written", None)
     problems += _partition_types(schema)
-    prefix = schema.options.get(_PREFIX, "")
+    prefix = schema.options.get(DATA_FILE_PREFIX, "")
     if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
         problems.append(
             Diagnostic(
                 "LB5065",
-                f"a table with option {_PREFIX}={prefix} cannot be written: Spark would not read its files",
-                path=_PREFIX,
+                f"a table with option {DATA_FILE_PREFIX}={prefix} cannot be written: Spark would not read its files",
+                path=DATA_FILE_PREFIX,
                 expected="text that does not start with _ or ., without / and :",
                 found=prefix,
                 remedy="set the option to another text",
@@ -233,14 +242,14 @@ def _partition_types(schema: TableSchema) -> Iterator[Diagnostic]:
     for field in schema.fields:
         if field.name not in schema.partition_keys or not isinstance(field.type, Binary | VarBinary):
             continue
-        if is_set(schema.options, _LEGACY_NAME, default=True):
+        if is_set(schema.options, PARTITION_LEGACY_NAME):
             yield Diagnostic(
                 "LB5030",
                 f"a table with the partition key {field.name!r} of bytes cannot be written: "
                 "the directory of a value would be named by a memory address",
                 path=field.name,
                 found=type_line(field.type),
-                remedy=f"set option {_LEGACY_NAME} to false, or use another partition key",
+                remedy=f"set option {PARTITION_LEGACY_NAME} to false, or use another partition key",
             )
 
 

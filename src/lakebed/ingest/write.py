@@ -18,6 +18,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampNTZType
 
+from lakebed.catalog.option_values import text_of, word
+from lakebed.catalog.options import DATA_FILE_PREFIX, FILE_COMPRESSION, FILE_COMPRESSION_ZSTD_LEVEL
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import IngestError, StoreError
 from lakebed.format.commit import NewFile
@@ -145,7 +147,7 @@ class Staging:
         """Move the files to their places and say what a commit has to know of them."""
         schema, files = self.schema, []
         types = [f.type for k in schema.partition_keys for f in schema.fields if f.name == k]
-        prefix = schema.options.get("data-file.prefix", "data-")
+        prefix = text_of(schema.options, DATA_FILE_PREFIX)
         for i, staged in enumerate(self.files):
             path = partition_path(schema.partition_keys, types, staged.partition, schema.options)
             directory = data_directory(self.table_path, path, 0, schema.options)
@@ -193,10 +195,10 @@ def _unused(name: str, taken: Sequence[str]) -> str:
 
 def _writer_options(schema: TableSchema, stamps: StampForms) -> dict[str, str]:
     """Everything that a session could have set otherwise, for this write only."""
-    compression = schema.options.get("file.compression", "zstd").strip().lower()
+    compression = word(schema.options, FILE_COMPRESSION).strip()
     return {
         "compression": compression if compression in _COMPRESSIONS else "zstd",
-        "parquet.compression.codec.zstd.level": schema.options.get("file.compression.zstd-level", "1"),
+        "parquet.compression.codec.zstd.level": text_of(schema.options, FILE_COMPRESSION_ZSTD_LEVEL),
         "maxRecordsPerFile": "0",
         "spark.sql.parquet.outputTimestampType": stamps.output_type,
         "spark.sql.parquet.writeLegacyFormat": "false",

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from lakebed.catalog import SchemaManager, TableSchema
+from lakebed.catalog.options import PARTITION_DEFAULT_NAME
 from lakebed.errors import UnsupportedError
 from lakebed.format import binary_row
 from lakebed.format.live_files import (
@@ -75,7 +76,7 @@ def partitions(
 ) -> _Rows:
     """The partitions that have files, sorted by their texts."""
     types = partition_types(schema)
-    default = schema.options.get("partition.default-name", DEFAULT_NAME)
+    default = schema.options.get(PARTITION_DEFAULT_NAME, DEFAULT_NAME)
     found = []
     for partition, group in _grouped(_live(store, table_path, snapshot, schema), lambda f: f.partition):
         texts = [default if t is None else t for t in _texts(types, partition, time_zone)]

@@ -16,6 +16,7 @@ from typing import Any
 
 from lakebed.catalog import TableName
 from lakebed.catalog.branch_names import INCOMPLETE, branch_names
+from lakebed.catalog.options import SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
@@ -33,7 +34,7 @@ MAIN_BRANCH = "LB3653"
 INTERRUPTED = "LB3654"
 IN_USE = "LB3666"
 
-_FALLBACKS = ("scan.fallback-branch", "scan.primary-branch")
+_FALLBACKS = (SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH)
 
 
 @dataclass(frozen=True, slots=True)

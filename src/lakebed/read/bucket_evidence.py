@@ -9,6 +9,8 @@ from itertools import product
 from math import prod
 from typing import Any
 
+from lakebed.catalog.option_values import columns_of, word
+from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError
 from lakebed.format import binary_row, murmur
@@ -42,7 +44,7 @@ Buckets = Callable[[int], frozenset[int]]
 
 def bucket_key(schema: TableSchema) -> tuple[str, ...]:
     """The columns that choose a row's bucket."""
-    named = tuple(k.strip() for k in schema.options.get("bucket-key", "").split(",") if k.strip())
+    named = columns_of(schema.options, BUCKET_KEY)
     return named or trimmed_key(schema)
 
 
@@ -70,7 +72,7 @@ def wanted_buckets(predicate: Predicate, schema: TableSchema, versions: Iterable
 
 def _hashed(schema: TableSchema) -> tuple[DataField, ...] | None:
     """The columns whose hash is a row's bucket; None where another function chooses it."""
-    if schema.options.get("bucket-function.type", "default").strip().lower() != "default":
+    if word(schema.options, BUCKET_FUNCTION_TYPE) != "default":
         return None
     fields = [schema.field(name) for name in bucket_key(schema)]
     return None if None in fields else tuple(f for f in fields if f is not None)

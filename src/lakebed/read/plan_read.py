@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.newer_types import unknown_columns
+from lakebed.catalog.options import SCAN_FALLBACK_BRANCH
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
@@ -30,7 +31,6 @@ from lakebed.read.request import ReadRequest, Travel
 from lakebed.read.table_state import TableState, resolve
 from lakebed.read.where_sql import parse_where, unknown_names
 
-_FALLBACK = "scan.fallback-branch"
 LEFT_OUT = "LB4507"
 
 #: The predicate over the columns of a schema.
@@ -151,7 +151,7 @@ def fallback_branch(table: TableBranch, request: ReadRequest, state: TableState)
     """The branch that a read of a state falls back to. What the newest schema says holds for older states too."""
     if request.travel.branch is not None or table.branch != MAIN:
         return None
-    return state.newest.options.get(_FALLBACK, "").strip() or None
+    return state.newest.options.get(SCAN_FALLBACK_BRANCH, "").strip() or None
 
 
 def _fallback_state(table: TableBranch, request: ReadRequest, main: TableState, branch: str) -> TableState:

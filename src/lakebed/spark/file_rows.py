@@ -18,6 +18,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import ORC_TIMESTAMP_LTZ_LEGACY_TYPE
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.spark import scan_schema
@@ -25,13 +27,11 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
-from lakebed.format.table_options import is_set
 from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown
 from lakebed.spark.blob_places import described
 from lakebed.spark.map_leaves import Changes, with_changes
 from lakebed.spark.orc_values import (
-    LEGACY_INSTANTS,
     holds_instants,
     jvm_zone,
     legacy_zones,
@@ -170,7 +170,7 @@ class FileRows:
         orc = [file for file, form in zip(files, forms, strict=True) if form.format is FileFormat.ORC]
         instants = [file.path for file in orc if holds_instants(stored_fields(self.version, file))]
         refuse_orc_instants(self.spark, self.store, instants)
-        if is_set(schema.options, LEGACY_INSTANTS, default=True):
+        if is_set(schema.options, ORC_TIMESTAMP_LTZ_LEGACY_TYPE):
             open_ = [i for i, f in enumerate(forms) if f.format is FileFormat.ORC and holds_instants(f.stored)]
             for i, zone in zip(open_, legacy_zones(self.store, [files[i].path for i in open_]), strict=True):
                 forms[i] = replace(forms[i], instants_by=zone)

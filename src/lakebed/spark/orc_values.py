@@ -53,7 +53,6 @@ _JULIAN_START = -719_470
 _REMEDY = "start Spark with -Duser.timezone=UTC in spark.driver.extraJavaOptions and spark.executor.extraJavaOptions"
 #: The first Spark whose ORC reader knows the type TIMESTAMP WITH LOCAL TIME ZONE.
 _KNOWS_INSTANTS = (4, 2)
-LEGACY_INSTANTS = "orc.timestamp-ltz.legacy.type"
 
 
 def scanned_as_instants(type_: spark_types.DataType) -> spark_types.DataType:

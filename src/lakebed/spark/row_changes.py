@@ -11,6 +11,8 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.catalog.option_values import word
+from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
@@ -110,7 +112,7 @@ def _number(table: TableBranch, since: int | str | datetime, request: ReadReques
 
 
 def _mode(mode: str, schema: TableSchema) -> str:
-    producer = schema.options.get("changelog-producer", "none").strip().lower()
+    producer = word(schema.options, CHANGELOG_PRODUCER)
     if mode == "auto":
         mode = "delta" if producer == "none" else "changelog"
     if mode == "changelog" and producer == "none":

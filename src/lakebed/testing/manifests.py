@@ -9,6 +9,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
+from lakebed.catalog.options import FILE_FORMAT, SNAPSHOT_NUM_RETAINED_MAX
 from lakebed.manifest import (
     Compatibility,
     OdfDocument,
@@ -23,7 +24,7 @@ from lakebed.model import Option, Schema
 from lakebed.testing.schemas import json_values, paimon_schemas, schemas
 
 _NAMES = st.from_regex(r"[a-z][a-z0-9_-]{0,8}(\.[a-z][a-z0-9_-]{0,8})?", fullmatch=True) | st.just("`a.b`.`c``d`")
-_OPTION_KEYS = st.sampled_from(["bucket", "file.format", "snapshot.num-retained.max", "on", "x y"])
+_OPTION_KEYS = st.sampled_from(["bucket", FILE_FORMAT, SNAPSHOT_NUM_RETAINED_MAX, "on", "x y"])
 _OPTIONS = st.dictionaries(
     _OPTION_KEYS, st.sampled_from(["4", "true", "no", "1e3", "", "a: b", "~", "a\nb"]), max_size=3
 )

@@ -2,40 +2,82 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import lakebed
 from lakebed.catalog import option_values
-from lakebed.catalog.known_options import KINDS, KNOWN, WORDS, Kind, nearest, wrong_value
+from lakebed.catalog import options as table_options
+from lakebed.catalog.option_rules import wrong_value
+from lakebed.catalog.options import KNOWN, OPTIONS, Handling, Kind, Mutability
 from lakebed.evolve import option_guards, option_names
+from lakebed.evolve.option_notes import nearest
+from lakebed.format import support
 from referees.client import Referees
 from referees.java import JavaReferee
 
+CONSTANTS = {n: value for n, value in vars(table_options).items() if n.isupper() and isinstance(value, str)}
+SOURCE = Path(lakebed.__file__).parent
+
 _KINDS = {
-    **dict.fromkeys(("Boolean", "bool"), Kind.FLAG),
-    **dict.fromkeys(("Integer", "Long", "int"), Kind.NUMBER),
+    **dict.fromkeys(("Boolean", "bool"), Kind.BOOLEAN),
+    **{"Integer": Kind.INT, "Long": Kind.LONG},
     **dict.fromkeys(("Double", "Float", "float"), Kind.DECIMAL),
     "MemorySize": Kind.SIZE,
     **dict.fromkeys(("Duration", "timedelta"), Kind.DURATION),
 }
 #: Kinds that are texts to the others, with more to say about them here.
-_TEXTS = {Kind.TEXT, Kind.CODEC, Kind.CODECS_BY_LEVEL, Kind.TEXTS_BY_LEVEL, Kind.STATS_MODE}
+_TEXTS = {Kind.TEXT, Kind.COLUMNS, Kind.CODEC, Kind.CODECS_BY_LEVEL, Kind.TEXTS_BY_LEVEL, Kind.STATS_MODE}
 #: Where implementations disagree, a text is all that can be asked for.
 _DISAGREED = {"parquet.enable.dictionary", "partition.expiration-strategy"}
 
 
 def test_no_option_is_listed_twice_and_all_that_are_used_are_listed() -> None:
-    assert not KINDS.keys() & WORDS.keys()
-    used = option_names._LISTS | set(option_names.BLOB_LISTS) | option_guards._GUARDED | option_names._SHREDDING
-    used |= {option_guards.NULL_TO_NOT_NULL_DISABLED, option_guards.EXPLICIT_CASTING_DISABLED}
+    listed = [name for names in table_options._KINDS.values() for name in names.split()]
+    listed += table_options._WORDS
+    assert sorted(listed) == sorted(KNOWN)
+    constants = set(CONSTANTS.values())
+    used = option_guards._GUARDED | option_names._SHREDDING | constants | table_options._DEFAULTS.keys()
+    used |= table_options.IMMUTABLE | table_options._RULED | table_options._FIXED
+    used |= table_options._FOLLOWED | table_options._REFUSED
     assert used <= KNOWN
+    assert not table_options._FOLLOWED & table_options._REFUSED - {table_options.DATA_FILE_EXTERNAL_PATHS}
+
+
+def test_what_lakebed_does_about_options() -> None:
+    followed = {name for name, option in OPTIONS.items() if option.handling is Handling.FOLLOWED}
+    refused = {name for name, option in OPTIONS.items() if option.handling is Handling.REFUSED}
+    assert refused == support._READ_OPTIONS.keys() | support._WRITE_OPTIONS.keys()
+    text = "".join(
+        path.read_text() for path in SOURCE.rglob("*.py") if path.name not in ("options.py", "option_rules.py")
+    )
+    constants = {
+        value: name for name, value in vars(table_options).items() if name.isupper() and isinstance(value, str)
+    }
+    assert sorted(name for name in followed if constants[name] not in text and repr(name) not in text) == []
+
+
+def test_defaults_are_values() -> None:
+    defaults = {name: option.default for name, option in OPTIONS.items() if option.default is not None}
+    assert {name for name, default in defaults.items() if wrong_value(name, default)} == set()
+
+
+def test_when_options_may_change() -> None:
+    found = {name: option.mutability for name, option in OPTIONS.items()}
+    assert found["bucket"] is Mutability.RULED
+    assert found["bucket-key"] is Mutability.WHILE_EMPTY
+    assert found["type"] is Mutability.NEVER
+    assert found["file.format"] is Mutability.FREE
+    assert {n for n, m in found.items() if m is not Mutability.FREE} == option_guards._GUARDED | {"path"}
 
 
 @pytest.mark.parametrize(
     ("key", "good", "bad"),
     [
-        ("bucket", ["4", "-1", " 2 "], ["four", "", "4.0", "1e3", "٤"]),
+        ("bucket", ["4", "-1"], ["four", "", "4.0", "1e3", "٤", " 2 ", "2147483648"]),
         ("target-file-row-num", ["9223372036854775807"], ["9" * 20]),
         ("deletion-vectors.enabled", ["true", "FALSE"], ["yes", "1", ""]),
         ("lookup.hash-load-factor", ["0.75", "1"], ["much", "nan", "inf"]),
@@ -129,8 +171,11 @@ def test_java_knows_no_other_options(java: JavaReferee) -> None:
 def _agree(key: str, kind: str, words: list[str]) -> None:
     if "#" in key or key in _DISAGREED:
         return
+    known = OPTIONS[key].kind
     if words:
-        assert set(words) <= set(WORDS[key]), key
-    elif key not in WORDS:
-        assert KINDS[key] is _KINDS.get(kind, KINDS[key]), (key, kind)
-        assert kind in _KINDS or KINDS[key] in _TEXTS, (key, kind)
+        assert set(words) <= set(OPTIONS[key].words), key
+    elif kind == "int":  # Python's has no bounds.
+        assert known in (Kind.INT, Kind.LONG), key
+    elif known is not Kind.WORD:
+        assert known is _KINDS.get(kind, known), (key, kind)
+        assert kind in _KINDS or known in _TEXTS, (key, kind)
