@@ -59,7 +59,8 @@ def fold(type_: LogicalType, combine: Callable[[LogicalType, tuple[T, ...]], T])
 
 def transform(type_: LogicalType, change: Callable[[LogicalType], LogicalType]) -> LogicalType:
     """The type with `change` done to every type in it and then to itself."""
-    return change(with_children(type_, [transform(part, change) for part in children(type_)]))
+    parts = children(type_)
+    return change(with_children(type_, [transform(part, change) for part in parts]) if parts else type_)
 
 
 def map_members(type_: LogicalType, change: Callable[[Field], Field]) -> LogicalType:

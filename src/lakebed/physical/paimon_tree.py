@@ -56,7 +56,8 @@ def fold(type_: DataType, combine: Callable[[DataType, tuple[T, ...]], T]) -> T:
 
 def transform(type_: DataType, change: Callable[[DataType], DataType]) -> DataType:
     """The type with `change` done to every type in it and then to itself."""
-    return change(with_children(type_, [transform(part, change) for part in children(type_)]))
+    parts = children(type_)
+    return change(with_children(type_, [transform(part, change) for part in parts]) if parts else type_)
 
 
 def map_fields(type_: DataType, change: Callable[[DataField], DataField]) -> DataType:
