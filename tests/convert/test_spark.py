@@ -12,12 +12,11 @@ from hypothesis import given
 from pyspark.sql import types as t
 from ruamel.yaml import YAML
 
+from lakebed.convert.scan_types import scan_schema, scan_type
 from lakebed.convert.spark import (
     column_metadata,
     from_spark,
     from_struct_type,
-    scan_schema,
-    scan_type,
     to_struct_type,
 )
 from lakebed.errors import ConversionError, UnsupportedError

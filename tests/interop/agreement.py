@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import DataType, DecimalType
 
 import lakebed
-from lakebed.convert.spark import scan_schema
+from lakebed.convert.scan_types import scan_schema
 from referees.encoding import Row, spark_rows
 from referees.filters import Filter, build
 

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from pyspark.sql.types import StructType
 
 from lakebed.arrow.arrow_schema import to_arrow_schema
-from lakebed.convert.spark import scan_type
+from lakebed.convert.scan_types import scan_type
 from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (
     Array,

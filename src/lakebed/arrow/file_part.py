@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from lakebed.arrow.arrow_schema import to_arrow_schema
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.convert_arrays import Stored, arrow_of, convert, find, nulls
-from lakebed.convert.spark import scan_schema
+from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.deletion_vectors import DeletionVector, read_positions

@@ -1,4 +1,4 @@
-"""Convert Paimon types and logical schemas from and to PySpark types. No session is needed.
+"""Convert the logical schema from and to PySpark types. No session is needed.
 
 A Spark type says less than a Paimon type and much less than a logical one. What it does not say stands in the metadata
 of the `StructField`: the description under `comment`, where Spark itself looks for it, the rest under `lakebed`:
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from pyspark.sql import types as spark_types
@@ -23,6 +23,7 @@ from pyspark.sql import types as spark_types
 from lakebed.convert.fit import bare, bare_logical, without_nullability
 from lakebed.convert.loss import LossReport
 from lakebed.convert.paimon import carrier, hint, to_paimon
+from lakebed.convert.scan_types import MAX_MICROS, scan_schema, scan_type
 from lakebed.convert.spark_lengths import LENGTHS_KEY, lengths_text, unread_metadata, with_lengths
 from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
@@ -31,31 +32,13 @@ from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.model.logical_tree import fields_inside
-from lakebed.physical import DataField, DataType, parse, path_text, with_nullability
+from lakebed.physical import DataType, parse, path_text, with_nullability
 from lakebed.physical import paimon_types as physical
 
 METADATA_KEY = "lakebed"
 COMMENT_KEY = "comment"
-_MAX_MICROS = 6
 
 _Path = tuple[str, ...]
-_FLAT: dict[type[DataType], Callable[[], spark_types.DataType]] = {
-    physical.Boolean: spark_types.BooleanType,
-    physical.TinyInt: spark_types.ByteType,
-    physical.SmallInt: spark_types.ShortType,
-    physical.Int: spark_types.IntegerType,
-    physical.BigInt: spark_types.LongType,
-    physical.Float: spark_types.FloatType,
-    physical.Double: spark_types.DoubleType,
-    physical.Char: spark_types.StringType,
-    physical.VarChar: spark_types.StringType,
-    physical.Binary: spark_types.BinaryType,
-    physical.VarBinary: spark_types.BinaryType,
-    physical.Date: spark_types.DateType,
-    physical.Time: spark_types.IntegerType,
-    physical.Variant: spark_types.VariantType,
-    physical.Blob: spark_types.BinaryType,
-}
 _LOGICAL: dict[type[spark_types.DataType], LogicalType] = {
     spark_types.BooleanType: logical.Bool(),
     spark_types.ByteType: logical.Int8(),
@@ -71,74 +54,6 @@ _LOGICAL: dict[type[spark_types.DataType], LogicalType] = {
     spark_types.VariantType: logical.String(),
     spark_types.NullType: logical.Null(),
 }
-
-
-def scan_type(type_: DataType, *, nanos_as_long: bool = False) -> spark_types.DataType:
-    """What a Parquet scan is asked for: TIME is `int` (milliseconds of the day), TIMESTAMP is `timestamp_ntz`.
-
-    Everything inside is nullable. `nanos_as_long` asks for TIMESTAMP(7..9) of both kinds as `bigint`, which is how
-    Spark reads INT64 nanoseconds. Raises `UnsupportedError` for a type that Spark's reader has no type for.
-    """
-    scans = _Scans(nanos_as_long)
-    found = scans.type(type_, ())
-    if scans.problems:
-        raise UnsupportedError(*scans.problems)
-    return found
-
-
-def scan_schema(fields: Iterable[DataField], *, nanos_as_long: bool = False) -> spark_types.StructType:
-    """The scan types of columns, by name. Raises `UnsupportedError` with all columns that Spark cannot scan."""
-    scans = _Scans(nanos_as_long)
-    found = scans.struct(fields, ())
-    if scans.problems:
-        raise UnsupportedError(*scans.problems)
-    return found
-
-
-class _Scans:
-    """Builds scan types and collects what Spark cannot scan."""
-
-    def __init__(self, nanos_as_long: bool) -> None:
-        self.problems: list[Diagnostic] = []
-        self._nanos_as_long = nanos_as_long
-
-    def type(self, type_: DataType, path: _Path) -> spark_types.DataType:
-        if type(type_) in _FLAT:
-            return _FLAT[type(type_)]()
-        match type_:
-            case physical.Decimal():
-                return spark_types.DecimalType(type_.precision, type_.scale)
-            case physical.Timestamp() | physical.LocalZonedTimestamp():
-                return self._timestamp(type_)
-            case physical.Array():
-                return spark_types.ArrayType(self.type(type_.element, (*path, "element")))
-            case physical.Map():
-                key = self.type(type_.key, (*path, "key"))
-                return spark_types.MapType(key, self.type(type_.value, (*path, "value")))
-            case physical.Multiset():
-                return spark_types.MapType(self.type(type_.element, (*path, "element")), spark_types.IntegerType())
-            case physical.Row():
-                return self.struct(type_.fields, path)
-            case _:
-                message = f"Spark cannot scan a column of the type {type_}"
-                remedy = "read the other columns"
-                where = path_text(path) or None
-                self.problems.append(Diagnostic("LB2109", message, path=where, found=str(type_), remedy=remedy))
-                return spark_types.NullType()
-
-    def _timestamp(self, type_: physical.Timestamp | physical.LocalZonedTimestamp) -> spark_types.DataType:
-        if self._nanos_as_long and type_.precision > _MAX_MICROS:
-            return spark_types.LongType()
-        return (
-            spark_types.TimestampType()
-            if isinstance(type_, physical.LocalZonedTimestamp)
-            else spark_types.TimestampNTZType()
-        )
-
-    def struct(self, fields: Iterable[DataField], path: _Path) -> spark_types.StructType:
-        return spark_types.StructType(
-            [spark_types.StructField(f.name, self.type(f.type, (*path, f.name))) for f in fields]
-        )
 
 
 def to_spark(schema: Schema) -> tuple[spark_types.StructType, LossReport]:
@@ -385,7 +300,7 @@ def _atomic(type_: spark_types.DataType, path: _Path) -> LogicalType:
         case spark_types.StringType() if getattr(type_, "collation", "UTF8_BINARY") == "UTF8_BINARY":
             return logical.String()
         case _ if type_.typeName() == "time":
-            digits = getattr(type_, "precision", _MAX_MICROS)
+            digits = getattr(type_, "precision", MAX_MICROS)
             return logical.Time(next(u for u in TimeUnit if u.digits >= digits))
     name = type_.simpleString()
     raise ConversionError.of(
@@ -410,7 +325,7 @@ def _exact(type_: spark_types.DataType) -> DataType | None:
     """
     match type_:
         case spark_types.TimestampNTZType():
-            return physical.Timestamp(_MAX_MICROS)
+            return physical.Timestamp(MAX_MICROS)
         case spark_types.CharType():
             return physical.Char(type_.length)
         case spark_types.VarcharType():

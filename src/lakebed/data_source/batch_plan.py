@@ -16,7 +16,8 @@ from lakebed.arrow.newest_row import NewestRow, merged, newest_row
 from lakebed.arrow.side_by_side import SideBySide, put_together, row_files, side_by_side
 from lakebed.catalog import TableManager, TableRef, open_warehouse
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import scan_schema, with_metadata
+from lakebed.convert.scan_types import scan_schema
+from lakebed.convert.spark import with_metadata
 from lakebed.data_source.read_options import ReadOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
 from lakebed.format.file_columns import stored_fields

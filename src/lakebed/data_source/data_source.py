@@ -20,7 +20,7 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
-from lakebed.convert.spark import scan_schema
+from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
 from lakebed.data_source.inspected import system_table

@@ -8,7 +8,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.arrow.convert_arrays import find
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import scan_type
+from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.format.row_kinds import ROW_KIND

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pyspark.sql import types as spark
 
-from lakebed.convert.spark import scan_type
+from lakebed.convert.scan_types import scan_type
 from lakebed.ingest.timestamp_encoding import StampForms
 from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import Array, DataType, LocalZonedTimestamp, Map, Multiset, Row, Timestamp

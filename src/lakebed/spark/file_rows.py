@@ -22,7 +22,7 @@ from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import ORC_TIMESTAMP_LTZ_LEGACY_TYPE
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import scan_schema
+from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.file_columns import stored_fields

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.convert.scan_types import MAX_MICROS
 from lakebed.errors import UnsupportedError
 from lakebed.format.parquet_footer import read_footer
 from lakebed.format.support import holds_nanoseconds
@@ -19,8 +20,6 @@ from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
 from lakebed.spark.footers import of_each_file
 from lakebed.spark.map_leaves import Change
 from lakebed.store.base import Store
-
-_MAX_MICROS = 6
 
 
 def has_nanoseconds(fields: Iterable[DataField]) -> bool:
@@ -31,9 +30,9 @@ def has_nanoseconds(fields: Iterable[DataField]) -> bool:
 def from_nanoseconds(type_: DataType) -> Change | None:
     """The change from nanoseconds since 1970 to a timestamp, down to whole microseconds."""
     match type_:
-        case Timestamp(precision=p) if p > _MAX_MICROS:
+        case Timestamp(precision=p) if p > MAX_MICROS:
             return lambda nanos, _: instant_to_wall(_instant(nanos), UTC)
-        case LocalZonedTimestamp(precision=p) if p > _MAX_MICROS:
+        case LocalZonedTimestamp(precision=p) if p > MAX_MICROS:
             return lambda nanos, _: _instant(nanos)
         case _:
             return None

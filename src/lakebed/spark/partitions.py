@@ -9,7 +9,7 @@ from typing import Any
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.convert.spark import scan_type
+from lakebed.convert.scan_types import scan_type
 from lakebed.physical.paimon_types import (
     BigInt,
     Boolean,

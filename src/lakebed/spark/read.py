@@ -16,7 +16,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.spark import scan_schema, scan_type
+from lakebed.convert.scan_types import scan_schema, scan_type
 from lakebed.errors import UsageError
 from lakebed.format.blob_columns import holds_blobs, refuse_blobs
 from lakebed.format.merge_plan import MergePlan

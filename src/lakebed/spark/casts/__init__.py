@@ -63,7 +63,7 @@ def cast_column(
 ) -> Column:
     """The values of `col`, stored as `source`, read as `target`.
 
-    `col` has the scan type of `source`, the result that of `target` (`lakebed.convert.spark.scan_type`). NULL stays
+    `col` has the scan type of `source`, the result that of `target` (`lakebed.convert.scan_types`). NULL stays
     NULL. Identical types, nullability aside, return `col` itself. `time_zone` is the zone of casts between wall clocks
     and instants. A value that cannot be converted fails the query with a message that names `file` (a column of
     text), `column`, both types and the value, or is NULL for `on_error="null"`. A pair of types that the format does
