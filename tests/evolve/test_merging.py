@@ -10,7 +10,7 @@ from evolve.tables import row
 from evolve.test_diff_laws import MANY, schemas
 from lakebed.errors import ValidationError
 from lakebed.evolve.cast_rules import castable
-from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.physical import paimon_types as t
 from lakebed.physical.paimon_tree import without_ids
 
@@ -23,14 +23,14 @@ def one(type_: t.DataType, name: str = "c", number: int = 7) -> tuple[t.DataFiel
 
 
 def merged(have: t.DataType, given_: t.DataType, types: MergeTypes = WIDEN) -> t.DataType:
-    (field,) = merge_fields(one(have), one(given_, number=t.UNASSIGNED), MergeRules(types)).fields
+    (field,) = merge_fields(one(have), one(given_, number=t.UNASSIGNED), UnionRules(types)).fields
     assert (field.id, field.name, field.description, field.default_value) == (7, "c", "said", "1")
     return field.type
 
 
 def refused(have: t.DataType, given_: t.DataType, types: MergeTypes = WIDEN) -> list[str]:
     with pytest.raises(ValidationError) as caught:
-        merge_fields(one(have), one(given_), MergeRules(types))
+        merge_fields(one(have), one(given_), UnionRules(types))
     return [f"{d.code} {d.path}" for d in caught.value.diagnostics]
 
 
@@ -117,7 +117,7 @@ def test_keys_of_maps_and_elements_of_multisets_stay(types: MergeTypes) -> None:
 
 
 def test_a_writer_that_checks_values_keeps_the_wider_type() -> None:
-    rules = MergeRules(WIDEN, keep_wider=True)
+    rules = UnionRules(WIDEN, keep_wider=True)
     for have, given_ in ((BIGINT, INT), (t.Timestamp(6), t.Timestamp(3)), (STRING, t.VarChar(3)), (t.Double(), INT)):
         assert merge_fields(one(have), one(given_), rules).fields == one(have)
     with pytest.raises(ValidationError):
@@ -134,7 +134,7 @@ def test_members_are_matched_by_name_and_new_ones_come_last_and_nullable() -> No
         t.DataField(5, "z", row(("q", t.Int(False)), nullable=False), "doc"),
         t.DataField(9, "r", inner),
     )
-    assert merge_fields(table, data, MergeRules()).fields == (
+    assert merge_fields(table, data, UnionRules()).fields == (
         table[0],
         t.DataField(
             1,
@@ -152,7 +152,7 @@ def test_lists_and_maps_are_entered() -> None:
     )
     wide = row(("x", BIGINT), ("n", INT))
     data = (t.DataField(-1, "l", t.Array(wide)), t.DataField(-1, "m", t.Map(STRING, wide)))
-    found = merge_fields(table, data, MergeRules()).fields
+    found = merge_fields(table, data, UnionRules()).fields
     assert [without_ids(f.type) for f in found] == [t.Array(wide), t.Map(STRING, wide)]
     assert found[0].type.element.fields[0].id == 1  # type: ignore[union-attr]
 
@@ -162,19 +162,19 @@ class TestCase:
     DATA = (t.DataField(-1, "iD", BIGINT), t.DataField(-1, "R", row(("x", BIGINT))))
 
     def test_names_match_with_their_case(self) -> None:
-        found = merge_fields(self.TABLE, self.DATA, MergeRules())
+        found = merge_fields(self.TABLE, self.DATA, UnionRules())
         assert [f.name for f in found.fields] == ["Id", "r", "iD", "R"]
         assert found.case_only == (("iD",), ("R",))
 
     def test_or_without_where_that_is_asked_for(self) -> None:
-        found = merge_fields(self.TABLE, self.DATA, MergeRules(case_sensitive=False))
+        found = merge_fields(self.TABLE, self.DATA, UnionRules(case_sensitive=False))
         assert [f.name for f in found.fields] == ["Id", "r"]
         assert found.fields[1].type == t.Row((t.DataField(2, "X", BIGINT),))
         assert found.case_only == ()
 
     def test_the_same_name_wins_over_one_that_folds_to_it(self) -> None:
         table = (t.DataField(0, "a", INT), t.DataField(1, "A", INT))
-        found = merge_fields(table, (t.DataField(-1, "A", BIGINT),), MergeRules(case_sensitive=False))
+        found = merge_fields(table, (t.DataField(-1, "A", BIGINT),), UnionRules(case_sensitive=False))
         assert [f.type for f in found.fields] == [INT, BIGINT]
 
     @pytest.mark.parametrize(
@@ -184,11 +184,11 @@ class TestCase:
     def test_what_is_ambiguous(self, table: str, data: list[str], case_sensitive: bool) -> None:
         known = tuple(t.DataField(i, n, INT) for i, n in enumerate(table.split()))
         with pytest.raises(ValidationError) as caught:
-            merge_fields(known, tuple(t.DataField(-1, n, INT) for n in data), MergeRules(case_sensitive=case_sensitive))
+            merge_fields(known, tuple(t.DataField(-1, n, INT) for n in data), UnionRules(case_sensitive=case_sensitive))
         assert [d.code for d in caught.value.diagnostics] == ["LB4502"]
 
 
-RULES = st.builds(MergeRules, st.sampled_from(MergeTypes), st.booleans())
+RULES = st.builds(UnionRules, st.sampled_from(MergeTypes), st.booleans())
 
 
 @MANY
@@ -200,7 +200,7 @@ def test_a_schema_merged_into_itself_is_itself(schema, rules) -> None:
 @MANY
 @given(schemas(), schemas(), st.sampled_from(MergeTypes))
 def test_merging_twice_is_merging_once(table, data, types) -> None:
-    rules = MergeRules(types)
+    rules = UnionRules(types)
     try:
         once = merge_fields(table.fields, data.fields, rules)
     except ValidationError:

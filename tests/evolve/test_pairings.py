@@ -18,7 +18,7 @@ from evolve.random_edits import TYPES, schemas
 from lakebed.catalog import TableName, TableSchema
 from lakebed.evolve import describe_changes
 from lakebed.evolve.identity import identify, identify_new, pair
-from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.migration.inference import infer
 from lakebed.physical import paimon_types as t
 from lakebed.physical.paimon_tree import map_fields, types_inside
@@ -62,7 +62,7 @@ def as_declared(base: TableSchema, wanted: Fields) -> Fields:
 
 
 def as_merged(types: MergeTypes) -> Pairing:
-    return lambda base, wanted: merge_fields(base.fields, without_ids(wanted), MergeRules(types)).fields
+    return lambda base, wanted: merge_fields(base.fields, without_ids(wanted), UnionRules(types)).fields
 
 
 def as_mini(base: TableSchema, wanted: Fields) -> Fields:

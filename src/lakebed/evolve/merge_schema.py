@@ -30,7 +30,7 @@ from lakebed.evolve.make_version import names_mean_the_same
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import Path
-from lakebed.evolve.union_schema import Merged, MergeRules, MergeTypes, matched, merge_fields
+from lakebed.evolve.union_schema import Merged, MergeTypes, UnionRules, matched, merge_fields
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
 from lakebed.model import Field, LogicalType, Schema, required
 from lakebed.model import types as logical
@@ -61,7 +61,7 @@ class SchemaMerge:
     """
 
     data: Columns
-    rules: MergeRules
+    rules: UnionRules
     allow: frozenset[str] = frozenset()
     check: Callable[[TableSchema], None] = lambda _: None
 
@@ -180,7 +180,7 @@ def _leave(judgement: Judgement, column: str) -> str:
     return f'`lake.merge_schema(..., allow=["{judgement.code}:{column}"])` gives leave'
 
 
-def merge_rules(types: str, *, case_sensitive: bool) -> MergeRules:
+def merge_rules(types: str, *, case_sensitive: bool) -> UnionRules:
     """The rules of a merge. Raises `UsageError` (LB4506) for types that are none of `MergeTypes`."""
     if types not in MergeTypes.__members__.values():
         raise UsageError.of(
@@ -190,7 +190,7 @@ def merge_rules(types: str, *, case_sensitive: bool) -> MergeRules:
             found=repr(types),
             suggestions=near_names(str(types), list(MergeTypes)),
         )
-    return MergeRules(MergeTypes(types), case_sensitive)
+    return UnionRules(MergeTypes(types), case_sensitive)
 
 
 def _refuse_directives(merged: Merged) -> None:
@@ -209,7 +209,7 @@ def _refuse_directives(merged: Merged) -> None:
         )
 
 
-def merged_schema(target: TableSchema, data: Schema | None, highest_before: int, rules: MergeRules) -> Schema:
+def merged_schema(target: TableSchema, data: Schema | None, highest_before: int, rules: UnionRules) -> Schema:
     """The declared schema of `target`; fields with ids above `highest_before` are new and mean what `data` says.
 
     `data` holds the columns that were given as logical ones, None where none was.
@@ -221,7 +221,7 @@ def merged_schema(target: TableSchema, data: Schema | None, highest_before: int,
 
 
 class _Overlay:
-    def __init__(self, highest_before: int, rules: MergeRules) -> None:
+    def __init__(self, highest_before: int, rules: UnionRules) -> None:
         self._highest_before = highest_before
         self._rules = rules
 

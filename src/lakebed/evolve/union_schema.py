@@ -57,7 +57,7 @@ class MergeTypes(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class MergeRules:
+class UnionRules:
     """How columns are matched and types are merged.
 
     `keep_wider`: where the data's type is the narrower one, the table's stays, instead of an error. That is for writers
@@ -82,7 +82,7 @@ class Merged:
     blanks_only: Mapping[Path, str] = field(default_factory=dict, hash=False)
 
 
-def merge_fields(table: Fields, data: Fields, rules: MergeRules) -> Merged:
+def merge_fields(table: Fields, data: Fields, rules: UnionRules) -> Merged:
     """The columns that hold both what the table has and what the data has.
 
     Ids and nullability in `data` say nothing about columns that the table has. Raises `ValidationError` with every
@@ -95,7 +95,7 @@ def merge_fields(table: Fields, data: Fields, rules: MergeRules) -> Merged:
     return Merged(fields, tuple(merger.case_only), merger.blanks_only)
 
 
-def matched(name: str, among: Iterable[str], rules: MergeRules) -> list[str]:
+def matched(name: str, among: Iterable[str], rules: UnionRules) -> list[str]:
     """The names that a name of the other side may mean: the same one, else, ignoring case, all that fold to it."""
     names = list(among)
     if name in names:
@@ -105,7 +105,7 @@ def matched(name: str, among: Iterable[str], rules: MergeRules) -> list[str]:
 
 @dataclass(slots=True)
 class _Merger:
-    rules: MergeRules
+    rules: UnionRules
     problems: list[Diagnostic] = field(default_factory=list)
     case_only: list[Path] = field(default_factory=list)
     blanks_only: dict[Path, str] = field(default_factory=dict)

@@ -73,7 +73,7 @@ class ColumnRule:
 
 
 @dataclass(frozen=True, slots=True)
-class MergeRules:
+class MergeEngineRules:
     """The whole of it, one `ColumnRule` a column in the schema's order.
 
     `order`: the table's sequence fields. `remove_groups`: the sequence groups whose deletes remove the whole row.
@@ -108,7 +108,7 @@ def merge_engine(schema: TableSchema) -> MergeEngine:
         ) from None
 
 
-def merge_rules(schema: TableSchema) -> MergeRules:
+def merge_rules(schema: TableSchema) -> MergeEngineRules:
     """The rules of a table. Raises UnsupportedError for options that are not known or contradict each other."""
     engine = merge_engine(schema)
     options = schema.options
@@ -118,7 +118,7 @@ def merge_rules(schema: TableSchema) -> MergeRules:
     groups = _groups(schema) if partial else {}
     remove_key = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE if partial else AGGREGATION_REMOVE_RECORD_ON_DELETE
     removing = names(options.get(PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP)) if partial else ()
-    rules = MergeRules(
+    rules = MergeEngineRules(
         engine,
         tuple(_columns(schema, engine, order, groups)),
         order,
@@ -211,7 +211,7 @@ def _aggregate(options: Mapping[str, str], column: str, function: str) -> Aggreg
     )
 
 
-def _check(rules: MergeRules, removing: tuple[str, ...]) -> None:
+def _check(rules: MergeEngineRules, removing: tuple[str, ...]) -> None:
     if rules.engine is MergeEngine.PARTIAL_UPDATE:
         on_delete = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE
         on_group = PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP

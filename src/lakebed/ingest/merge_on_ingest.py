@@ -27,7 +27,7 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.meaning import compare
 from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_schema
-from lakebed.evolve.union_schema import MergeRules, MergeTypes, merge_fields
+from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.format.support import refuse_unwritable
 from lakebed.ingest.run import IngestContext
 from lakebed.ingest.run_history import MergedColumn
@@ -141,14 +141,14 @@ def merge_parts(
 
 def _merge(context: IngestContext, name: TableName, columns: Columns, types: MergeTypes) -> TableSchema:
     # A narrower source needs nothing: every value is converted to the table's type and checked.
-    rules = MergeRules(types, keep_wider=True)
+    rules = UnionRules(types, keep_wider=True)
     merge = SchemaMerge(columns, rules, check=refuse_unwritable)
     return merge_schema(context.tables, name, merge, branch="main", clock=context.clock)
 
 
 def _both(a: Columns, b: Columns) -> Columns:
     """The columns of two parts of a source: of a column that both have, the wider type."""
-    rules = MergeRules(MergeTypes.WIDEN, keep_wider=True)
+    rules = UnionRules(MergeTypes.WIDEN, keep_wider=True)
     fields = merge_fields(a.fields, b.fields, rules).fields
     known = {f.name for f in a.fields}
     logical_fields = tuple(f for f in (b.logical.fields if b.logical else ()) if f.name not in known)

@@ -15,7 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.format.merge_engine import MergeEngine, MergeRules, merge_rules
+from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.merge_plan import Section, has_no_deletes, is_older, split_base
 from lakebed.format.row_kinds import INSERTS
 from lakebed.spark.file_rows import FileRows, System
@@ -109,7 +109,7 @@ def _newer_of_two(base: DataFrame, delta: DataFrame, merge: _Merge, on: Sequence
     return [merge.of_single_rows(rows).select(*merge.columns()) for rows in left]
 
 
-def _is_newer(order: Sequence[str], rules: MergeRules) -> Column:
+def _is_newer(order: Sequence[str], rules: MergeEngineRules) -> Column:
     """Whether the other row comes after this one; NULL is the oldest value of a sequence field, in both orders."""
     found = F.when(F.lit(False), True)
     for name in order:
@@ -138,7 +138,7 @@ class _Merge:
     """The merge of a table's rows that have the system columns and the number of their section."""
 
     schema: TableSchema
-    rules: MergeRules
+    rules: MergeEngineRules
 
     def columns(self) -> list[Column]:
         """The table's own columns."""

@@ -13,7 +13,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
-from lakebed.format.merge_engine import ColumnRule, MergeEngine, MergeRules
+from lakebed.format.merge_engine import ColumnRule, MergeEngine, MergeEngineRules
 from lakebed.format.row_kinds import INSERTS
 from lakebed.spark.file_rows import System
 from lakebed.spark.row_merge.aggregates import FIRSTS, Aggregator
@@ -28,7 +28,7 @@ _KIND, _NUMBER, _FILE, _KEEP = "kind", "number", "file", "keep"
 _DELETED, _INSERTED, _FILLED = "deleted", "inserted", "filled"
 
 
-def folded(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+def folded(rows: DataFrame, rules: MergeEngineRules, key: Sequence[str]) -> DataFrame:
     """One row for each key among `rows` (with the system columns), under the table's columns.
 
     `key` names the columns that rows of one key share, what tells sections apart among them.
@@ -37,7 +37,7 @@ def folded(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
 
 
 def folded_onto(
-    base: DataFrame, delta: DataFrame, rules: MergeRules, key: Sequence[str], hits: DataFrame, *, single: bool
+    base: DataFrame, delta: DataFrame, rules: MergeEngineRules, key: Sequence[str], hits: DataFrame, *, single: bool
 ) -> DataFrame:
     """As `folded` of both, less the rows of the base whose key the delta does not hold; the base is not shuffled.
 
@@ -52,15 +52,15 @@ def folded_onto(
     return _fold(both.union(new.select(*columns, F.col(_RECORDS))), delta.schema, rules, key)
 
 
-def _collected(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+def _collected(rows: DataFrame, rules: MergeEngineRules, key: Sequence[str]) -> DataFrame:
     return rows.groupBy(*(F.col(quote_name(k)) for k in key)).agg(F.collect_list(_record(rules)).alias(_RECORDS))
 
 
-def _alone(rows: DataFrame, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+def _alone(rows: DataFrame, rules: MergeEngineRules, key: Sequence[str]) -> DataFrame:
     return rows.select(*(F.col(quote_name(k)) for k in key), F.array(_record(rules)).alias(_RECORDS))
 
 
-def _record(rules: MergeRules) -> Column:
+def _record(rules: MergeEngineRules) -> Column:
     return F.struct(
         *(F.col(quote_name(c.name)).alias(_value(i)) for i, c in enumerate(rules.columns)),
         F.col(System.VALUE_KIND).alias(_KIND),
@@ -69,7 +69,7 @@ def _record(rules: MergeRules) -> Column:
     )
 
 
-def _fold(records: DataFrame, schema: T.StructType, rules: MergeRules, key: Sequence[str]) -> DataFrame:
+def _fold(records: DataFrame, schema: T.StructType, rules: MergeEngineRules, key: Sequence[str]) -> DataFrame:
     fold = _Fold(rules, tuple(schema[c.name].dataType for c in rules.columns))
     # An array of one, exploded: the fold is made once, and filters on the key pass it on their way to the files.
     kept = F.filter(F.array(fold.merged(F.col(_RECORDS))), lambda merged: merged[_KEEP])
@@ -109,7 +109,7 @@ class _Step:
 class _Fold:
     """The expression that folds the records of one key."""
 
-    def __init__(self, rules: MergeRules, types: Sequence[T.DataType]) -> None:
+    def __init__(self, rules: MergeEngineRules, types: Sequence[T.DataType]) -> None:
         self._rules = rules
         self._types = types
         self._index = {c.name: i for i, c in enumerate(rules.columns)}
