@@ -13,6 +13,8 @@ MODULES = sorted(SOURCE.rglob("*.py"))
 
 # Spark Connect knows none of these: rows go through the public data frame API alone.
 BEYOND_CONNECT = re.compile(r"\b_jvm\b|\b_jsc\b|\b_jdf\b|\bsparkContext\b|\.rdd\b|\bpy4j\b")
+#: Spark warns of these with two arguments in the log of every user; `btrim` says the same and is not warned of.
+TRIMS = re.compile(r"\bF\.[lr]?trim\([^()]*(\([^()]*\)[^()]*)*,")
 PYTHON_UDF = re.compile(r"\b(pandas_udf|arrow_udf|functions\.udf|F\.udf|udf\()")
 ONE_MACHINE = re.compile(r"(?<![\w.])/(work|farm|root|home|Users)/")
 CODE = re.compile(r"\bLB\d{4}\b")
@@ -51,6 +53,13 @@ def test_the_patterns_can_match() -> None:
 
 def test_spark_is_used_through_its_public_api_only() -> None:
     assert hits(BEYOND_CONNECT, MODULES) == []
+
+
+def test_spark_warns_of_no_trim() -> None:
+    assert TRIMS.search('F.trim(x, F.lit("0"))')
+    assert TRIMS.search('F.rtrim(F.col("x"), F.lit("0"))')
+    assert not TRIMS.search('F.trim(F.col("x"))')
+    assert hits(TRIMS, MODULES) == []
 
 
 def test_no_python_function_runs_per_row() -> None:

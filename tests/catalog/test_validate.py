@@ -181,6 +181,13 @@ def test_invalid(code, columns, parts):
     assert code in codes(table(columns, **parts))
 
 
+def test_a_default_is_called_one():
+    (told,) = validate(table("k INT", **{"snapshot.num-retained.max": "9"}))
+    assert "(10, its default)" in told.message
+    (told,) = validate(table("k INT", **{"snapshot.num-retained.max": "9", "snapshot.num-retained.min": "10"}))
+    assert "(10)" in told.message
+
+
 def test_only_one_thing_is_wrong_where_one_is():
     single = [c for c in INVALID if c[0] in ("LB3307", "LB3312", "LB3314", "LB3316", "LB3318", "LB3329", "LB3330")]
     assert all(codes(table(columns, **parts)) == [code] for code, columns, parts in single)

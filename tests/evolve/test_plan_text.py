@@ -66,6 +66,13 @@ def test_a_new_table_shows_what_is_settled_with_it(lake: Warehouse) -> None:
     assert shown["buckets", "bucket"] == ("4, by a", 8)
 
 
+def test_a_long_value_of_an_attribute_is_cut(lake: Warehouse) -> None:
+    plan = lake.plan(manifest("{name: a, type: Int32}", extra=f"{{x.org/p: {'v' * 200}}}"))
+    (line,) = [line for line in render_plan(plan).splitlines() if "x.org/p" in line]
+    assert line.endswith("v...")
+    assert len(line) < 140
+
+
 @pytest.mark.parametrize(
     ("head", "wanted"),
     [

@@ -41,10 +41,10 @@ def test_another_separator(tmp_path: Path, separator: str, ending: str) -> None:
     path = tmp_path / f"a.csv{ending}"
     compress = gzip.compress if ending else bytes
     used = "," if separator != "," else ";"
-    shown = "\\t" if separator == "\t" else separator
+    shown = {"\t": "'sep=\\t'", ",": "sep=,"}.get(separator, f"'sep={separator}'")
     header = separator.join(COLUMNS).encode()
     for text in (header, b'"id"' + header[2:] + b"\r\n1", b"\n" + header + separator.encode() + b"other\n"):
-        assert found(path, compress(text), CSV, sep=used) == f"give the reader's option sep={shown}"
+        assert found(path, compress(text), CSV, sep=used) == f"give --option {shown}"
         assert found(path, compress(text), CSV, sep=separator) is None
     row = separator.join(("1", "a", "2")).encode()
     assert found(path, compress(row), CSV, header=False, sep=used)
@@ -63,11 +63,11 @@ def test_a_header_where_none_is_said(tmp_path: Path) -> None:
 def test_wide_encodings(tmp_path: Path, encoding: str) -> None:
     name = {"utf-16-le": "UTF-16LE", "utf-16-be": "UTF-16BE"}.get(encoding, encoding.upper())
     csv = "id,name,n\n1,é,2\n".encode(encoding)
-    assert found(tmp_path / "a", csv, CSV) == f"give the reader's option encoding={name}"
+    assert found(tmp_path / "a", csv, CSV) == f"give --option encoding={name}"
     assert found(tmp_path / "a", csv, CSV, encoding="UTF-16") is None
     lines = '{"id": 1, "name": "x"}\n'.encode(encoding)
     assert found(tmp_path / "a", lines, JSON) == "convert it to UTF-8"
-    assert found(tmp_path / "a", lines, JSON, is_document=True) == f"give the reader's option encoding={name}"
+    assert found(tmp_path / "a", lines, JSON, is_document=True) == f"give --option encoding={name}"
 
 
 @pytest.mark.parametrize(
@@ -80,8 +80,8 @@ def test_wide_encodings(tmp_path: Path, encoding: str) -> None:
         (b"[1]\n[2]\n", JSON, False, None),
         (b'{"id": 1}\n{"id": 2}\n', JSON, True, "kind: NdJson"),
         (b'[{"id": 1}]', JSON, True, None),
-        (b'{"id": 1}\n', CSV, False, "format: json"),
-        (b"PAR1\x15\x04", CSV, False, "format: parquet"),
+        (b'{"id": 1}\n', CSV, False, "--format json"),
+        (b"PAR1\x15\x04", CSV, False, "--format parquet"),
         (gzip.compress(b"id\n", mtime=0), JSON, False, ".gz"),
         (b"", CSV, False, None),
         (b"\n\n", JSON, False, None),
@@ -112,14 +112,18 @@ def test_errors_of_a_misread_source_say_what_it_is(lake: SmallLake) -> None:
     for path, unknown in ((semicolons, 1), (wide, 3)):
         with pytest.raises(IngestError) as error:
             lake.ingest(path)
-        assert [d.code for d in error.value.diagnostics] == [MISSING, *[UNKNOWN] * unknown, MISREAD]
+        assert [d.code for d in error.value.diagnostics] == [MISREAD, MISSING, *[UNKNOWN] * unknown]
+        assert all(d.remedy is None and d.suggestions == () for d in error.value.diagnostics[1:])
         with pytest.raises(IngestError) as error:
             lake.ingest(path, merge_schema="add")
-        assert [d.code for d in error.value.diagnostics] == [MISREAD, MISREAD]
+        assert [d.code for d in error.value.diagnostics] == [MISREAD]
     array = lake.file("c.json", '[{"id": 1},\n{"id": 2}]')
     with pytest.raises(BadRowsError) as bad:
         lake.ingest(array)
-    assert [d.code for d in bad.value.diagnostics][:2] == [MISREAD, MISREAD]
+    assert [d.code for d in bad.value.diagnostics].count(MISREAD) == 1
+    assert bad.value.diagnostics[0].code == MISREAD
+    with pytest.raises(BadRowsError, match=r"the only row is bad, since .*; nothing was written"):
+        lake.ingest(lake.file("only.json", '[{"id": 1}]'))
     assert bad.value.exit_code == 14
     assert "kind: Json" in str(bad.value)
     assert (lake.rows(), lake.bad()) == ([], [])
@@ -136,4 +140,4 @@ def test_a_document_that_is_json_lines(lake: SmallLake) -> None:
     opened.apply(opened.plan(lakebed.manifest.parse_manifest(text)))
     with pytest.raises(IngestError) as error:
         lake.ingest(lake.file("a.json", '{"id": 1}\n{"id": 2}\n'))
-    assert [d.code for d in error.value.diagnostics] == [DOCUMENT, MISREAD]
+    assert [d.code for d in error.value.diagnostics] == [MISREAD, DOCUMENT]

@@ -191,3 +191,18 @@ def test_the_table_says_which_files_are_read(lake: SmallLake) -> None:
     assert lake.ingest(source, exclude="nothing").rows_written == 2
     assert lake.ingest(source, include="*.txt", format="csv").rows_written == 1
     assert [r["id"] for r in lake.rows(order="id")] == [0, 1, 2, 3]
+
+
+def test_a_file_that_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "march.csv").write_text("id\n", encoding="utf-8")
+    with pytest.raises(NotFoundError) as error:
+        find_files(["in/marhc.csv", str(tmp_path / "in" / "mrch.csv"), "in/*.json"])
+    relative, absolute, pattern = error.value.diagnostics
+    assert relative.suggestions == ("in/march.csv",)
+    assert f"looked for as '{tmp_path}/in/marhc.csv'" in relative.message
+    assert absolute.suggestions == (f"{tmp_path}/in/march.csv",)
+    assert "looked for" not in absolute.message
+    assert pattern.suggestions == ()
+    assert all(d.remedy for d in error.value.diagnostics)

@@ -31,7 +31,10 @@ def test_a_quoted_value_over_two_lines(lake: SmallLake) -> None:
         lake.ingest(path)
     (problem,) = error.value.diagnostics
     assert (problem.code, problem.path) == ("LB6410", path)
-    assert "multiLine=true" in (problem.remedy or "")
+    assert repr(path) in problem.message
+    assert "two" in problem.message
+    assert "--option multiLine=true" in (problem.remedy or "")
+    assert "options={'multiLine': 'true'}" in (problem.python_remedy or "")
     assert lake.snapshots() == []
     result = lake.ingest(path, options={"multiLine": False})
     assert (result.rows_written, result.rows_quarantined) == (2, 2)

@@ -270,7 +270,7 @@ def _limits(subject: Subject) -> Iterator[Diagnostic]:
             yield _bad(
                 BAD_LIMIT,
                 high_key,
-                f"'{high_key}' is less than '{low_key}' ({low})",
+                f"'{high_key}' is less than '{low_key}' ({low}{'' if low_key in subject.options else ', its default'})",
                 f"Lower '{low_key}' or raise '{high_key}'.",
                 str(high),
             )

@@ -9,6 +9,7 @@ from pyspark.sql import functions as F
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
+from lakebed.ingest.sources.remedies import reader_options, say
 from lakebed.spark.spark_errors import spark_errors
 
 TOO_MANY_BAD = "LB6120"
@@ -17,6 +18,12 @@ CUT = "LB6410"
 
 #: How many kinds of problems the error tells of.
 _SHOWN_KINDS = 5
+_SHOWN_OF_LINE = 200
+_MULTI_LINE = say(
+    "where values have line breaks give {}; {} puts such lines into quarantine",
+    reader_options(multiLine="true"),
+    reader_options(multiLine="false"),
+)
 
 
 class BadRowsError(SourceMismatchError):
@@ -47,14 +54,20 @@ def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
 
 
 def _kind(kind: Any) -> Diagnostic:
+    times = "once" if kind["rows"] == 1 else f"{kind['rows']} times"
     where = "malformed" if kind["path"] is None else f"column {kind['path']}"
     return Diagnostic(
         kind["code"],
-        f"{kind['rows']} times: {where}, expected {kind['expected']}, found for example {kind['found']!r}",
+        f"{times}: {where}, expected {kind['expected']}, found for example {kind['found']!r}",
         path=kind["path"],
         expected=kind["expected"],
         found=kind["found"],
     )
+
+
+def _shortened(line: str | None) -> str:
+    text = line or ""
+    return text if len(text) <= _SHOWN_OF_LINE else f"{text[:_SHOWN_OF_LINE]}..."
 
 
 def cut_rows_error(rows: DataFrame, count: int) -> SourceMismatchError:
@@ -63,12 +76,15 @@ def cut_rows_error(rows: DataFrame, count: int) -> SourceMismatchError:
         told = rows.where(F.exists("problems", lambda p: p.getField("code") == F.lit(CUT)))
         found = F.get("problems", F.lit(0)).getField("found").alias("found")
         first = told.orderBy("file").select("file", found).limit(1).collect()
-    lines = "a line ends" if count == 1 else f"{count} lines end"
+    path, line = first[0] if first else (None, None)
+    if count == 1:
+        message = f"a line of {path!r} ends inside of a quoted value: {_shortened(line)}"
+    else:
+        message = f"{count} lines end inside of quoted values; the first, of {path!r}: {_shortened(line)}"
     return SourceMismatchError.of(
         CUT,
-        f"{lines} inside of a quoted value",
-        path=first[0]["file"] if first else None,
-        found=first[0]["found"] if first else None,
-        remedy="give the reader's option multiLine=true where values have line breaks; or multiLine=false, which puts "
-        "such lines into quarantine",
+        message,
+        path=path,
+        found=line,
+        **_MULTI_LINE.parts,
     )

@@ -82,11 +82,15 @@ class _Column:
 
 @dataclass(frozen=True, slots=True)
 class PreparedRows:
-    """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read."""
+    """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read.
+
+    `ignored` are columns of the source that are left out.
+    """
 
     parts: tuple[_CheckedPart, ...]
     has_shape: bool
     system: SystemRow | None = None
+    ignored: tuple[str, ...] = ()
 
     @property
     def folders(self) -> frozenset[str]:
@@ -129,7 +133,7 @@ def prepare(
         nodes = [system.node(node) for node in nodes]
         builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]
     # A default is written as in the manifest, whatever the source has.
-    usual = CheckBuilder(replace(rules, formats=TextFormats()), ignore_unknown, builder.problems)
+    usual = builder.by(replace(rules, formats=TextFormats()))
     defaults = [
         _default(usual, node, system.default_of(node, f) if system else f.default_value)
         for node, f in zip(nodes, schema.fields, strict=True)
@@ -141,7 +145,7 @@ def prepare(
         raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
     checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
-    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system)
+    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system, tuple(builder.ignored))
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +221,14 @@ def _columns(
             checker = declared.checker(builder, node, form)
             steps = json_steps(form, builder.rules.formats.decimal) if has_json(form) else ()
         elif not node.nullable:
-            builder.note_missing(node, [c.name for c in _named(part)], part.label)
+            builder.note_missing(node, [c.name for c in _named(part)], schema.field_names, part.label)
         filled = None if default is None else default.value
         if default is not None and system is not None and system.by_file(node):
             filled = default.checker.value(F.coalesce(system.moment_of_file(node, F.col("path")), F.lit(default.text)))
         folder = _folder_says(builder, part, node, declared)
         found.append(_Column(i, schema.fields[i], node, checker, source, said.stored, filled, folder, steps))
-    builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label)
+    folders = {c.name for c in part.folders} - {c.name for c in part.columns or ()}
+    builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label, folders=folders)
     return tuple(found)
 
 

@@ -38,7 +38,7 @@ from lakebed.ingest.run import IngestContext, Limits, Run
 from lakebed.ingest.run_commit import RunGuard
 from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
 from lakebed.ingest.run_memory import Leftover, RunMemory
-from lakebed.ingest.run_notices import all_bad, read_otherwise, rows_twice
+from lakebed.ingest.run_notices import all_bad, no_rows, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_source, moments
 from lakebed.ingest.sources.open_source import open_files, open_frame
@@ -239,7 +239,8 @@ class _Job:
         storage = self._context.sources
         found = find_files(named.paths, chosen_files(self._schema, named.choice), storage)
         declared = declared_source(self._schema, found.paths, named.format, named.options)
-        options = check_options(declared.format, declared.options)
+        is_document = declared.documents is not None
+        options = check_options(declared.format, declared.options, is_document=is_document, named=declared.named)
         checked = replace(options, verify_checksums=self._context.verify_checksums)
         self._tell("looking at the files")
         # Documents are read by the driver, which says itself what is wrong with them.
@@ -291,6 +292,7 @@ class _Job:
             *read_otherwise(skipped, looked.read_as),
             *rows_twice(tuple(self._memory.finished_with(looked.fresh)), result),
             *all_bad(result),
+            *no_rows(looked.fresh, result),
         )
 
     def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
@@ -318,7 +320,8 @@ class _Job:
                 path=other,
                 expected=", ".join(f.path for f in record.sources) or "a DataFrame",
                 found=run_id,
-                remedy="give each run an id of its own",
+                remedy="give each run a --run-id of its own",
+                python_remedy="give each run a run_id of its own",
             )
         return done
 

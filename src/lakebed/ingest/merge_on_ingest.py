@@ -133,7 +133,8 @@ def merge_parts(
             f"a source in {format_.value} says no types, so it cannot widen those of {name}",
             expected="merge_schema='add'",
             found=f"merge_schema={types.value!r}",
-            remedy="merge only new columns, or change the type in the manifest",
+            remedy="merge only new columns (--merge-schema add), or change the type in the manifest",
+            python_remedy='merge only new columns (merge_schema="add"), or change the type in the manifest',
         )
     given = [_with_folders(_columns(part, format_), part, known) for part in parts]
     return _merge(context, name, reduce(_both, given), types)

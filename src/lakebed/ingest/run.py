@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,8 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
-from lakebed.ingest.columns.column_checks import missing_column, unknown_column
+from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
+from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.quarantine import ensure_quarantine, quarantine_rows, without_logins
@@ -34,7 +35,7 @@ from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover
 from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, unknown_keys
 from lakebed.ingest.sources.source_files import SourceFile, check_unchanged
-from lakebed.ingest.sources.source_hints import MISREAD
+from lakebed.ingest.sources.source_hints import MISREAD, misread
 from lakebed.ingest.sources.source_listing import SourceStorage, storage_like
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_schema import SourceSchema
@@ -198,11 +199,11 @@ class Run:
                 # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
                 # Spark Connect 4.0 wherever rows are shuffled.
                 found = checked.agg(*metrics).collect()[0].asDict()
-        counts = RunCounts(found["rows"] - (found["bad"] or 0), found["bad"] or 0)
+        counts = RunCounts(found["rows"] - (found["bad"] or 0), found["bad"] or 0, rows.ignored)
         if found["cut"]:
             raise cut_rows_error(rows.bad(), found["cut"])
         if rows.has_shape:
-            self._check_keys(read_shape(found["shape"]), rows.folders)
+            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows))
         if found["fatal"]:
             message = (
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
@@ -211,24 +212,32 @@ class Run:
         self._compare("good", counts.good, good.rows)
         return counts
 
-    def _check_keys(self, shape: Shape, folders: Collection[str]) -> None:
-        """Columns of JSON lines are known only after they have been read: the same rules as for other sources."""
+    def _check_keys(self, shape: Shape, rows: PreparedRows) -> tuple[str, ...]:
+        """Columns of JSON lines are known only after they have been read: the same rules as for other sources.
+
+        Returns the columns of the source that are left out.
+        """
         if not shape.keys:
-            return
+            return rows.ignored
         declared = self.schema.logical.fields
         problems: list[Diagnostic] = []
-        filled = (*folders, *(() if self.system is None else self.system.roles.values()))
+        ignored = list(rows.ignored)
+        filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))
         if self.system is not None:
             problems += self.system.taken(list(self._counted(shape).keys))
         for node in siblings(self.schema.fields, declared):
             if not node.nullable and node.path[0] not in (*shape.keys, *filled):
-                problems.append(missing_column(node, list(shape.keys)))
+                names = Names(list(shape.keys), self.schema.field_names)
+                problems.append(missing_column(node.path, expected_text(node.meant, node.extra), names))
         for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
             name, ignore = key.path[-1], self.limits.ignore_unknown
-            problems += unknown_column(key.text, name, key.declared, former, key.beside, ignore=ignore)
+            told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
+            problems += told
+            ignored += () if told else (key.text,)
         if problems:
             raise SourceMismatchError(*problems)
+        return tuple(dict.fromkeys(ignored))
 
     def _counted(self, shape: Shape) -> Shape:
         """Less the keys that the declared source leaves out."""
@@ -240,9 +249,9 @@ class Run:
         limit = self.limits.max_bad_rows
         proven = () if counts.good else self.hints()
         if proven:
-            message = f"{self.name}: all {counts.bad} rows are bad, since the source is not what it is read as"
-            first, *kinds = bad_rows_error(rows.bad(), MISREAD, message).diagnostics
-            raise BadRowsError(first, *proven, *kinds)
+            bad = "the only row is bad" if counts.bad == 1 else f"all {counts.bad} rows are bad"
+            _, *kinds = bad_rows_error(rows.bad(), MISREAD, bad).diagnostics
+            raise BadRowsError(*misread(f"{self.name}: {bad}, since ", proven, "; nothing was written"), *kinds)
         if limit is not None and counts.bad > limit:
             message = f"{self.name}: {counts.bad} of {counts.read} rows are bad, more than {limit}"
             raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
@@ -284,7 +293,8 @@ class Run:
             f"run {self.leftovers[0].record.run_id} was cut off with {known} rows in quarantine; now {now} are bad",
             expected=str(known),
             found=str(now),
-            remedy="repeat it with the same source, or use another run id",
+            remedy="repeat it with the same source, or give another --run-id",
+            python_remedy="repeat it with the same source, or give another run_id",
         )
 
     def _compare(self, kind: str, counted: int, written: int) -> None:
@@ -340,4 +350,5 @@ class Run:
             snapshot_id=None if snapshot is None else snapshot.id,
             quarantine_snapshot_id=quarantined,
             skipped_files=self.skipped,
+            ignored_columns=counts.ignored,
         )

@@ -57,8 +57,9 @@ class IngestResult(Readable):
     """What a run did. Snapshots are None where there was nothing to commit.
 
     `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns that
-    `merge_schema` has added or widened; `notices` are warnings. `repeated` says that the run itself was done before,
-    and that nothing was done now; the counts and snapshots are those of then.
+    `merge_schema` has added or widened; `notices` are warnings and notes; `ignored_columns` are columns of the source
+    that were left out, since the table does not have them. `repeated` says that the run itself was done before, and
+    that nothing was done now; the counts and snapshots are those of then.
     """
 
     renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
@@ -76,6 +77,7 @@ class IngestResult(Readable):
     left_out: tuple[LeftOut, ...] = ()
     merged: tuple[MergedColumn, ...] = ()
     notices: tuple[Diagnostic, ...] = ()
+    ignored_columns: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -93,15 +95,17 @@ class IngestResult(Readable):
             "left_out": [f.to_json() for f in self.left_out],
             "merged": [c.to_json() for c in self.merged],
             "notices": [n.to_json() for n in self.notices],
+            "ignored_columns": list(self.ignored_columns),
         }
 
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """Rows of a run: good and bad ones together are the ones read."""
+    """Rows of a run: good and bad ones together are the ones read. `ignored` are columns that were left out of them."""
 
     good: int
     bad: int
+    ignored: tuple[str, ...] = ()
 
     @property
     def read(self) -> int:

@@ -8,12 +8,14 @@ from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.run_memory import RunRecord
+from lakebed.ingest.sources.remedies import AGAIN, say
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_parts import label
 
 READ_OTHERWISE = "LB6134"
 ROWS_TWICE = "LB6135"
 ALL_BAD = "LB6137"
+NO_ROWS = "LB6138"
 
 
 def read_otherwise(before: Iterable[tuple[SourceFile, RunRecord]], read_as: str) -> tuple[Diagnostic, ...]:
@@ -31,8 +33,11 @@ def read_otherwise(before: Iterable[tuple[SourceFile, RunRecord]], read_as: str)
             f"skipped{label(paths)}: ingested before, read with other options",
             Severity.WARNING,
             path=paths[0],
-            remedy="to ingest with these options, roll the table back to before that run, or delete its rows; then say "
-            "`again`, which by itself would put the good rows into the table twice",
+            **say(
+                "to ingest with these options, roll the table back to before that run, or delete its rows; then give "
+                "{}, which by itself would put the good rows into the table twice",
+                AGAIN,
+            ).parts,
         ),
     )
 
@@ -63,9 +68,28 @@ def all_bad(result: IngestResult) -> tuple[Diagnostic, ...]:
     return (
         Diagnostic(
             ALL_BAD,
-            f"all {result.rows_quarantined} rows are bad and in quarantine",
+            "the only row is bad and in quarantine"
+            if result.rows_quarantined == 1
+            else f"all {result.rows_quarantined} rows are bad and in quarantine",
             Severity.WARNING,
             path=result.table,
             remedy="look at their problems; the format or the reader's options may not be those of the source",
+        ),
+    )
+
+
+def no_rows(files: Sequence[SourceFile], result: IngestResult) -> tuple[Diagnostic, ...]:
+    """A note where the files that were read had no row, such as those that are empty or only a header."""
+    if result.rows_read or not files:
+        return ()
+    paths = [file.path for file in files]
+    what = "is empty" if len(files) == 1 and not files[0].size else "has no rows" if len(files) == 1 else "have no rows"
+    return (
+        Diagnostic(
+            NO_ROWS,
+            f"{label(paths).strip()} {what}; nothing was written",
+            Severity.NOTE,
+            path=paths[0],
+            remedy="look at what made the source, if it should have rows",
         ),
     )

@@ -116,7 +116,11 @@ class SchemaDecoder:
             where = path_text((*path, member.name))
             if not member.name.strip():
                 self._problems.error(
-                    "LB1062", "the name of a column is empty or blank", member.at, path=path_text(path)
+                    "LB1062",
+                    "the name of a column is empty or blank",
+                    member.at,
+                    path=path_text(path),
+                    remedy="Give the column a name.",
                 )
             elif member.name in by_name:
                 first = by_name[member.name].at.position
@@ -126,6 +130,7 @@ class SchemaDecoder:
                     f"column {first.column}",
                     member.at,
                     path=where,
+                    remedy="Rename or remove one.",
                 )
             elif member.name.lower() in by_folded:
                 other = by_folded[member.name.lower()]

@@ -124,9 +124,10 @@ def _unreadable(source: str, error: OSError | ValueError) -> Diagnostic:
     missing = isinstance(error, FileNotFoundError)
     return Diagnostic(
         "LB1001",
-        f"the manifest {source} cannot be read: {getattr(error, 'strerror', None) or error}",
+        f"the file {source} cannot be read: {getattr(error, 'strerror', None) or error}",
         found=source,
         suggestions=near_names(source, others) if missing else (),
+        remedy="Check the path; a relative one begins at the current directory." if missing else "Let it be read.",
     )
 
 

@@ -52,6 +52,7 @@ def check_keys(what: str, keys: tuple[KeyColumn, ...], columns: Collection[str],
                 expected="one of " + ", ".join(columns) if columns else None,
                 found=key.name,
                 suggestions=near_names(key.name, columns),
+                remedy=f"Name one of {', '.join(columns)}, or declare it." if columns else "Declare the column.",
             )
 
 

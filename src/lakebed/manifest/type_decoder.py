@@ -129,7 +129,7 @@ class TypeDecoder:
         if kind is not None:
             return kind
         foreign = _FOREIGN_KINDS.get(scalar.text.lower())
-        remedy = None
+        remedy = f"Take one of {', '.join(BY_KIND)}."
         if any(mark in scalar.text for mark in "(<["):
             remedy = (
                 "Parameters are properties: {kind: Decimal, precision: 10, scale: 2}, {kind: List, itemType: String}."

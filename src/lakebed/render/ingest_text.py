@@ -26,6 +26,8 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
         f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
     ]
     lines += [str(column) for column in result.merged]
+    if result.ignored_columns:
+        lines.append("left out, since the table has no such column: " + ", ".join(result.ignored_columns))
     if result.repeated:
         lines.append("this run was done before; nothing was done now")
     again = "--again" if command_line else "again=True"

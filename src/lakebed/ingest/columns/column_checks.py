@@ -7,7 +7,7 @@ array of its problems: path, code, what was expected, what was found. They reach
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,8 +16,8 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.catalog.node import Node
-from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.evolve.former_names import FORMER_NAME, FormerNames
+from lakebed.diagnostics import Diagnostic
+from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import (
     Checker,
     FlatChecker,
@@ -29,6 +29,7 @@ from lakebed.ingest.columns.checkers import (
     Presence,
     StructChecker,
 )
+from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.extended_types import extended_type_rules
 from lakebed.ingest.columns.times import moment_converter
@@ -70,20 +71,22 @@ NOT_IN_ENUM = "LB6206"
 NO_MATCH = "LB6207"
 
 UNFIT_TYPE = "LB6110"
-MISSING = "LB6111"
-UNKNOWN = "LB6112"
 
 _Path = tuple[str, ...]
 
 
 @dataclass(slots=True)
 class CheckBuilder:
-    """Builds checkers and collects why a source cannot be ingested at all, before any row is read."""
+    """Builds checkers and collects why a source cannot be ingested at all, before any row is read.
+
+    `ignored` are the columns of the source that are left out, since the table does not have them.
+    """
 
     rules: Rules
     ignore_unknown: bool
     problems: list[Diagnostic] = field(default_factory=list)
     former: Callable[[], FormerNames] = dict
+    ignored: list[str] = field(default_factory=list)
 
     def checker(self, node: Node, source: SourceType) -> Checker | None:
         """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
@@ -98,6 +101,10 @@ class CheckBuilder:
             with_parsed = _with_json if isinstance(source, JsonText) else self._parsing(node)
             return None if inner is None else ParsedChecker(self._presence(node, source), inner, with_parsed)
         return self._nested(node, source)
+
+    def by(self, rules: Rules) -> CheckBuilder:
+        """A builder by other rules, which collects in the same places."""
+        return replace(self, rules=rules, former=dict)
 
     def _parsing(self, node: Node) -> Callable[[Column, Callable[[Column], Column]], Column]:
         """For texts that have not been parsed in a step before."""
@@ -192,7 +199,7 @@ class CheckBuilder:
         listed, pattern = node.extra.get(ENUM), node.extra.get(PATTERN)
         makers: list[Callable[[Column], tuple[Fault, str]]] = []
         if isinstance(listed, list):
-            usual = CheckBuilder(replace(self.rules, formats=TextFormats()), self.ignore_unknown, self.problems)
+            usual = self.by(replace(self.rules, formats=TextFormats()))
             convert = usual._converter(node, Text(base64=True), Text()) or _as_it_is
             texts = [_literal_text(item) for item in listed if item is not None]
             allowed = [convert(F.lit(text)).value for text in texts]
@@ -205,9 +212,10 @@ class CheckBuilder:
         return lambda v: tuple(make(v) for make in makers)
 
     def _struct(self, node: Node, stored: physical.Row, source: Members | Json) -> Checker | None:
-        made = [self._member(inner, source) for inner in node.children()]
+        names = [f.name for f in stored.fields]
+        made = [self._member(inner, source, names) for inner in node.children()]
         if isinstance(source, Members):
-            self.note_unknown([n for n, _ in source.fields], [f.name for f in stored.fields], node.path)
+            self.note_unknown([n for n, _ in source.fields], names, node.path)
         right = json_values.entries_of if isinstance(source, Json) else None
         return StructChecker(
             self._presence(node, source),
@@ -215,7 +223,7 @@ class CheckBuilder:
             (lambda x: right(x).isNotNull()) if right is not None else lambda _: F.lit(True),
         )
 
-    def _member(self, node: Node, source: Members | Json) -> Member:
+    def _member(self, node: Node, source: Members | Json, declared: Sequence[str]) -> Member:
         name = node.path[-1]
         null = F.lit(None).cast(write_type(node.stored, self.rules.stamps))
         if isinstance(source, Json):
@@ -223,7 +231,7 @@ class CheckBuilder:
         type_ = source.get(name)
         if type_ is None:
             if not node.nullable:
-                self.note_missing(node, [n for n, _ in source.fields])
+                self.note_missing(node, [n for n, _ in source.fields], declared)
             return Member(name, None, None, null)
         return Member(name, self.checker(node, type_), lambda x: x.getField(name), null)
 
@@ -250,77 +258,27 @@ class CheckBuilder:
         entries = json_values.entries_of if is_json else _as_column
         return MapChecker(self._presence(node, source), key, value, entries, same)
 
-    def note_missing(self, node: Node, found: Sequence[str], where: str = "") -> None:
-        """Note a required column that the source does not have."""
-        self.problems.append(missing_column(node, found, where))
+    def note_missing(self, node: Node, found: Sequence[str], declared: Sequence[str], where: str = "") -> None:
+        """Note a required column that the source does not have; `declared` are the columns beside it in the table."""
+        expected = expected_text(node.meant, node.extra)
+        self.problems.append(missing_column(node.path, expected, Names(found, declared, where)))
 
-    def note_unknown(self, found: Sequence[str], declared: Sequence[str], path: _Path = (), where: str = "") -> None:
-        """Note the names of the source, at one level, that are not declared."""
-        for name in found:
-            if name not in declared:
-                former = self.former().get((*path, name), ())
-                self.problems += unknown_column(
-                    path_text((*path, name)), name, declared, former, found, where, ignore=self.ignore_unknown
-                )
-
-
-def missing_column(node: Node, found: Sequence[str], where: str = "") -> Diagnostic:
-    """A required column that the source does not have; `found` are the columns beside it."""
-    name = path_text(node.path)
-    return Diagnostic(
-        MISSING,
-        f"the source{where} has no column {name}, which is required",
-        path=name,
-        expected=expected_text(node.meant, node.extra),
-        found=", ".join(found) or "no columns",
-        suggestions=near_names(node.path[-1], found),
-        remedy="add the column to the source, or declare it as an Option",
-    )
-
-
-def unknown_column(
-    path: str,
-    name: str,
-    declared: Sequence[str],
-    former: Sequence[str],
-    beside: Collection[str],
-    where: str = "",
-    *,
-    ignore: bool = False,
-) -> Iterator[Diagnostic]:
-    """What there is to say of a column of the source that is not declared.
-
-    `former` are the columns that bore its name before, `beside` the names of the source there. `ignore` says that what
-    is not declared is left out; not so a column that the source has under a former name only.
-    """
-    if former and not (ignore and any(other in beside for other in former)):
-        named = " and ".join(former)
-        yield Diagnostic(
-            FORMER_NAME,
-            f"the source{where} has a column {path}, as {named} of the table was called before",
-            path=path,
-            expected=named,
-            found=name,
-            suggestions=tuple(former),
-            remedy=f"call it {named} in the source too; if it is something else, declare it as a column of its own",
-        )
-    elif not ignore:
-        yield Diagnostic(
-            UNKNOWN,
-            f"the source{where} has a column {path}, which the table does not have",
-            path=path,
-            suggestions=near_names(name.strip(), declared),
-            remedy=_unknown_remedy(name),
-        )
-
-
-def _unknown_remedy(name: str) -> str:
-    if name != name.strip():
-        return (
-            "take the blanks out of the name (for CSV with the reader's options ignoreLeadingWhiteSpace and "
-            "ignoreTrailingWhiteSpace), declare it, or ignore unknown columns"
-        )
-    return "declare it, rename it (names match case-sensitively), or ignore unknown columns"
+    def note_unknown(
+        self,
+        found: Sequence[str],
+        declared: Sequence[str],
+        path: _Path = (),
+        where: str = "",
+        folders: Collection[str] = (),
+    ) -> None:
+        """Note the names of the source, at one level, that are not declared; `folders` are those that folders say."""
+        names = Names(found, declared, where, folders)
+        for name in names.unknown:
+            text, former = path_text((*path, name)), self.former().get((*path, name), ())
+            told = tuple(unknown_column(text, name, names, former, ignore=self.ignore_unknown))
+            self.problems += told
+            if not told and text not in self.ignored:
+                self.ignored.append(text)
 
 
 def _as_column(x: Column) -> Column:

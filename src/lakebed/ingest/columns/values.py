@@ -293,7 +293,8 @@ def _beyond_scale(x: Column, scale: int) -> Column:
     # With an exponent: the digits, how many of them are behind the point as it is written, and how far that moves.
     whole, behind, power = (F.regexp_extract(x, _PARTS, i) for i in (1, 2, 3))
     digits = F.concat(whole, behind)
-    last = F.length(F.rtrim(digits, F.lit("0")))
+    # Spark warns of a two-argument rtrim; the 1 keeps the zeros before.
+    last = F.length(F.btrim(F.concat(F.lit("1"), digits), F.lit("0"))) - 1
     places = F.length(behind) - F.length(digits) + last - power.try_cast("bigint")
     return F.when(_has_exponent(x), (last > 0) & (places > F.lit(scale))).otherwise(plain)
 

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterator
 
 from lakebed.errors import SourceMismatchError
+from lakebed.ingest.sources.remedies import Remedy, reader_options, say
 from lakebed.ingest.sources.source_head import open_head
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_options import SourceOptions
@@ -18,6 +19,7 @@ _BOM = "\ufeff"
 _PIECE = 1 << 12
 #: Spark's own limit.
 _MOST_COLUMNS = 20480
+_MEND = say("mend the header, or ingest without one ({}: columns by position)", reader_options(header="false"))
 
 
 def read_header(path: str, options: SourceOptions, storage: SourceStorage = LOCAL) -> tuple[str, ...] | None:
@@ -78,7 +80,7 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
         names = [n.rstrip() for n in names]
     most = int(options.get("maxcolumns", str(_MOST_COLUMNS)))
     if len(names) > most:
-        remedy = f"give the reader's option maxColumns, for example maxColumns={len(names)}"
+        remedy = say("give {}", reader_options(maxColumns=str(len(names))))
         raise _bad(path, f"has {len(names)} columns, more than maxColumns, which is {most}", line, remedy)
     twice = sorted({n for n in names if names.count(n) > 1})
     if twice:
@@ -86,11 +88,11 @@ def _split(path: str, line: str, options: SourceOptions) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _bad(path: str, message: str, line: str, remedy: str | None = None) -> SourceMismatchError:
+def _bad(path: str, message: str, line: str, remedy: Remedy = _MEND) -> SourceMismatchError:
     return SourceMismatchError.of(
         BAD_HEADER,
         f"the header of {path!r} {message}",
         path=path,
         found=line[:200],
-        remedy=remedy or "mend the header, or ingest without one (header=false: columns by position)",
+        **remedy.parts,
     )

@@ -15,7 +15,7 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
 from lakebed.ingest.checked_rows import NOT_DECLARED
 from lakebed.ingest.sources.json_documents import Documents
-from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, changed_at, format_of
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, changed_at, format_of, named_format
 from lakebed.ingest.sources.source_folders import Folder, counted_folders
 from lakebed.ingest.sources.source_listing import LOCAL, FileChoice, SourceStorage
 from lakebed.ingest.sources.source_option_values import BAD_OPTION, text_encoding
@@ -33,7 +33,10 @@ NO_EVENT_TIME = "LB6436"
 
 @dataclass(frozen=True, slots=True)
 class DeclaredSource:
-    """The format and the reader's options of a run, and the columns that the declaration names, in order."""
+    """The format and the reader's options of a run, and the columns that the declaration names, in order.
+
+    `named` is the format that the files' names say, where the table's `read` says another one.
+    """
 
     format: SourceFormat
     options: Mapping[str, object]
@@ -41,6 +44,7 @@ class DeclaredSource:
     schema: SourceSchema = NOT_DECLARED
     documents: Documents | None = None
     event_time: EventTime | None = None
+    named: SourceFormat | None = None
 
     @property
     def columns(self) -> frozenset[str] | None:
@@ -111,9 +115,10 @@ def declared_source(
         encoding = _taken(merged, "encoding", "charset")
         documents = Documents(read.options.get("subPath"), _python_encoding(encoding or "utf-8"))
     types = _types(read)
-    return DeclaredSource(
-        kind, merged, None if types is None else tuple(types), SourceSchema(types or {}), documents, event_time
-    )
+    named = named_format(paths)
+    other = named if format_ is None and named is not kind else None
+    ordered = None if types is None else tuple(types)
+    return DeclaredSource(kind, merged, ordered, SourceSchema(types or {}), documents, event_time, other)
 
 
 def _types(read: ReadOptions) -> dict[str, LogicalType] | None:

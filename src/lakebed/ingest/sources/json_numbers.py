@@ -138,4 +138,4 @@ def _is_double(text: Column) -> Column:
 def _digits(text: Column) -> Column:
     """The digits of a number from the first to the last that is not 0."""
     mantissa = F.regexp_replace(F.regexp_replace(text, "[eE].*$", ""), "[^0-9]", "")
-    return F.trim(mantissa, F.lit("0"))
+    return F.btrim(mantissa, F.lit("0"))

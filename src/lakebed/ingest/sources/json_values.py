@@ -83,7 +83,7 @@ def without_comments(text: Column, options: Mapping[str, str]) -> Column:
 def is_nothing(line: Column, options: Mapping[str, str]) -> Column:
     """Whether a line has nothing but blanks, and comments where they are allowed."""
     if not allows_comments(options):
-        return F.trim(line, F.lit(BLANKS)) == ""
+        return F.btrim(line, F.lit(BLANKS)) == ""
     return line.rlike(rf"(?s)\A(?:[ \t\r\n]++|{COMMENT})*+\z")
 
 
@@ -95,7 +95,7 @@ def record(parsed: Column) -> Column:
 def is_one_object(line: Column, parsed: Column, options: Mapping[str, str] | None = None) -> Column:
     """Whether a line is one JSON object and nothing else, but for comments where they are allowed."""
     ends = F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
-    starts = F.ltrim(line, F.lit(BLANKS)).startswith("{")
+    starts = F.btrim(line, F.lit(BLANKS)).startswith("{")
     if allows_comments(options):
         starts = starts | line.rlike(rf"(?s)\A(?:[ \t\r\n]++|{COMMENT})++\{{")
     return ends & starts

@@ -99,6 +99,7 @@ def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
                 UNKNOWN_FORMAT,
                 f"{given!r} is no format of sources",
                 expected="csv, json or parquet",
+                remedy="the formats are csv, json and parquet",
                 found=given,
                 suggestions=near_names(given, tuple(SourceFormat)),
             ) from None
@@ -121,6 +122,12 @@ def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
     return next(iter(formats))
 
 
+def named_format(files: Iterable[str]) -> SourceFormat | None:
+    """The one format that the names of all files say; None where they say none, or several."""
+    formats = {_ENDINGS.get(_ending(path)) for path in files}
+    return formats.pop() if len(formats) == 1 else None
+
+
 def _no_format(path: str) -> Diagnostic:
     return Diagnostic(
         UNKNOWN_FORMAT,
@@ -128,7 +135,8 @@ def _no_format(path: str) -> Diagnostic:
         path=path,
         expected=", ".join(_ENDINGS),
         found=_ending(path) or "no ending",
-        remedy="leave the file out (exclude), or say the format: csv, json or parquet",
+        remedy="leave the file out (--exclude), or give --format csv, --format json or --format parquet",
+        python_remedy='leave the file out (exclude), or give format="csv", format="json" or format="parquet"',
     )
 
 

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 from lakebed.errors import IngestError
 from lakebed.format.partition import unescape
+from lakebed.ingest.sources.remedies import IGNORE_FOLDERS, say
 
 TWO_VALUES = "LB6129"
 
@@ -94,6 +95,6 @@ def counted_folders(
                 path=path,
                 expected=f"one folder {key}=...",
                 found=f"{other.text}, {folder.text}",
-                remedy="rename one of the folders, or ignore the folders and say the value in the file",
+                **say("rename one of the folders, or give {} and say the value in the file", IGNORE_FOLDERS).parts,
             )
     return tuple(found.values())

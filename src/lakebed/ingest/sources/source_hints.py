@@ -7,10 +7,11 @@ import csv
 import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import IngestError, SourceMismatchError
+from lakebed.ingest.sources.remedies import Remedy, both, reader_options, say, source_format
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
 from lakebed.ingest.sources.source_head import open_head
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
@@ -30,6 +31,11 @@ _MARKS = (
 #: What files of other kinds begin with.
 _MAGIC = ((b"PAR1", "a Parquet file"), (b"PK\x03\x04", "a ZIP archive"), (b"\x1f\x8b", "compressed with gzip"))
 _SURE = 16
+#: A format that is given puts the table's `read` aside, so that it has to be left out.
+_DECLARE_DOCUMENT = Remedy(
+    "declare `read: {kind: Json}` in the manifest, and give no --format",
+    "declare `read: {kind: Json}` in the manifest, and give no format",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +53,38 @@ class Reading:
 
 @contextmanager
 def hinted(proven: Callable[[], tuple[Diagnostic, ...]]) -> Iterator[None]:
-    """Add what is proven of a source to an error that may come of reading it as something else."""
+    """Put what is proven of a source before an error that may come of reading it as something else.
+
+    What the error advises is for a source that is what it is read as, and is not said then.
+    """
     try:
         yield
     except SourceMismatchError as error:
-        notes = tuple(note for note in proven() if note not in error.diagnostics)
+        told = [_finding(d) for d in error.diagnostics]
+        notes = tuple(note for note in proven() if _finding(note) not in told)
         if not notes:
             raise
-        raise type(error)(*error.diagnostics, *notes) from error
+        raise type(error)(*notes, *map(_without_advice, error.diagnostics)) from error
+
+
+def _finding(of: Diagnostic) -> tuple[str | None, ...]:
+    return of.path, of.expected, of.found
+
+
+def _without_advice(found: Diagnostic) -> Diagnostic:
+    return replace(found, remedy=None, python_remedy=None, suggestions=())
+
+
+def misread(before: str, proven: tuple[Diagnostic, ...], after: str = "") -> tuple[Diagnostic, ...]:
+    """The problem that the first of the notes is, and notes for other files."""
+    first, *others = proven
+    return replace(first, message=f"{before}{first.message}{after}", severity=Severity.ERROR), *others
 
 
 def refuse_misread(proven: tuple[Diagnostic, ...]) -> None:
     """Raise `IngestError` (LB6136) where the columns of a source are to be merged, and they are not its columns."""
     if proven:
-        message = "the source is not what it is read as; no column was merged"
-        raise IngestError(Diagnostic(MISREAD, message, path=proven[0].path, remedy=proven[0].remedy), *proven)
+        raise IngestError(*misread("", proven, "; no column was merged"))
 
 
 def hints(files: Sequence[SourceFile], reading: Reading, storage: SourceStorage = LOCAL) -> tuple[Diagnostic, ...]:
@@ -84,7 +107,7 @@ def _hint(path: str, head: bytes, reading: Reading) -> Diagnostic | None:
     encoding = _wide_encoding(head)
     if encoding is not None and not reading.options.encoding.lower().startswith(("utf-16", "utf-32")):
         plain = reading.format is SourceFormat.JSON and not reading.is_document
-        remedy = "convert it to UTF-8" if plain else f"give the reader's option encoding={encoding}"
+        remedy = both("convert it to UTF-8") if plain else say("give {}", reader_options(encoding=encoding))
         return _note(path, f"text in {encoding}", reading.options.encoding, remedy)
     text = head.decode(encoding or reading.options.encoding, "replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
@@ -93,7 +116,7 @@ def _hint(path: str, head: bytes, reading: Reading) -> Diagnostic | None:
     return _csv_hint(path, lines, reading) if reading.format is SourceFormat.CSV else _json_hint(path, lines, reading)
 
 
-def _note(path: str, what: str, read_as: str, remedy: str) -> Diagnostic:
+def _note(path: str, what: str, read_as: str, remedy: Remedy) -> Diagnostic:
     return Diagnostic(
         MISREAD,
         f"{path!r} is {what}, and is read as {read_as}",
@@ -101,18 +124,18 @@ def _note(path: str, what: str, read_as: str, remedy: str) -> Diagnostic:
         path=path,
         expected=read_as,
         found=what,
-        remedy=remedy,
+        **remedy.parts,
     )
 
 
-def _other_kind(magic: bytes) -> str:
+def _other_kind(magic: bytes) -> Remedy:
     match magic:
         case b"PAR1":
-            return "give the format: parquet"
+            return say("give {}", source_format("parquet"))
         case b"\x1f\x8b":
-            return "give the file a name that ends in .gz"
+            return both("give the file a name that ends in .gz")
         case _:
-            return "unpack it"
+            return both("unpack it")
 
 
 def _wide_encoding(head: bytes) -> str | None:
@@ -129,20 +152,21 @@ def _wide_encoding(head: bytes) -> str | None:
 
 
 def _csv_hint(path: str, lines: Sequence[str], reading: Reading) -> Diagnostic | None:
-    options = reading.options
-    comment = options.get("comment", "")
+    said = reading.options
+    comment = said.get("comment", "")
     lines = [line for line in lines if not (comment and line.startswith(comment))]
     if not lines:
         return None
     if isinstance(_value(lines[0]), dict):
-        return _note(path, "JSON lines", "CSV", "give the format: json")
-    has_header = options.is_on("header", True)
-    own = _split(lines[0], options.separator)
+        return _note(path, "JSON lines", "CSV", say("give {}", source_format("json")))
+    has_header = said.is_on("header", True)
+    own = _split(lines[0], said.separator)
     if not has_header and len(own) > 1 and set(own) <= set(reading.ordered):
-        return _note(path, "a CSV file with a header", "one without", "say that it has a header (header=true)")
+        remedy = say("give {}, or leave the option out", reader_options(header="true"))
+        return _note(path, "a CSV file with a header", "one without", remedy)
     for separator, name in _SEPARATORS.items():
         names = _split(lines[0], separator)
-        if separator == options.separator or len(names) < 2:
+        if separator == said.separator or len(names) < 2:
             continue
         if has_header:
             known = set(names) & set(reading.columns)
@@ -152,7 +176,7 @@ def _csv_hint(path: str, lines: Sequence[str], reading: Reading) -> Diagnostic |
         if proven:
             shown = "\\t" if separator == "\t" else separator
             what = f"separated by {name}"
-            return _note(path, what, f"separated by {options.separator!r}", f"give the reader's option sep={shown}")
+            return _note(path, what, f"separated by {said.separator!r}", say("give {}", reader_options(sep=shown)))
     return None
 
 
@@ -166,16 +190,13 @@ def _json_hint(path: str, lines: Sequence[str], reading: Reading) -> Diagnostic 
     first = lines[0].strip()
     if reading.is_document:
         if len(lines) > 1 and all(isinstance(_value(line), dict) for line in lines[:2]):
-            return _note(
-                path, "JSON lines", "one JSON document", "declare `read: {kind: NdJson}`, or give the format: json"
-            )
+            remedy = say("declare `read: {{kind: NdJson}}`, or give {}", source_format("json"))
+            return _note(path, "JSON lines", "one JSON document", remedy)
         return None
     if first.startswith("[") and "".join(lines).strip()[1:].lstrip().startswith("{"):
-        return _note(path, "a JSON array", "JSON lines", "declare `read: {kind: Json}` in the manifest")
+        return _note(path, "a JSON array", "JSON lines", _DECLARE_DOCUMENT)
     if first == "{" and len(lines) > 1 and lines[1].lstrip().startswith('"'):
-        return _note(
-            path, "a JSON document of several lines", "JSON lines", "declare `read: {kind: Json}` in the manifest"
-        )
+        return _note(path, "a JSON document of several lines", "JSON lines", _DECLARE_DOCUMENT)
     return None
 
 

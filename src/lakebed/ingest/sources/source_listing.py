@@ -14,8 +14,9 @@ from enum import StrEnum
 from fnmatch import fnmatchcase
 from typing import Any
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import IngestError, NotFoundError, UsageError
+from lakebed.ingest.sources.remedies import EXCLUDE, INCLUDE, say
 from lakebed.redaction import redact
 from lakebed.store import Store, open_store
 from lakebed.store.obstacles import is_file
@@ -173,7 +174,7 @@ def find_files(
                 found.setdefault(item.path, item)
                 count += 1
         if not count:
-            problems.append(_nothing(text, list(left_out.values())))
+            problems.append(_nothing(text, list(left_out.values()), storage))
     if problems:
         raise NotFoundError(*problems)
     hidden = [path for path in found if _is_hidden(path)]
@@ -187,9 +188,14 @@ def are_gone(sources: Sequence[str | os.PathLike[str]], storage: SourceStorage =
     return not any(isinstance(item, FoundFile) for source in sources for item in _expand(os.fspath(source), storage))
 
 
-def _nothing(text: str, left_out: Sequence[LeftOut]) -> Diagnostic:
+def _nothing(text: str, left_out: Sequence[LeftOut], storage: SourceStorage) -> Diagnostic:
     if not left_out:
-        return Diagnostic(NO_SOURCE, f"{text!r} names no file", path=text, found=text)
+        path = storage.open(_plain(text))[1]
+        where = f"; looked for as {path!r}" if path != text else ""
+        remedy = "check the path; a relative one begins at the current directory, and a directory is all files below it"
+        near = () if _scheme(text) or _GLOB.search(text) else _near(text, path)
+        message = f"{text!r} names no file{where}"
+        return Diagnostic(NO_SOURCE, message, path=text, found=text, suggestions=near, remedy=remedy)
     named = ", ".join(f"{x.path!r} ({x.reason})" for x in left_out[:_SHOWN])
     more = f" and {len(left_out) - _SHOWN} more" if len(left_out) > _SHOWN else ""
     return Diagnostic(
@@ -197,8 +203,19 @@ def _nothing(text: str, left_out: Sequence[LeftOut]) -> Diagnostic:
         f"{text!r} names no file that is to be read: {named}{more} left out",
         path=text,
         found=text,
-        remedy="change the patterns of include and exclude, or rename the files",
+        **say("change the patterns of {} and {}, or rename the files", INCLUDE, EXCLUDE).parts,
     )
+
+
+def _near(text: str, path: str) -> tuple[str, ...]:
+    """Files of this machine beside the one that is not there and called alike, as they would be written."""
+    above, _, name = path.rstrip("/").rpartition("/")
+    try:
+        others = [other for other in os.listdir(above or "/") if not _is_hidden(other)]
+    except OSError:
+        return ()  # Where nothing can be listed, nothing is there to be meant.
+    start = text.rstrip("/").removesuffix(name)
+    return tuple(f"{start}{other}" for other in near_names(name, others))
 
 
 def _hidden(path: str) -> Diagnostic:
@@ -210,10 +227,12 @@ def _hidden(path: str) -> Diagnostic:
     )
 
 
+def _plain(text: str) -> str:
+    return text[5:] if text.lower().startswith("file:/") and not text.startswith("//", 5) else text
+
+
 def _expand(text: str, storage: SourceStorage) -> Iterator[FoundFile | LeftOut]:
-    if text.lower().startswith("file:/") and not text.startswith("//", 5):
-        text = text[5:]
-    store, path = storage.open(text)
+    store, path = storage.open(_plain(text))
     if is_file(store, path):
         yield FoundFile(path, path.rpartition("/")[2])
     elif not _GLOB.search(path) or store.exists(path):

@@ -51,7 +51,9 @@ def _is_encoding(text: str) -> bool:
     return text_encoding(text) in _SPARK_NAMES
 
 
-_ENCODING: _Rule = (_is_encoding, "one of " + ", ".join(_SPARK_NAMES.values()))
+_ENCODINGS = ", ".join(_SPARK_NAMES.values())
+_ENCODING: _Rule = (_is_encoding, f"one of {_ENCODINGS}")
+_CONVERT = "convert the source to UTF-8, for example with iconv -f WINDOWS-1252 -t UTF-8 in.csv > out.csv"
 
 
 def _is_separator(text: str) -> bool:
@@ -100,7 +102,7 @@ def option_problems(texts: Mapping[str, str], names: Mapping[str, str]) -> list[
         if not takes(text):
             name = names.get(key, key)
             message = f"the reader's option {name} cannot be {text!r}"
-            remedy = "convert the source to UTF-8" if takes is _is_encoding else None
+            remedy = f"the encodings are {_ENCODINGS}; {_CONVERT}" if takes is _is_encoding else f"give {expected}"
             found.append(Diagnostic(BAD_OPTION, message, path=name, expected=expected, found=text, remedy=remedy))
     if not found:
         found += [*_torn_lines(texts), *_clashing_separators(texts)]
@@ -112,7 +114,9 @@ def _torn_lines(texts: Mapping[str, str]) -> list[Diagnostic]:
     if texts.get("multiline", "true").lower() == "true" or not is_wide(encoding):
         return []
     message = f"a CSV file in {encoding} cannot be read line by line: Spark would split it inside of characters"
-    return [Diagnostic(BAD_OPTION, message, path="multiLine", expected="multiLine=true", found="multiLine=false")]
+    remedy = "leave multiLine out: it is on for such a file"
+    expected, given = "multiLine=true", "multiLine=false"
+    return [Diagnostic(BAD_OPTION, message, path="multiLine", expected=expected, found=given, remedy=remedy)]
 
 
 def _clashing_separators(texts: Mapping[str, str]) -> list[Diagnostic]:
@@ -139,7 +143,7 @@ def lines_encoding_problems(encoding: str) -> list[Diagnostic]:
         return []
     message = f"JSON lines in {encoding} are not read"
     narrow = ", ".join(name for name in _SPARK_NAMES.values() if not is_wide(name))
-    remedy = "convert the source to UTF-8"
+    remedy = f"the encodings are {narrow}; {_CONVERT}"
     return [Diagnostic(BAD_OPTION, message, path="encoding", expected=narrow, found=encoding, remedy=remedy)]
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
 from lakebed.ingest.columns.values import TextFormats
+from lakebed.ingest.sources.remedies import Remedy, both, source_format
 from lakebed.ingest.sources.source_files import SourceFormat
 from lakebed.ingest.sources.source_option_values import BAD_OPTION as BAD_OPTION
 from lakebed.ingest.sources.source_option_values import lines_encoding_problems, option_problems, spark_encoding
@@ -38,9 +39,11 @@ _REFUSED = {
     "path": "give the path as the source",
     "ignorecorruptfiles": "a file that cannot be read fails the ingest",
     "ignoremissingfiles": "a file that is gone fails the ingest",
-    "wholetext": "JSON is read line by line",
-    "multiline": "JSON is read line by line",
+    "wholetext": "JSON lines are read line by line",
+    "multiline": "JSON lines are read line by line",
 }
+_OF_LINES = ("wholetext", "multiline")
+_ONE_DOCUMENT = "; for a file that is one document, declare `read: {kind: Json}` in the manifest, and give no format"
 _PATTERNS = ("dateFormat", "timestampFormat", "timestampNTZFormat")
 _FORMATS = (*_PATTERNS, "decimalSeparator", "groupingSeparator")
 _KNOWN = {
@@ -117,12 +120,26 @@ class SourceOptions:
         return "\t" if said == "\\t" else said
 
 
-def check_options(format_: SourceFormat | None, options: Mapping[str, object] | None) -> SourceOptions:
+def check_options(
+    format_: SourceFormat | None,
+    options: Mapping[str, object] | None,
+    *,
+    is_document: bool = False,
+    named: SourceFormat | None = None,
+) -> SourceOptions:
     """Sort the options for a format (None: a DataFrame, which takes those of values only).
+
+    `is_document` says that each file is one JSON document, `named` is the format that the files' names say where the
+    table's `read` says another one.
 
     Raises `UsageError` with every option that is refused, unknown, or cannot be what it is.
     """
     known = {name.lower(): name for name in (_FORMATS if format_ is None else _KNOWN[format_])}
+    declared = "" if named is None else f"; the table's `read` says what files are, whatever they are called ({named})"
+
+    def leave_read(remedy: str) -> Remedy:
+        return both(remedy) if named is None else source_format(named).after(f"{remedy}; or put `read` aside: ")
+
     problems: list[Diagnostic] = []
     texts: dict[str, str] = {}
     for name, value in (options or {}).items():
@@ -130,16 +147,20 @@ def check_options(format_: SourceFormat | None, options: Mapping[str, object] | 
         if key in known:
             texts[key] = _text(name, value)
         elif key in _REFUSED:
-            message = f"option {name} cannot be used: {_REFUSED[key]}"
-            problems.append(Diagnostic(REFUSED_OPTION, message, path=name, remedy="leave it out"))
+            by_lines = format_ is SourceFormat.JSON and key in _OF_LINES
+            why = "a JSON document is read as a whole" if by_lines and is_document else _REFUSED[key]
+            message = f"option {name} cannot be used: {why}{declared}"
+            leave = "leave it out" + (_ONE_DOCUMENT if by_lines and not is_document else "")
+            problems.append(Diagnostic(REFUSED_OPTION, message, path=name, **leave_read(leave).parts))
         else:
             what = "a DataFrame" if format_ is None else format_.value
             problems.append(
                 Diagnostic(
                     UNKNOWN_OPTION,
-                    f"{what} sources have no option {name}",
+                    f"{what} sources have no option {name}{declared}",
                     path=name,
                     expected=", ".join(known.values()),
+                    **leave_read("the options are " + ", ".join(known.values())).parts,
                     suggestions=near_names(name, known.values()),
                 )
             )

@@ -56,7 +56,7 @@ class SourceSchema:
             nullable = node.nullable and declared.nullable
             return builder.checker(replace(node, stored=with_nullability(node.stored, nullable)), source)
         forms = PlainForms()
-        own = CheckBuilder(replace(builder.rules, stamps=forms), builder.ignore_unknown, builder.problems)
+        own = builder.by(replace(builder.rules, stamps=forms))
         first = own.checker(declared, source)
         second = builder.checker(node, _values_of(declared, forms))
         return None if first is None or second is None else ThenChecker(first, second)
