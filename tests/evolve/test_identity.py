@@ -112,6 +112,10 @@ class TestAtEveryLevel:
         with pytest.raises(ManifestError) as caught:
             lake.plan(at(column("a"), column("c", old="x.y")))
         assert [d.code for d in caught.value.diagnostics] == ["LB4103"]
+        assert "Option" not in (caught.value.diagnostics[0].remedy or "")
+        with pytest.raises(ManifestError) as caught:
+            lake.plan(at(column("a"), column("c", old="x.y", type_="Int32")))
+        assert "Option" in (caught.value.diagnostics[0].remedy or "")
 
     def test_a_struct_may_be_replaced_as_a_whole(self, lake: Warehouse, place: str) -> None:
         at = PLACES[place]

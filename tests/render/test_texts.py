@@ -123,6 +123,13 @@ class TestSchema:
             " 5     v       Date                          yes",
         ]
 
+    def test_a_wall_clock_is_in_no_time_zone(self) -> None:
+        shown = schema_text("db.t", schema(("w", t.Timestamp(3)), ("i", t.LocalZonedTimestamp(3))))
+        wall, instant = shown.splitlines()[-2:]
+        assert "Timestamp(Millisecond, no time zone)" in wall
+        assert "paimon.apache.org/type=TIMESTAMP(3)" in wall
+        assert "Timestamp(Millisecond, UTC)" in instant
+
     def test_names_of_types(self) -> None:
         found = schema(
             ("a", t.Decimal(12, 2)),

@@ -281,6 +281,7 @@ class _Level:
             remedy = f"{old} was renamed before and is called {done} now: write {RENAMED_FROM}: {done}"
         else:
             remedy = f"name a column that is there, or take {RENAMED_FROM} out to declare a new one"
+            remedy += "" if declared.member.nullable else ", which has to be an Option"
         near = near_names(str(old), [s.name for s in self.stored])
         message = f"{path_text(path)} is renamed from {old}, which is no column beside it"
         self.pairing.problem("LB4103", path, message, found=str(old), remedy=remedy, suggestions=near)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 
 from lakebed import physical
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION
 from lakebed.model import (
+    Extra,
     Field,
     List,
     LogicalType,
@@ -16,14 +18,17 @@ from lakebed.model import (
     Option,
     Schema,
     Struct,
+    Timestamp,
 )
 from lakebed.model.encoding import strip_encoding
-from lakebed.model.extra import DESCRIPTION
+from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.type_name import type_name
 from lakebed.physical import DataField, DataType
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import one_line
 
+#: The hint of a timestamp without a time zone.
+_WALL_CLOCK = re.compile(r"TIMESTAMP(?! *(\(\d+\))? *WITH\b)", re.IGNORECASE)
 _HEADING = ("id", "column", "type", "null", "description")
 _Row = tuple[str, str, str, str, str]
 
@@ -61,7 +66,7 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     number = "" if column is None else str(column.id)
     cells = (
         "  " * depth + field.name,
-        type_name(own, members=False),
+        _type(own, field.extra),
         "yes" if field.nullable else "",
         " ".join(notes.split()),
     )
@@ -71,6 +76,15 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     for inner in _members(own):
         rows += field_rows(inner, _named(inner, columns), depth + 1)
     return rows
+
+
+def _type(own: LogicalType, extra: Extra) -> str:
+    """The type without its members. A wall clock, which is declared as a timestamp with a hint, is in no time zone."""
+    name = type_name(own, members=False)
+    hint = extra.get(PAIMON_TYPE)
+    if isinstance(own, Timestamp) and isinstance(hint, str) and _WALL_CLOCK.match(hint):
+        return f"{name.partition(',')[0].rstrip(')')}, no time zone)"
+    return name
 
 
 def _named(field: Field, columns: Iterable[DataField]) -> DataField | None:
