@@ -260,7 +260,7 @@ class TestDiff:
     def test_a_file_that_is_not_there(self, lakebed: CommandLine, orders: Path, missing: str) -> None:
         result = lakebed("diff", "shop.orders", missing)
         assert (result.code, result.out) == (1, "")
-        assert f"error[LB1001]: the manifest {missing} cannot be read" in result.err
+        assert f"error[LB1001]: the file {missing} cannot be read" in result.err
 
     def test_a_table_whose_name_ends_like_a_file(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         (here / "raw.yaml").write_text(MANIFEST.replace("shop.orders", "raw.json"), encoding="utf-8")

@@ -80,7 +80,7 @@ def test_from_a_file_to_rows(lakebed: CommandLine, events: Path, spark: Any, mon
 def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Path, spark: Any) -> None:
     result = lakebed("ingest", "shop.events", "events.csv", "--max-bad-rows", "0")
     assert (result.code, result.out) == (14, "")
-    assert result.err.startswith("error[LB6120]: shop.events: 1 of 3 rows are bad, more than 0")
+    assert result.err.startswith("error[LB6120]: shop.events: 1 of 3 rows is bad, more than 0")
     assert lakebed.json("history", "shop.events")["snapshots"] == []
     assert "shop.events__quarantine" not in lakebed.ok("tables", "--quarantine")
 

@@ -253,7 +253,8 @@ class Run:
             _, *kinds = bad_rows_error(rows.bad(), MISREAD, bad).diagnostics
             raise BadRowsError(*misread(f"{self.name}: {bad}, since ", proven, "; nothing was written"), *kinds)
         if limit is not None and counts.bad > limit:
-            message = f"{self.name}: {counts.bad} of {counts.read} rows are bad, more than {limit}"
+            are = "is" if counts.bad == 1 else "are"
+            message = f"{self.name}: {counts.bad} of {counts.read} rows {are} bad, more than {limit}"
             raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
 
     def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> BadRows | None:
