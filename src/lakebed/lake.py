@@ -120,7 +120,7 @@ class Lake:
         `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
         """
         from lakebed.evolve.plan_manifests import ManifestPlanner
-        from lakebed.format.support import limits
+        from lakebed.format.refuse_unsupported import limits
 
         planner = ManifestPlanner(self._tables, self._attributes, limits)
         return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared)

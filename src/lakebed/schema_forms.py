@@ -350,8 +350,8 @@ def _write_ddl(source: SchemaSource, encodings: bool) -> Converted:
 def _write_paimon(source: SchemaSource, encodings: bool) -> Converted:
     """The schema file: of a table the one that it has, else the first that a table would get, made in 1970."""
     from lakebed.catalog import schema_file
-    from lakebed.catalog.building import first_version
     from lakebed.catalog.columns import to_columns
+    from lakebed.catalog.first_version import first_version
 
     if source.stored is not None:
         return Converted(schema_file.dumps(source.stored).decode())

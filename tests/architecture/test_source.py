@@ -181,7 +181,7 @@ def test_the_register_is_sorted_and_each_code_is_in_the_file_of_its_thousand() -
 
 
 def test_only_the_store_deletes_without_looking_at_links() -> None:
-    """`lakebed.store.inside.Inside` sees to it that no deletion leaves a directory through a link."""
+    """`lakebed.store.safe_delete.Inside` sees to it that no deletion leaves a directory through a link."""
     deletes = re.compile(
         r"[sS]tores?\)?\.(delete|delete_tree|remove_directory)\b|\b(shutil\.rmtree|os\.(unlink|remove|rmdir))\b"
     )

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMetadata, open_warehouse
-from lakebed.catalog.mini import MINI
+from lakebed.catalog.mini_schema_file import MINI
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, UnsupportedError, ValidationError
 from lakebed.physical.paimon_types import Array, BigInt, DataField, Date, Decimal, Int, Map, Timestamp, Unknown, VarChar

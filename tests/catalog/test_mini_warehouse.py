@@ -11,8 +11,8 @@ import pytest
 
 import lakebed
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableMetadata
-from lakebed.catalog.mini import MINI
 from lakebed.catalog.mini_rows import foreign_rows
+from lakebed.catalog.mini_schema_file import MINI
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, RefusedError, StoreError, UnsupportedError
 from lakebed.manifest import dump_table, parse_manifest

@@ -15,7 +15,7 @@ from lakebed.catalog.option_rules import wrong_value
 from lakebed.catalog.options import KNOWN, OPTIONS, Handling, Kind, Mutability
 from lakebed.evolve import option_guards, option_names
 from lakebed.evolve.option_notes import nearest
-from lakebed.format import support
+from lakebed.format import refuse_unsupported as support
 from referees.client import Referees
 from referees.java import JavaReferee
 

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 
 from lakebed.catalog import schema_file
-from lakebed.catalog.building import first_version
 from lakebed.catalog.columns import to_columns
+from lakebed.catalog.first_version import first_version
 from lakebed.convert.arrow import from_arrow, to_arrow
 from lakebed.convert.ddl import from_ddl, to_ddl
 from lakebed.convert.spark import from_struct_type, to_struct_type

@@ -11,8 +11,8 @@ import pytest
 from events.reference import RAW_ARROW, SCHEMA_EVENT, block, empty_data, legacy_event, schema_event
 from lakebed.events import Event, block_hash, decode_block, decode_event, encode_block, encode_event, event_from_json
 from lakebed.events.inspection import Inspection
-from lakebed.manifest.compose import compose
 from lakebed.manifest.node_values import json_value
+from lakebed.manifest.parse_yaml import compose
 from lakebed.manifest.problems import Problems
 
 VECTORS = ("v1_system_columns", "v4_legacy_raw_arrow", "v5_kamu_reference")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format import binary_row
-from lakebed.format.murmur import bucket, hash_row
+from lakebed.format.bucket_hash import bucket, hash_row
 from lakebed.physical import parse
 
 NULL = "00000001 0001000000000000 0000000000000000"

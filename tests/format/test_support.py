@@ -13,12 +13,12 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.live_files import plan_files
 from lakebed.format.manifest import DataFileMeta
-from lakebed.format.snapshot import SnapshotManager
-from lakebed.format.support import (
+from lakebed.format.refuse_unsupported import (
     refuse_unreadable,
     refuse_unreadable_files,
     refuse_unwritable,
 )
+from lakebed.format.snapshot import SnapshotManager
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.store import LocalStore

@@ -14,7 +14,7 @@ from lakebed.catalog import TableName
 from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Severity
 from lakebed.errors import UnsupportedError
-from lakebed.format.support import limits, refuse_unwritable, write_problems
+from lakebed.format.refuse_unsupported import limits, refuse_unwritable, write_problems
 from lakebed.manifest import Manifest
 from lakebed.physical import paimon_types as t
 

@@ -157,8 +157,8 @@ def declared(lake: SmallLake, *fields: Field, extra: Extra = Extra(), schema_id:
     """A table whose attributes are stored with it."""
     from dataclasses import replace
 
-    from lakebed.catalog.building import first_version
     from lakebed.catalog.columns import to_columns
+    from lakebed.catalog.first_version import first_version
 
     schema = first_version(to_columns(fields), (), (), {}, None, FIRST_MOMENT)
     option = annotate(schema.fields, Schema(tuple(fields), extra))

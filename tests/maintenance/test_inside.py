@@ -19,7 +19,7 @@ from lakebed.errors import LakebedError, StoreError
 from lakebed.format.commit import TableStorage, append
 from lakebed.lake import Lake
 from lakebed.store import LocalStore
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
 NOW = timedelta(0)

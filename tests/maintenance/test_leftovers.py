@@ -12,7 +12,7 @@ import pytest
 import lakebed
 from lakebed.errors import StoreError, UsageError
 from lakebed.store import temporary
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 from lakebed.testing.memory_store import SimulatedCrash
 from maintenance.worlds import ROOT, STORES, World
 

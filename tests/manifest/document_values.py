@@ -7,8 +7,8 @@ from typing import Any
 from ruamel.yaml import YAML
 
 from lakebed.manifest import TableManifest, dump_table
-from lakebed.manifest.compose import compose
 from lakebed.manifest.node_values import json_value
+from lakebed.manifest.parse_yaml import compose
 from lakebed.manifest.problems import Problems
 
 

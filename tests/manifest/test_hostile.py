@@ -8,7 +8,7 @@ import pytest
 
 from lakebed.errors import ManifestError
 from lakebed.manifest import parse_manifest
-from lakebed.manifest.compose import MAX_BYTES, MAX_DEPTH
+from lakebed.manifest.parse_yaml import MAX_BYTES, MAX_DEPTH
 from manifest.marked import places_of, problems_of, table
 from manifest.test_envelopes import FLIGHTS, GREENHOUSE
 

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from format.building import table_schema
 from format.laid_out import LaidOut
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.format import binary_row, murmur
+from lakebed.format import binary_row
+from lakebed.format import bucket_hash as murmur
 from lakebed.format.live_files import DataFile
 from lakebed.format.manifest import (
     ColumnStatistics,

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.format import binary_row, murmur
+from lakebed.format import binary_row
+from lakebed.format import bucket_hash as murmur
 from lakebed.format.live_files import DataFile, PartitionBounds, partition_types
 from lakebed.format.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.format.merge_engine import MergeEngine

@@ -14,7 +14,7 @@ from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, ConflictError, NotEmptyError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Entry, Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 NO_DATABASE = "LB3121"
 NO_TABLE = "LB3122"

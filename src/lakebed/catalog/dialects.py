@@ -55,6 +55,6 @@ def dialect_of(layout: Layout) -> Dialect:
     """The dialect that a layout goes with."""
     if layout is Layout.PAIMON:
         return PAIMON
-    from lakebed.catalog.mini import MINI
+    from lakebed.catalog.mini_schema_file import MINI
 
     return MINI

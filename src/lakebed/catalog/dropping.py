@@ -11,7 +11,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, schema_id_of
 from lakebed.errors import AlreadyExistsError
 from lakebed.store import DirectoryStore, Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 LEFTOVERS = "LB3124"
 MARKER = ".dropping"

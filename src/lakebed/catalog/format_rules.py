@@ -12,7 +12,7 @@ from lakebed.catalog.options import (
     FILE_FORMAT_PER_LEVEL,
     ROW_TRACKING_ENABLED,
 )
-from lakebed.catalog.rules import Rule, Subject, option_path
+from lakebed.catalog.rule_subject import Rule, Subject, option_path
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (

@@ -14,7 +14,7 @@ from lakebed.catalog.options import (
     STREAMING_READ_OVERWRITE,
     WRITE_ONLY,
 )
-from lakebed.catalog.rules import Rule, Subject, option_path, unknown_column
+from lakebed.catalog.rule_subject import Rule, Subject, option_path, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import Array, Blob, DataType, Map, Row

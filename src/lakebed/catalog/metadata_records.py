@@ -18,7 +18,7 @@ from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.catalog.schema_manager import Clock, SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, LakebedError, StoreError
-from lakebed.store.afterwards import warn_undone, with_note
+from lakebed.store.failed_follow_ups import warn_undone, with_note
 
 BEHIND = "LB3413"
 

@@ -35,7 +35,7 @@ from lakebed.catalog.options import (
     VECTOR_FIELD,
     Kind,
 )
-from lakebed.catalog.rules import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
+from lakebed.catalog.rule_subject import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.physical.paimon_types import (
     Array,

@@ -16,8 +16,8 @@ from lakebed.catalog.paths import PathFactory
 from lakebed.diagnostics import reason_of
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
-from lakebed.store.afterwards import UNDONE, afterwards, with_note
-from lakebed.store.inside import Inside
+from lakebed.store.failed_follow_ups import UNDONE, afterwards, with_note
+from lakebed.store.safe_delete import Inside
 
 CANNOT_MOVE = "LB3705"
 IN_THE_WAY = "LB3706"

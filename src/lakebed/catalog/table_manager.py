@@ -7,18 +7,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.catalog.branch_names import has_schema
-from lakebed.catalog.building import first_version, option_texts
 from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.databases import Databases, already_there, missing_branch
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.dropping import is_interrupted, refuse_leftovers, remove_table
-from lakebed.catalog.external import refuse_another_definition, refuse_external_data
+from lakebed.catalog.first_version import first_version, option_texts
 from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.metadata_records import Records
 from lakebed.catalog.mini_record import completed_by_record
 from lakebed.catalog.mini_rows import refuse_foreign_rows
 from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
 from lakebed.catalog.paths import MAIN, Layout, PathFactory
+from lakebed.catalog.refuse_external import refuse_another_definition, refuse_external_data
 from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
 from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
 from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
@@ -27,7 +27,7 @@ from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, ValidationError
 from lakebed.store import Store
-from lakebed.store.afterwards import UNDONE, with_note
+from lakebed.store.failed_follow_ups import UNDONE, with_note
 from lakebed.store.obstacles import refuse_obstacle
 
 NOT_FIRST = "LB3127"

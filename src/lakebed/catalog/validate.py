@@ -1,7 +1,7 @@
 """Validate a table's schema: columns, keys, buckets, options, for each version (specification, section 9).
 
 The answers are those of the reference implementation; each problem has a code and a remedy. Rules about columns, keys
-and buckets are here, those about other options in `option_rules` and `merge_rules`, those of file formats in
+and buckets are here, those about other options in `option_rules` and `merge_option_rules`, those of file formats in
 `format_rules`.
 """
 
@@ -14,7 +14,7 @@ from lakebed.catalog import format_rules, option_rules
 from lakebed.catalog import merge_option_rules as merge_rules
 from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.options import AUTO_CREATE, BUCKET_KEY, FULL_COMPACTION_DELTA_COMMITS, PRIMARY_KEY_NULLABLE
-from lakebed.catalog.rules import Rule, Subject, option_path, shown, unknown_column
+from lakebed.catalog.rule_subject import Rule, Subject, option_path, shown, unknown_column
 from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import ValidationError

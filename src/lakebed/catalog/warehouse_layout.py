@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lakebed.catalog.branch_names import has_schema
-from lakebed.catalog.mini import looks_mini
+from lakebed.catalog.mini_schema_file import looks_mini
 from lakebed.catalog.names import DATABASE_SUFFIX
 from lakebed.catalog.paths import SCHEMA, Layout, PathFactory, schema_id_of
 from lakebed.errors import NotFoundError, UsageError

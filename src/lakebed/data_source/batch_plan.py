@@ -12,8 +12,8 @@ from pyspark.sql import types as spark_types
 
 from lakebed.arrow.convert_arrays import Stored, check_exact
 from lakebed.arrow.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, FilePart, refuse_format, rows_of
+from lakebed.arrow.join_row_parts import SideBySide, put_together, row_files, side_by_side
 from lakebed.arrow.newest_row import NewestRow, merged, newest_row
-from lakebed.arrow.side_by_side import SideBySide, put_together, row_files, side_by_side
 from lakebed.catalog import TableManager, TableRef, open_warehouse
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema

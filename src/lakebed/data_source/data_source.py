@@ -23,9 +23,9 @@ from pyspark.sql.types import StructType
 from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
-from lakebed.data_source.inspected import system_table
 from lakebed.data_source.read_options import ReadOptions, Warehouse, read_options
 from lakebed.data_source.stream_options import STREAM_OPTIONS, StreamOptions, stream_options
+from lakebed.data_source.system_table_rows import system_table
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
 from lakebed.errors import UsageError
 from lakebed.inspection import SystemTable

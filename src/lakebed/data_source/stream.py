@@ -36,9 +36,9 @@ from lakebed.data_source.user_schema import chosen_fields
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.format.merge_engine import MergeEngine, merge_engine, merge_rules
 from lakebed.format.partition import POSTPONED
+from lakebed.format.refuse_unsupported import refuse_unreadable
 from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND
 from lakebed.format.row_ranges import has_data_evolution
-from lakebed.format.support import refuse_unreadable
 from lakebed.read.table_state import TableState, epoch_millis
 
 

@@ -17,8 +17,8 @@ from lakebed.errors import LakebedError, NotFoundError, RefusedError, Unsupporte
 from lakebed.format.live_files import DataFile, data_files, delta_manifests, entries_of, plan_files
 from lakebed.format.manifest import Kind, ManifestEntry, read_list
 from lakebed.format.merge_plan import plan_merge
+from lakebed.format.refuse_unsupported import refuse_unreadable_files
 from lakebed.format.snapshot import APPEND, Snapshot, SnapshotManager, loads
-from lakebed.format.support import refuse_unreadable_files
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, equal_ignoring_nullability
 
 _NO_CHANGES = ("COMPACT", "ANALYZE")

@@ -12,8 +12,8 @@ from typing import Any, TypeAlias
 
 from lakebed import model
 from lakebed.catalog.annotations import OPTION, annotate, applied_version
-from lakebed.catalog.building import with_required
 from lakebed.catalog.columns import Columns, to_data_type
+from lakebed.catalog.first_version import with_required
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, RefusedError, ValidationError

@@ -20,10 +20,10 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
 from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.approvals import check_codes
+from lakebed.evolve.comment_directives import is_directive
 from lakebed.evolve.describe_edits import summary
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.diff_columns import EditKind, Step
-from lakebed.evolve.directives import is_directive
 from lakebed.evolve.evaluate import evaluate, refuse_later
 from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
 from lakebed.evolve.make_version import names_mean_the_same

@@ -16,7 +16,7 @@ from lakebed.errors import ColumnMismatchError, NotCastableError, ValidationErro
 from lakebed.evolve import option_guards as guards
 from lakebed.evolve.cast_rules import castable
 from lakebed.evolve.column_list import ColumnList
-from lakebed.evolve.directives import directed, is_directive
+from lakebed.evolve.comment_directives import directed, is_directive
 from lakebed.evolve.nested_paths import (
     Fields,
     edit_siblings,

@@ -26,8 +26,8 @@ from lakebed.format.live_files import entries_of, live_entries, partition_types,
 from lakebed.format.manifest import DataFileMeta, FileSource, Kind, ManifestEntry, SimpleStats
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.format.partition import partition_path
+from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, Snapshot, SnapshotManager
-from lakebed.format.support import refuse_unwritable
 from lakebed.store.base import Store
 from lakebed.store.failures import outcome_unknown
 

@@ -26,8 +26,8 @@ from lakebed.format.manifest import (
     read_manifest,
 )
 from lakebed.format.partition import data_directory, partition_path
+from lakebed.format.refuse_unsupported import refuse_unreadable_files
 from lakebed.format.snapshot import Snapshot, SnapshotManager
-from lakebed.format.support import refuse_unreadable_files
 from lakebed.physical.paimon_types import DataType
 from lakebed.store.base import Store
 

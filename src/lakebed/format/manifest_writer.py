@@ -21,7 +21,7 @@ from lakebed.format.manifest import (
 )
 from lakebed.format.manifest_merge import MergeRule, left_over
 from lakebed.store.base import Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 
 class ManifestWriter:

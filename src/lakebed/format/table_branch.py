@@ -9,9 +9,9 @@ from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.catalog.schema_manager import Clock, system_clock
 from lakebed.errors import UsageError
 from lakebed.format.snapshot import SnapshotManager
-from lakebed.store.afterwards import afterwards
 from lakebed.store.base import Store
-from lakebed.store.inside import Inside
+from lakebed.store.failed_follow_ups import afterwards
+from lakebed.store.safe_delete import Inside
 
 ONE_STATE = "LB3668"
 

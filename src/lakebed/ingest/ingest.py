@@ -22,9 +22,9 @@ from lakebed.errors import IngestError, UsageError
 from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.union_schema import MergeTypes
 from lakebed.format.commit import TableStorage
-from lakebed.format.support import refuse_unwritable
+from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.ingest.arguments import BAD_ARGUMENT, NamedFiles, check_arguments, source_paths, target_table
-from lakebed.ingest.bad_rows import BadRowsError
+from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.ingest.checked_rows import NOT_DECLARED
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.merge_on_ingest import (

@@ -28,7 +28,7 @@ from lakebed.evolve.meaning import compare
 from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_schema
 from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
-from lakebed.format.support import refuse_unwritable
+from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.ingest.run import IngestContext
 from lakebed.ingest.run_history import MergedColumn
 from lakebed.ingest.sources.json_numbers import Place, number_types

@@ -25,7 +25,7 @@ from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.spark.sql_names import plain_url, spark_url
 from lakebed.store.base import Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 from lakebed.store.temporary import staging
 
 NEXT_OFFSET = "lakebed.next-offset"

@@ -23,7 +23,7 @@ from lakebed.format.commit import TableStorage
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
-from lakebed.ingest.bad_rows import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
+from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
 from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
 from lakebed.ingest.columns.expected_text import expected_text

@@ -43,7 +43,7 @@ from lakebed.spark.footers import of_each_file
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.sql_names import spark_url
 from lakebed.store.base import Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 from lakebed.store.temporary import staging
 
 LEGACY_DATES = "LB6117"

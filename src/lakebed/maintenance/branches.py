@@ -26,7 +26,7 @@ from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import ReferenceKind, References, State
 from lakebed.maintenance.tags import Tags, snapshot_bytes
 from lakebed.store import DirectoryStore, temporary
-from lakebed.store.afterwards import afterwards
+from lakebed.store.failed_follow_ups import afterwards
 
 BRANCH_EXISTS = "LB3651"
 NO_SUCH_BRANCH = "LB3652"

@@ -25,7 +25,7 @@ from lakebed.maintenance.orphans import (
 )
 from lakebed.store import DirectoryStore, temporary
 from lakebed.store.base import Entry
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 _RUNS = (temporary.SCRATCH, temporary.MIGRATION)
 

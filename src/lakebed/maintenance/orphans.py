@@ -23,7 +23,7 @@ from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import temporary
 from lakebed.store.base import Entry, Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 DEFAULT_MIN_AGE = timedelta(days=1)
 

@@ -27,7 +27,7 @@ from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.ref_names import check_new_name
 from lakebed.maintenance.references import References
-from lakebed.store.afterwards import warn_undone
+from lakebed.store.failed_follow_ups import warn_undone
 from lakebed.store.obstacles import refuse_obstacle
 
 NO_SUCH_TAG = "LB5004"

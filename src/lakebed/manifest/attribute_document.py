@@ -21,10 +21,10 @@ from typing import Any
 from lakebed.diagnostics import Position, Severity, near_names
 from lakebed.manifest.attribute_registry import TARGETS, AttributeRegistry, AttributeRule, Target, validator_of
 from lakebed.manifest.attributes import DOMAIN
-from lakebed.manifest.compose import compose, decode_utf8
 from lakebed.manifest.load import read_file
 from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import Node, ScalarNode, clipped, describe
+from lakebed.manifest.parse_yaml import compose, decode_utf8
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
 from lakebed.model import BY_KIND, canonical_json

@@ -11,10 +11,10 @@ from typing import TypeAlias
 from lakebed.diagnostics import Diagnostic, Position, near_names
 from lakebed.errors import ManifestError
 from lakebed.manifest.attributes import Place
-from lakebed.manifest.compose import MAX_BYTES, compose, decode_utf8
 from lakebed.manifest.document import DocumentDecoder
 from lakebed.manifest.field_decoder import SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from lakebed.manifest.parse_yaml import MAX_BYTES, compose, decode_utf8
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.table_manifest import Manifest, TableManifest
 from lakebed.manifest.table_names import split_table_name

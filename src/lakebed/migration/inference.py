@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
-from lakebed.catalog.building import settle_keys
+from lakebed.catalog.first_version import settle_keys
 from lakebed.catalog.ids import assign
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 from lakebed.catalog.dropping import is_interrupted
 from lakebed.catalog.metadata import TableMetadata, read_record
-from lakebed.catalog.mini import MINI
 from lakebed.catalog.mini_record import completed_version
 from lakebed.catalog.mini_rows import foreign_rows
+from lakebed.catalog.mini_schema_file import MINI
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, PathFactory
 from lakebed.catalog.schema_manager import SchemaManager

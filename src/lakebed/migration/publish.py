@@ -24,7 +24,7 @@ from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, Sto
 from lakebed.migration.migration_plan import MigrationPlan, RowFile, State, TableMigration, count
 from lakebed.migration.mini_source import read_source
 from lakebed.store import DirectoryStore, Store, temporary
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 STALE = "LB3757"
 SOMETHING_ELSE = "LB3758"

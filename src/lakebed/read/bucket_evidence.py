@@ -13,7 +13,8 @@ from lakebed.catalog.option_values import columns_of, word
 from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError
-from lakebed.format import binary_row, murmur
+from lakebed.format import binary_row
+from lakebed.format import bucket_hash as murmur
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import trimmed_key
 from lakebed.physical.paimon_types import (

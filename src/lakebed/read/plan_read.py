@@ -22,7 +22,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedWarning, UnsupportedError, UsageError
 from lakebed.format.live_files import PartitionFilter
-from lakebed.format.support import refuse_unreadable
+from lakebed.format.refuse_unsupported import refuse_unreadable
 from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import DataField, equal_ignoring_nullability, type_line
 from lakebed.read.needed_files import EVERY_ROW, ReadPlan, ReadState, needed_files, with_limit

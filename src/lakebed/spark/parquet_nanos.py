@@ -14,7 +14,7 @@ from pyspark.sql import functions as F
 from lakebed.convert.scan_types import MAX_MICROS
 from lakebed.errors import UnsupportedError
 from lakebed.format.parquet_footer import read_footer
-from lakebed.format.support import holds_nanoseconds
+from lakebed.format.refuse_unsupported import holds_nanoseconds
 from lakebed.physical.paimon_types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
 from lakebed.spark.footers import of_each_file

@@ -21,10 +21,10 @@ from lakebed.format.live_files import DataFile, data_files, delta_manifests, ent
 from lakebed.format.manifest import Kind, read_list
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.partition import POSTPONED
+from lakebed.format.refuse_unsupported import refuse_unreadable_files
 from lakebed.format.row_kinds import KINDS, ROW_KIND
 from lakebed.format.row_ranges import has_data_evolution
 from lakebed.format.snapshot import APPEND, Snapshot, loads
-from lakebed.format.support import refuse_unreadable_files
 from lakebed.format.table_branch import TableBranch
 from lakebed.read.plan_read import readable_state
 from lakebed.read.request import ReadRequest, Travel

@@ -27,7 +27,7 @@ from lakebed.errors import NotFoundError, StoreError
 from lakebed.spark.sql_names import spark_pattern, spark_url
 from lakebed.store import LocalStore, temporary
 from lakebed.store.base import Store
-from lakebed.store.inside import Inside
+from lakebed.store.safe_delete import Inside
 
 _MOST_TRIES = 5
 _IGNORE_LOG = "spark.sql.streaming.fileStreamSink.ignoreMetadata"

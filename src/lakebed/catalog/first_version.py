@@ -11,7 +11,7 @@ from lakebed.catalog import ids
 from lakebed.catalog.annotations import OPTION, annotate
 from lakebed.catalog.columns import Columns
 from lakebed.catalog.options import PARTITION, PRIMARY_KEY, PRIMARY_KEY_NULLABLE
-from lakebed.catalog.rules import option_path
+from lakebed.catalog.rule_subject import option_path
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ValidationError
