@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef, TableSchema
 from lakebed.catalog.schema_manager import system_clock
+from lakebed.read.request import (
+    ChangesKeywords,
+    FilterKeywords,
+    PlanKeywords,
+    ReadKeywords,
+    ReadRequest,
+    StateKeywords,
+    TravelKeywords,
+    check_keywords,
+    read_request,
+)
 from lakebed.store.base import Store
 
 if TYPE_CHECKING:
@@ -31,15 +42,6 @@ if TYPE_CHECKING:
     from lakebed.manifest import TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.read.explanation import ReadExplanation
-    from lakebed.read.request import (
-        ChangesKeywords,
-        FilterKeywords,
-        PlanKeywords,
-        ReadKeywords,
-        ReadRequest,
-        StateKeywords,
-        TravelKeywords,
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +185,7 @@ class Table:
         self, *, spark: SparkSession | None = None, scratch: str | None = None, **asked: Unpack[FilterKeywords]
     ) -> int:
         """How many rows `read` gives; see `lakebed.Lake.count`."""
+        check_keywords(FilterKeywords, asked)
         request = self.request(**asked)
         if spark is None:
             from lakebed.read.count import count_from_metadata
@@ -194,12 +197,14 @@ class Table:
 
     def explain_read(self, **asked: Unpack[PlanKeywords]) -> ReadExplanation:
         """What `read` would do, without Spark; see `lakebed.Lake.explain_read`."""
+        check_keywords(PlanKeywords, asked)
         from lakebed.read.explanation import explain_read
 
         return explain_read(self._branch, self.request(**asked))
 
     def check_read(self, *, select: str | None = None, **asked: Unpack[FilterKeywords]) -> None:
         """Raise what `read` raises for what it names; see `lakebed.Lake.check_read`."""
+        check_keywords(FilterKeywords, asked)
         from lakebed.read.plan_read import check_read
 
         check_read(self._branch, self.request(**asked), select)
@@ -208,6 +213,7 @@ class Table:
         self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[StateKeywords]
     ) -> DataFrame:
         """The stored values that `read` cannot convert; see `lakebed.Lake.cast_errors`."""
+        check_keywords(StateKeywords, asked)
         from lakebed.spark.cast_errors import cast_errors
 
         return cast_errors(spark, self._branch, self.request(**asked), scratch)
@@ -224,6 +230,7 @@ class Table:
         **asked: Unpack[ChangesKeywords],
     ) -> DataFrame:
         """What changed after the state `since`, up to the state `until`; see `lakebed.Lake.read_changes`."""
+        check_keywords(ChangesKeywords, asked)
         from lakebed.spark.row_changes import ChangesAsked, read_changes
 
         changes = ChangesAsked(since, until, mode, row_kinds)
@@ -231,6 +238,7 @@ class Table:
 
     def inspect(self, system: str, **asked: Unpack[TravelKeywords]) -> SystemTable:
         """A system table such as `files`, made from metadata; see `lakebed.Lake.inspect` for which there are."""
+        check_keywords(TravelKeywords, asked)
         from lakebed.inspection import check_system
         from lakebed.read.system_tables import read_system_table
 
@@ -239,6 +247,7 @@ class Table:
 
     def read_system_table(self, spark: SparkSession, system: str, **asked: Unpack[PlanKeywords]) -> DataFrame:
         """The rows of a system table such as `files` as a DataFrame."""
+        check_keywords(PlanKeywords, asked)
         from lakebed.inspection import check_system
         from lakebed.spark.read import read_system_rows
 
@@ -247,8 +256,6 @@ class Table:
 
     def request(self, **asked: Unpack[ReadKeywords]) -> ReadRequest:
         """What keywords ask of a read of this table; what they leave open, the name says."""
-        from lakebed.read.request import read_request
-
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
 
     # --- maintenance --------------------------------------------------------------------------------------------------

@@ -128,3 +128,32 @@ def test_every_call_refuses_what_a_read_refuses(lake: lakebed.Lake, name: str) -
     spark = {} if name in ("count", "explain_read", "check_read") else {"spark": mock.MagicMock()}
     with pytest.raises(UnsupportedError, match="LB5053"):
         getattr(lake, name)(table="db.t", **spark)
+
+
+@pytest.mark.parametrize(
+    ("method", "keyword", "said"),
+    [
+        ("explain_read", "snapshots", "did you mean 'snapshot'"),
+        ("explain_read", "on_cast_error", "there are snapshot"),
+        ("count", "limit", "there are snapshot"),
+        ("check_read", "wheer", "did you mean 'where'"),
+        ("request", "watermarks", "did you mean 'watermark'"),
+    ],
+)
+def test_keywords_that_a_call_does_not_take_are_refused(
+    lake: lakebed.Lake, method: str, keyword: str, said: str
+) -> None:
+    with pytest.raises(TypeError, match=keyword) as caught:
+        getattr(lake.table("db.t"), method)(**{keyword: None})
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("method", ["read", "cast_errors", "read_changes", "inspect", "read_system_table"])
+def test_calls_with_more_parameters_refuse_them_too(lake: lakebed.Lake, method: str) -> None:
+    more = {"read_changes": {"since": 0}, "read_system_table": {"system": "files"}}.get(method, {})
+    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
+        getattr(lake.table("db.t"), method)("files", nothing=1, **more)
+
+
+def test_one_metadata_column_may_be_a_name(lake: lakebed.Lake) -> None:
+    assert lake.table("db.t").request(metadata_columns="_ROW_ID").metadata_columns == ("_ROW_ID",)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, TypedDict, Unpack
 
 from lakebed.catalog.names import TableRef
+from lakebed.diagnostics import near_names
 
 #: A version's id, the newest, or the one of the snapshot that is read.
 SchemaChoice: TypeAlias = int | Literal["latest", "snapshot"] | None
@@ -102,10 +103,22 @@ class ChangesKeywords(TypedDict, total=False):
     on_cast_error: Literal["error", "null"]
 
 
+def check_keywords(known: type, asked: Mapping[str, object]) -> None:
+    """Raise `TypeError` for keywords that are none of a class above: Python itself does not hold them against it."""
+    names = tuple(known.__annotations__)
+    for name in asked:
+        if name not in names:
+            near = near_names(name, names)
+            guess = f", did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
+            raise TypeError(f"unexpected keyword argument {name!r}{guess}")
+
+
 def read_request(
     ref: TableRef, *, time_zone: str = "UTC", verify_checksums: bool = True, **asked: Unpack[ReadKeywords]
 ) -> ReadRequest:
     """The request that keywords make; where they say nothing of the state, the name says it (`db.t@snap:5`, `@3`)."""
+    check_keywords(ReadKeywords, asked)
+    beside = asked.get("metadata_columns", ())
     return ReadRequest(
         travel=Travel(
             snapshot=ref.snapshot if (snapshot := asked.get("snapshot")) is None else snapshot,
@@ -118,7 +131,7 @@ def read_request(
         where=asked.get("where"),
         limit=asked.get("limit"),
         on_cast_error=asked.get("on_cast_error", "error"),
-        metadata_columns=tuple(asked.get("metadata_columns", ())),
+        metadata_columns=(beside,) if isinstance(beside, str) else tuple(beside),
         blobs=asked.get("blobs", "content"),
         time_zone=time_zone,
         verify_checksums=verify_checksums,
