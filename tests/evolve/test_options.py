@@ -8,7 +8,7 @@ import pytest
 
 from evolve.declarations import Warehouse, manifest
 from evolve.tables import refused, row, run, table
-from lakebed.catalog.options import IMMUTABLE
+from lakebed.catalog.options import IMMUTABLE, OPTIONS, Kind
 from lakebed.errors import ValidationError
 from lakebed.evolve import TablePlan
 from lakebed.evolve.option_names import follow_drop, follow_rename
@@ -94,12 +94,33 @@ def test_options_that_only_a_dropped_map_needs_go_with_it() -> None:
     assert follow_drop(options, field) == {"fields.m.aggregate-function": "x", "fields.n.map.x": "1"}
 
 
+def stored_value(key: str) -> str:
+    """A value that the option can have."""
+    option = OPTIONS[key]
+    return {Kind.BOOLEAN: "true", Kind.INT: "1"}.get(option.kind, option.words[0] if option.words else "old")
+
+
 @pytest.mark.parametrize("key", sorted(IMMUTABLE - {"type", "primary-key", "partition"}))
 def test_immutable_options_change_only_before_the_first_snapshot(key: str) -> None:
-    base = table(("a", INT), options={key: "old"})
+    base = table(("a", INT), options={key: stored_value(key)})
     assert "LB4016" in refused(base, SetOption(key, "new"), data=True)
     assert "LB4016" in refused(base, RemoveOption(key), data=True)
     assert "LB4016" in refused(table(("a", INT)), SetOption(key, "new"), data=True)
+
+
+@pytest.mark.parametrize(
+    ("key", "stored", "mended"),
+    [
+        ("data-evolution.enabled", "no", "false"),
+        ("merge-engine", " deduplicate", "deduplicate"),
+        ("partition.legacy-name", "1", "true"),
+        ("deletion-vectors.enabled", " true", "true"),
+    ],
+)
+def test_a_text_that_is_no_value_can_be_put_right_beside_data(key: str, stored: str, mended: str) -> None:
+    base = table(("a", INT), options={key: stored})
+    assert run(base, SetOption(key, mended), data=True).options[key] == mended
+    assert key not in run(base, RemoveOption(key), data=True).options
 
 
 def test_an_equal_value_and_an_absent_option_are_never_refused() -> None:

@@ -135,6 +135,14 @@ def word(options: Mapping[str, str], key: str) -> str:
     return text_of(options, key).lower()
 
 
+def chosen_word(options: Mapping[str, str], key: str) -> str:
+    """The value of an option that has a list of words, in lower case. Raises `UsageError` (LB5073) for another text."""
+    found, words = word(options, key), OPTIONS[key].words
+    if found not in words:
+        raise _bad(key, text_of(options, key), f"one of {', '.join(words)}")
+    return found
+
+
 def columns_of(options: Mapping[str, str], key: str) -> tuple[str, ...]:
     """The columns that an option lists, without the blanks around them."""
     return tuple(name.strip() for name in text_of(options, key).split(",") if name.strip())

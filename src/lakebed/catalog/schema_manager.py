@@ -220,6 +220,8 @@ class SchemaManager:
             ConflictError: somebody else changed the columns meanwhile; nothing was written.
             ValidationError: columns that cannot be understood, or changes of them that are not allowed.
         """
+        # Before anything is imported: the caller has just read the columns that the wanted ones are made from.
+        base = self.load_latest_schema()
         from lakebed.evolve.make_version import with_columns
 
         columns, keys = to_columns(fields), (tuple(primary_keys), tuple(partition_keys))
@@ -232,7 +234,6 @@ class SchemaManager:
         def is_meant(base: TableSchema, latest: TableSchema) -> bool:
             return latest.fields == base.fields or says_the_same(latest, make(latest))
 
-        base = self.load_latest_schema()
         if base_id is not None and base.id != base_id:
             raise conflict(self, CONFLICT, base.id)
         return commit_version(self, base, make, is_meant, code=CONFLICT)

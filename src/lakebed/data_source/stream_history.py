@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lakebed.catalog.option_values import word
+from lakebed.catalog.option_values import chosen_word
 from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.schema_manager import SchemaManager
@@ -28,7 +28,7 @@ NO_CHANGELOG = "none"
 
 def changelog_producer(schema: TableSchema) -> str:
     """How the table makes its changelog; `none` where it has none."""
-    return word(schema.options, CHANGELOG_PRODUCER) if schema.primary_keys else NO_CHANGELOG
+    return chosen_word(schema.options, CHANGELOG_PRODUCER) if schema.primary_keys else NO_CHANGELOG
 
 
 @dataclass

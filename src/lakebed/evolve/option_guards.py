@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from lakebed.catalog.option_rules import wrong_value
 from lakebed.catalog.option_values import default_of, is_flagged, parse_boolean, word
 from lakebed.catalog.options import (
     BUCKET,
@@ -37,11 +38,16 @@ def check_change(options: Mapping[str, str], key: str, value: str | None, has_sn
         return
     if key == PATH:
         raise _refused("LB4017", key, options, value, "", remedy="a table stays where it is")
-    if key not in _GUARDED or not has_snapshots():
+    if key not in _GUARDED or not has_snapshots() or _is_unreadable(options, key):
         return
     if key in IMMUTABLE:
         raise _refused("LB4016", key, options, value, remedy=NEW_TABLE)
     _GUARDS[key](options, key, value)
+
+
+def _is_unreadable(options: Mapping[str, str], key: str) -> bool:
+    """Whether the stored text is no value of the option: nobody reads rows under it, and it has to be put right."""
+    return key in options and wrong_value(key, options[key]) is not None
 
 
 def _check_bucket(options: Mapping[str, str], key: str, value: str | None) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lakebed.catalog.option_values import is_set, whole_number, word
+from lakebed.catalog.option_values import chosen_word, is_set, whole_number, word
 from lakebed.catalog.options import (
     AGGREGATION_REMOVE_RECORD_ON_DELETE,
     FIELDS_DEFAULT_AGGREGATE_FUNCTION,
@@ -72,6 +72,16 @@ class ColumnRule:
         return self.name in self.group
 
 
+#: In the order in which Paimon's `CoreOptions` asks for them.
+_IGNORE_DELETE_KEYS = (
+    IGNORE_DELETE,
+    *(
+        f"{engine}.ignore-delete"
+        for engine in (MergeEngine.FIRST_ROW, MergeEngine.DEDUPLICATE, MergeEngine.PARTIAL_UPDATE)
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class MergeEngineRules:
     """The whole of it, one `ColumnRule` a column in the schema's order.
@@ -113,7 +123,6 @@ def merge_rules(schema: TableSchema) -> MergeEngineRules:
     engine = merge_engine(schema)
     options = schema.options
     order = names(options.get(SEQUENCE_FIELD))
-    ignore = is_set(options, IGNORE_DELETE) or any(is_set(options, f"{e}.ignore-delete") for e in MergeEngine)
     partial = engine is MergeEngine.PARTIAL_UPDATE
     groups = _groups(schema) if partial else {}
     remove_key = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE if partial else AGGREGATION_REMOVE_RECORD_ON_DELETE
@@ -122,14 +131,19 @@ def merge_rules(schema: TableSchema) -> MergeEngineRules:
         engine,
         tuple(_columns(schema, engine, order, groups)),
         order,
-        word(options, SEQUENCE_FIELD_SORT_ORDER) == "descending",
-        ignore,
-        is_set(options, remove_key),
+        chosen_word(options, SEQUENCE_FIELD_SORT_ORDER) == "descending",
+        ignores_deletes(options),
+        engine in (MergeEngine.PARTIAL_UPDATE, MergeEngine.AGGREGATION) and is_set(options, remove_key),
         frozenset(groups[f] for f in removing if f in groups),
     )
     _check_names(schema, (*order, *removing))
     _check(rules, removing)
     return rules
+
+
+def ignores_deletes(options: Mapping[str, str]) -> bool:
+    """Whether deletes are skipped. The option had a name of each engine before; the first that is set counts."""
+    return is_set(options, next((key for key in _IGNORE_DELETE_KEYS if key in options), IGNORE_DELETE))
 
 
 def names(text: str | None) -> tuple[str, ...]:

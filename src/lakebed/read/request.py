@@ -118,7 +118,7 @@ def read_request(
 ) -> ReadRequest:
     """The request that keywords make; where they say nothing of the state, the name says it (`db.t@snap:5`, `@3`)."""
     check_keywords(ReadKeywords, asked)
-    beside = asked.get("metadata_columns", ())
+    beside = asked.get("metadata_columns") or ()
     return ReadRequest(
         travel=Travel(
             snapshot=ref.snapshot if (snapshot := asked.get("snapshot")) is None else snapshot,

@@ -11,7 +11,7 @@ from pyspark.sql import Column, DataFrame, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from lakebed.catalog.option_values import word
+from lakebed.catalog.option_values import chosen_word
 from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.table_schema import TableSchema
@@ -112,7 +112,7 @@ def _number(table: TableBranch, since: int | str | datetime, request: ReadReques
 
 
 def _mode(mode: str, schema: TableSchema) -> str:
-    producer = word(schema.options, CHANGELOG_PRODUCER)
+    producer = chosen_word(schema.options, CHANGELOG_PRODUCER)
     if mode == "auto":
         mode = "delta" if producer == "none" else "changelog"
     if mode == "changelog" and producer == "none":
