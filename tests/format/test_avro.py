@@ -74,7 +74,7 @@ def test_records_must_be_records() -> None:
 
 
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
-    modules = "snapshot, live_files, commit, support, statistics, partition, manifest"
+    modules = "snapshot, live_files, commit, refuse_unsupported, statistics, partition, manifest"
     heavy = "('fastavro', 'pyarrow', 'pyspark')"
     code = f"import sys; from lakebed.format import {modules}; print([m for m in {heavy} if m in sys.modules])"
     environment = {"PYTHONPATH": ":".join(sys.path)}

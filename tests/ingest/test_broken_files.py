@@ -87,7 +87,7 @@ def test_documents_and_parquet_files_are_named(tmp_path: Path, lake: SmallLake) 
     broken |= {f"{k}.json.bz2": d for k, d in damaged(bz2.compress(content)).items() if k != "followed"}
     paths = [lake.file(name, data) for name, data in broken.items()]
     hint = ("LB6136", paths[list(broken).index("b.json")])
-    assert refused(lake, paths, "db.d") == [*((DOCUMENT, p) for p in paths), hint]
+    assert refused(lake, paths, "db.d") == [hint, *((DOCUMENT, p) for p in paths)]
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.jsonl.gz", "a.parquet"])

@@ -56,6 +56,7 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "skipped_files": [],
         "repeated": False,
         "left_out": [],
+        "ignored_columns": [],
         "merged": [],
         "notices": [],
     }

@@ -35,9 +35,9 @@ DOCS = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "bad-rows.md"
 
 def test_the_recipe_of_the_page(tmp_path: Path, lake: SmallLake, monkeypatch: pytest.MonkeyPatch) -> None:
     (recipe,) = re.findall(r"```python\n(.*?)```", DOCS.read_text(), re.DOTALL)
-    fields = (Field("carrier", String()), Field("flight", Int32()), Field("arr_delay", Option(Int32())))
+    fields = (Field("month", String()), Field("carrier", Int32()), Field("departure_delay", Option(Int32())))
     lake.tables.create_table("nyc", "flights", fields)
-    text = 'carrier,flight,arr_delay\nUA,1,5\n"U ""A",x,\nAA,3\n"",4,late\nB6,5,1,2\n'
+    text = 'month,carrier,departure_delay\nUA,1,5\n"U ""A",x,\nAA,3\n"",4,late\nB6,5,1,2\n'
     lake.ingest(lake.file("january.csv", text), "nyc.flights")
     monkeypatch.chdir(tmp_path)
     before, after = recipe.split("# edit both files, then:\n")
@@ -45,14 +45,14 @@ def test_the_recipe_of_the_page(tmp_path: Path, lake: SmallLake, monkeypatch: py
     exec(before, names)
     objects, lines = Path("mended.jsonl"), Path("mended.csv")
     assert objects.read_text().splitlines() == [
-        '{"carrier":"U \\"A","flight":"x","arr_delay":null}',
-        '{"carrier":"","flight":"4","arr_delay":"late"}',
+        '{"month":"U \\"A","carrier":"x","departure_delay":null}',
+        '{"month":"","carrier":"4","departure_delay":"late"}',
     ]
     assert lines.read_text().splitlines()[1:] == ["AA,3", "B6,5,1,2"]
     objects.write_text(objects.read_text().replace('"x"', '"2"').replace('"late"', '"9"'))
     lines.write_text(lines.read_text().replace("AA,3", "AA,3,").replace("1,2", "1"))
     exec(after, names)
-    found = {(r["carrier"], r["flight"], r["arr_delay"]) for r in lake.rows("nyc.flights")}
+    found = {(r["month"], r["carrier"], r["departure_delay"]) for r in lake.rows("nyc.flights")}
     assert found == {("UA", 1, 5), ('U "A', 2, None), ("AA", 3, None), ("", 4, 9), ("B6", 5, 1)}
 
 

@@ -282,6 +282,7 @@ class _Job:
             declared.documents is not None,
             tuple(schema.field_names),
             declared.names(schema),
+            declared.documents.encoding if declared.documents is not None else None,
         )
         return hints(looked.fresh, reading, self._context.sources)
 

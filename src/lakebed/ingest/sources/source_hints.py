@@ -41,7 +41,7 @@ _DECLARE_DOCUMENT = Remedy(
 @dataclass(frozen=True, slots=True)
 class Reading:
     """How files are read: their format, the reader's options, whether each is one JSON document, the columns of the
-    table, and those of a file that does not name them, in order.
+    table, those of a file that does not name them, in order, and the encoding where the options do not say it.
     """
 
     format: SourceFormat
@@ -49,6 +49,12 @@ class Reading:
     is_document: bool
     columns: Sequence[str]
     ordered: Sequence[str]
+    document_encoding: str | None = None
+
+    @property
+    def encoding(self) -> str:
+        """The encoding in which texts are read."""
+        return self.document_encoding or self.options.encoding
 
 
 @contextmanager
@@ -105,11 +111,11 @@ def _hint(path: str, head: bytes, reading: Reading) -> Diagnostic | None:
         if head.startswith(magic):
             return _note(path, what, f"format {reading.format}", _other_kind(magic))
     encoding = _wide_encoding(head)
-    if encoding is not None and not reading.options.encoding.lower().startswith(("utf-16", "utf-32")):
+    if encoding is not None and not reading.encoding.lower().startswith(("utf-16", "utf-32")):
         plain = reading.format is SourceFormat.JSON and not reading.is_document
         remedy = both("convert it to UTF-8") if plain else say("give {}", reader_options(encoding=encoding))
-        return _note(path, f"text in {encoding}", reading.options.encoding, remedy)
-    text = head.decode(encoding or reading.options.encoding, "replace").removeprefix("\ufeff")
+        return _note(path, f"text in {encoding}", reading.encoding, remedy)
+    text = head.decode(encoding or reading.encoding, "replace").removeprefix("\ufeff")
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
         return None
