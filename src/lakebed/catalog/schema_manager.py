@@ -220,11 +220,10 @@ class SchemaManager:
             ConflictError: somebody else changed the columns meanwhile; nothing was written.
             ValidationError: columns that cannot be understood, or changes of them that are not allowed.
         """
+        columns, keys = to_columns(fields), (tuple(primary_keys), tuple(partition_keys))
         # Before anything is imported: the caller has just read the columns that the wanted ones are made from.
         base = self.load_latest_schema()
         from lakebed.evolve.make_version import with_columns
-
-        columns, keys = to_columns(fields), (tuple(primary_keys), tuple(partition_keys))
 
         def make(base: TableSchema) -> TableSchema:
             return with_columns(

@@ -72,13 +72,10 @@ class ColumnRule:
         return self.name in self.group
 
 
-#: In the order in which Paimon's `CoreOptions` asks for them.
+#: In the order in which Paimon's `CoreOptions` asks for them; the last is one that it does not have.
 _IGNORE_DELETE_KEYS = (
     IGNORE_DELETE,
-    *(
-        f"{engine}.ignore-delete"
-        for engine in (MergeEngine.FIRST_ROW, MergeEngine.DEDUPLICATE, MergeEngine.PARTIAL_UPDATE)
-    ),
+    *(f"{engine}.ignore-delete" for engine in ("first-row", "deduplicate", "partial-update", "aggregation")),
 )
 
 
