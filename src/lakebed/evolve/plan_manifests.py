@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from lakebed.catalog.branch_names import has_snapshots
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
 from lakebed.errors import ValidationError
@@ -61,7 +60,7 @@ class ManifestPlanner:
         planned = plan_table(
             declared,
             schemas.load_latest_schema(),
-            lambda: has_snapshots(tables.store, tables.table_path(name), branch),
+            schemas.has_snapshots,
             history=schemas.versions,
             file_problems=schemas.problems,
             applied=schemas.find if tables.holds_annotations else None,
