@@ -145,7 +145,12 @@ def chosen_word(options: Mapping[str, str], key: str) -> str:
 
 def columns_of(options: Mapping[str, str], key: str) -> tuple[str, ...]:
     """The columns that an option lists, without the blanks around them."""
-    return tuple(name.strip() for name in text_of(options, key).split(",") if name.strip())
+    return column_names(text_of(options, key))
+
+
+def column_names(text: str) -> tuple[str, ...]:
+    """The names in a list with commas, without the blanks around them."""
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def whole_number(options: Mapping[str, str], key: str, default: int = 0) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from lakebed.catalog.option_values import chosen_word, is_set, whole_number, word
+from lakebed.catalog.option_values import chosen_word, column_names, columns_of, is_set, whole_number, word
 from lakebed.catalog.options import (
     AGGREGATION_REMOVE_RECORD_ON_DELETE,
     FIELDS_DEFAULT_AGGREGATE_FUNCTION,
@@ -119,11 +119,11 @@ def merge_rules(schema: TableSchema) -> MergeEngineRules:
     """The rules of a table. Raises UnsupportedError for options that are not known or contradict each other."""
     engine = merge_engine(schema)
     options = schema.options
-    order = names(options.get(SEQUENCE_FIELD))
+    order = columns_of(options, SEQUENCE_FIELD)
     partial = engine is MergeEngine.PARTIAL_UPDATE
     groups = _groups(schema) if partial else {}
     remove_key = PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE if partial else AGGREGATION_REMOVE_RECORD_ON_DELETE
-    removing = names(options.get(PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP)) if partial else ()
+    removing = columns_of(options, PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP) if partial else ()
     rules = MergeEngineRules(
         engine,
         tuple(_columns(schema, engine, order, groups)),
@@ -143,19 +143,14 @@ def ignores_deletes(options: Mapping[str, str]) -> bool:
     return is_set(options, next((key for key in _IGNORE_DELETE_KEYS if key in options), IGNORE_DELETE))
 
 
-def names(text: str | None) -> tuple[str, ...]:
-    """The parts of a list in an option."""
-    return tuple(part.strip() for part in (text or "").split(",") if part.strip())
-
-
 def _groups(schema: TableSchema) -> dict[str, tuple[str, ...]]:
     """The sequence fields that each column of a sequence group is guarded by, sequence fields among the columns."""
     found: dict[str, tuple[str, ...]] = {}
     for key, value in schema.options.items():
         if not (key.startswith("fields.") and key.endswith(_GROUP)):
             continue
-        sequence = names(key.removeprefix("fields.").removesuffix(_GROUP))
-        members = (*sequence, *names(value))
+        sequence = column_names(key.removeprefix("fields.").removesuffix(_GROUP))
+        members = (*sequence, *column_names(value))
         _check_names(schema, members)
         for member in dict.fromkeys(members):
             if member in found:
@@ -214,8 +209,8 @@ def _aggregate(options: Mapping[str, str], column: str, function: str) -> Aggreg
         is_set(options, f"{field}ignore-retract"),
         is_set(options, f"{field}distinct"),
         options.get(f"{field}list-agg-delimiter", ","),
-        names(options.get(f"{field}nested-key")),
-        names(options.get(f"{field}nested-sequence-field")),
+        columns_of(options, f"{field}nested-key"),
+        columns_of(options, f"{field}nested-sequence-field"),
         NullKeys(strategy),
         whole_number(options, limit) if limit in options else None,
         options.get(f"{field}ts-field"),
