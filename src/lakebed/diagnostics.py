@@ -148,3 +148,13 @@ def near_names(name: str, known: Iterable[str], limit: int = 2) -> tuple[str, ..
         by_folded.setdefault(candidate.casefold(), candidate)
     close = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)
     return tuple(by_folded[folded] for folded in close)
+
+
+def path_text(path: Iterable[str]) -> str:
+    """A column path as people read it: parts joined by dots, a part in backticks where it would be misread."""
+    return ".".join(_quoted(part) for part in path)
+
+
+def _quoted(part: str) -> str:
+    plain = part != "" and not any(c in ".`" or c.isspace() for c in part)
+    return part if plain else "`" + part.replace("`", "``") + "`"

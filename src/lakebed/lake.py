@@ -134,10 +134,7 @@ class Lake:
         """
         from lakebed.evolve import apply
 
-        for table in plan.tables:
-            if table.target is not None:
-                self.table(table.name).check_attributes(table.target)
-        return apply(plan, self._tables, allow=frozenset(allow), clock=self._clock)
+        return apply(plan, self._tables, allow=frozenset(allow), clock=self._clock, attributes=self._attributes)
 
     def merge_schema(
         self,

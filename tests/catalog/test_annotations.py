@@ -13,13 +13,14 @@ from hypothesis import given
 from lakebed.catalog.annotations import OPTION, annotate, drift, logical_schema, refuse_newer
 from lakebed.catalog.ids import assign
 from lakebed.catalog.schema_file import dumps, loads
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.paimon import table_comment, to_paimon
 from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Extra, Field, Schema, TimeUnit
 from lakebed.model import types as m
 from lakebed.physical import DataField, DataType, Row
 from lakebed.physical import paimon_types as p
+from lakebed.physical.paimon_tree import walk_fields
 from lakebed.testing.physical import storable_schemas, table_schemas
 
 DESCRIPTION = "opendatafabric.org/description"

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.catalog.ids import assign
-from lakebed.catalog.table_schema import highest_id, walk_fields
 from lakebed.errors import UnsupportedError
 from lakebed.physical import FIRST_SYSTEM_ID, UNASSIGNED, DataField, DataType, Row
 from lakebed.physical import paimon_types as p
+from lakebed.physical.paimon_tree import highest_id, walk_fields
 from lakebed.testing.physical import table_schemas
 
 

@@ -9,11 +9,12 @@ from pathlib import Path
 import pytest
 
 from lakebed.catalog import PathFactory, TableManager
-from lakebed.catalog.table_schema import TableSchema, highest_id
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import ensure_valid, validate
 from lakebed.codes import register
 from lakebed.errors import LakebedError, ValidationError
 from lakebed.physical import parse
+from lakebed.physical.paimon_tree import highest_id
 from lakebed.physical.paimon_types import BigInt, DataField, Decimal, Int, Row, VarChar
 
 _ROW = '{"type":"ROW","fields":[{"id":20,"name":"x","type":"INT"}]}'

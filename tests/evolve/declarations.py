@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterable
 
 from lakebed.catalog import PathFactory, TableManager, TableName, TableSchema
-from lakebed.catalog.branch_names import has_snapshots
+from lakebed.catalog.paths import has_snapshots
 from lakebed.evolve import AppliedPlan, Plan, TablePlan, apply, plan_table
 from lakebed.evolve.plan import PlannedChange
 from lakebed.manifest import TableManifest, parse_manifest

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterable
 import pytest
 
 from lakebed.catalog.ids import assign
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError
 from lakebed.evolve import Change, evaluate
 from lakebed.physical import paimon_types as t
+from lakebed.physical.paimon_tree import walk_fields
 
 Column = tuple[str, t.DataType]
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from evolve.random_edits import edits, schemas
-from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ValidationError
 from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
@@ -19,7 +19,7 @@ from lakebed.evolve.schema_changes import (
     to_json,
 )
 from lakebed.physical import paimon_types as t
-from lakebed.physical.paimon_tree import map_fields
+from lakebed.physical.paimon_tree import highest_id, map_fields, walk_fields
 
 
 def run(schema: TableSchema, changes: list, *versions: TableSchema) -> TableSchema:

@@ -16,7 +16,6 @@ from evolve.test_plan_laws import LAW, declarations
 from lakebed import model as m
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION, applied_version
-from lakebed.catalog.table_schema import walk_fields
 from lakebed.errors import ManifestError, RefusedError, ValidationError
 from lakebed.evolve import Plan, evaluate, plan_table, with_changes
 from lakebed.evolve.diff import diff
@@ -24,6 +23,7 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.verdicts import Verdict
 from lakebed.manifest import TableManifest
+from lakebed.physical.paimon_tree import walk_fields
 from lakebed.physical.paimon_types import with_nullability
 
 POINT = "{kind: Option, inner: {kind: Struct, fields: [{name: lat, type: {kind: Option, inner: Float32}}]}}"

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from evolve.tables import ids, refused, row, run, shape, table, wide
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UnsupportedError, ValidationError
 from lakebed.evolve.nested_paths import locate
 from lakebed.evolve.possible_renames import resembling
@@ -29,6 +29,7 @@ from lakebed.evolve.schema_changes import (
     UpdateComment,
 )
 from lakebed.physical import paimon_types as t
+from lakebed.physical.paimon_tree import walk_fields
 
 INT, STRING = t.Int(), t.STRING
 

@@ -11,7 +11,6 @@ import pytest
 
 from format.building import parquet_bytes, table_schema
 from ingest.ingest_lake import SmallLake
-from lakebed.catalog.table_schema import walk_fields
 from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.ingest.write import Staging
 from lakebed.model import (
@@ -38,6 +37,7 @@ from lakebed.model import (
     UInt64,
 )
 from lakebed.physical import paimon_types as physical
+from lakebed.physical.paimon_tree import walk_fields
 from lakebed.store import LocalStore
 
 MICRO = Timestamp(TimeUnit.MICROSECOND)

@@ -5,7 +5,7 @@ from contextlib import suppress
 import pytest
 
 from lakebed.catalog import DataType, Field
-from lakebed.catalog.branch_names import INCOMPLETE
+from lakebed.catalog.paths import INCOMPLETE
 from lakebed.errors import AlreadyExistsError, ConflictError, NotFoundError, RefusedError, UsageError
 from lakebed.lake import Lake
 from lakebed.testing.memory_store import MemoryObjectStore

@@ -7,7 +7,7 @@ from datetime import timedelta
 import boto3
 
 import lakebed
-from lakebed.catalog.branch_names import INCOMPLETE
+from lakebed.catalog.paths import INCOMPLETE
 from maintenance.worlds import World
 from store.s3_server import S3Server
 

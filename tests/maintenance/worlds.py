@@ -8,7 +8,7 @@ from itertools import count
 from typing import Any
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableRef
-from lakebed.catalog.branch_names import has_schema
+from lakebed.catalog.paths import has_schema
 from lakebed.format.commit import NewFile, TableStorage, append
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
 from lakebed.format.snapshot import Snapshot

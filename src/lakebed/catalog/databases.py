@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, quote, table_problems
-from lakebed.catalog.paths import Layout, PathFactory
+from lakebed.catalog.paths import Layout, PathFactory, has_schema
 from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, ConflictError, NotEmptyError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Entry, Store

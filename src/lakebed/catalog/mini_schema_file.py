@@ -12,9 +12,10 @@ from typing import Any
 
 from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.jackson import pretty
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.errors import CorruptMetadataError, TypeTextError, UnsupportedError
+from lakebed.physical.paimon_tree import walk_fields
 from lakebed.physical.paimon_types import (
     STRING,
     Array,

@@ -1,4 +1,4 @@
-"""Build every path of a warehouse, in both layouts: `PathFactory`.
+"""Build every path of a warehouse, in both layouts (`PathFactory`), and tell which tables and branches are there.
 
 `paimon`: `<warehouse>/<db>.db/<table>/schema/schema-0`; `mini`: `<warehouse>/<db>/<table>/schema/schema-0`.
 """
@@ -14,14 +14,19 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError, ValidationError
 from lakebed.redaction import redact
 from lakebed.store import Store, open_store
+from lakebed.store.obstacles import is_file
 
 BAD_LAYOUT = "LB3106"
 BAD_BRANCH_NAME = "LB3107"
 
 MAIN = "main"
 SCHEMA = "schema"
+#: In a branch's directory on a storage without directories: it is not complete yet, or is being deleted.
+INCOMPLETE = ".incomplete"
 #: An id is a 64-bit integer.
 _VERSION = re.compile(r"schema-(0|[1-9][0-9]{0,18})")
+_BRANCH = re.compile(r"branch-(.+)", re.DOTALL)
+_SNAPSHOT = re.compile(r"snapshot-[1-9][0-9]*")
 
 
 class Layout(StrEnum):
@@ -162,3 +167,37 @@ class PathFactory:
 
     def _inside(self, name: AnyTableName, branch: str | None, directory: str) -> str:
         return f"{branch_root(self.table(name), branch)}/{directory}"
+
+
+def branch_names(store: Store, table_path: str) -> list[str]:
+    """The branches that have a schema, sorted; `main` is not among them."""
+    found = []
+    for entry in store.list(f"{table_path}/branch"):
+        match = _BRANCH.fullmatch(entry.name)
+        if match and entry.is_directory and has_schema(store, table_path, match[1]):
+            found.append(match[1])
+    return found
+
+
+def branch_exists(store: Store, table_path: str, branch: str) -> bool:
+    """Whether the table has this branch; `main` it always has."""
+    return branch == MAIN or has_schema(store, table_path, branch)
+
+
+def has_schema(store: Store, table_path: str, branch: str = MAIN) -> bool:
+    """Whether a branch has any schema version: version 0 is looked for first, the directory listed only without it.
+
+    A branch that is half made or half deleted has none.
+    """
+    if branch != MAIN and store.exists(f"{branch_root(table_path, branch)}/{INCOMPLETE}"):
+        return False
+    directory = f"{branch_root(table_path, branch)}/{SCHEMA}"
+    if is_file(store, f"{directory}/schema-0"):
+        return True
+    return any(not e.is_directory and schema_id_of(e.name) is not None for e in store.list(directory))
+
+
+def has_snapshots(store: Store, table_path: str, branch: str = MAIN) -> bool:
+    """Whether a branch has any snapshot."""
+    directory = f"{branch_root(table_path, branch)}/snapshot"
+    return any(_SNAPSHOT.fullmatch(entry.name) for entry in store.list(directory))

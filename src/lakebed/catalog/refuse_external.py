@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.branch_names import branch_names
 from lakebed.catalog.dialects import Dialect
 from lakebed.catalog.names import TableName
 from lakebed.catalog.options import DATA_FILE_EXTERNAL_PATHS
-from lakebed.catalog.paths import MAIN
+from lakebed.catalog.paths import MAIN, branch_names
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic

@@ -14,10 +14,11 @@ from typing import Any
 from lakebed.catalog.annotations import refuse_newer
 from lakebed.catalog.jackson import pretty
 from lakebed.catalog.options import FILE_FORMAT
-from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, highest_id, walk_fields
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.physical.json_form import TypeReader, text_of, whole_number
+from lakebed.physical.paimon_tree import highest_id, walk_fields
 from lakebed.physical.paimon_types import DataField, Unknown, type_line
 
 _BUCKET_DEFAULT_VERSION = 1

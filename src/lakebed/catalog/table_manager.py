@@ -6,21 +6,22 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.databases import Databases, already_there, missing_branch
 from lakebed.catalog.dialects import dialect_of
-from lakebed.catalog.dropping import is_interrupted, refuse_leftovers, remove_table
+from lakebed.catalog.drop_and_rename import (
+    is_drop_interrupted,
+    is_rename_interrupted,
+    refuse_remains,
+    remove_table,
+    rename,
+)
 from lakebed.catalog.first_version import first_version, option_texts
-from lakebed.catalog.metadata import TableMetadata
-from lakebed.catalog.metadata_records import Records
-from lakebed.catalog.mini_record import completed_by_record
+from lakebed.catalog.metadata import Records, TableMetadata, completed_by_record
 from lakebed.catalog.mini_rows import refuse_foreign_rows
 from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
-from lakebed.catalog.paths import MAIN, Layout, PathFactory
+from lakebed.catalog.paths import MAIN, Layout, PathFactory, has_schema
 from lakebed.catalog.refuse_external import refuse_another_definition, refuse_external_data
-from lakebed.catalog.renaming import is_interrupted as is_rename_interrupted
-from lakebed.catalog.renaming import refuse_waiting_quarantine, rename
 from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
@@ -192,8 +193,7 @@ class TableManager:
         if self.exists(name):
             refuse_obstacle(self.store, self.path_factory.schema(name, 0), f"the first version of {name}")
             raise already_there(name)
-        refuse_waiting_quarantine(self.store, self.path_factory, name)
-        refuse_leftovers(self.store, self.table_path(name), name)
+        refuse_remains(self.store, self.path_factory, name)
         if not SchemaManager(
             self.store, self.table_path(name), name=name, dialect=dialect_of(self.path_factory.layout)
         ).publish(schema):
@@ -228,12 +228,12 @@ class TableManager:
         """
         name = TableName(database, table)
         path = self.table_path(name)
-        if not self.exists(name) and not is_interrupted(self.store, path):
+        if not self.exists(name) and not is_drop_interrupted(self.store, path):
             raise self._databases.missing_table(name)
         names = [name]
         if not name.is_quarantine and not table_problems(name.quarantine.table):
             quarantine = self.table_path(name.quarantine)
-            if self.exists(name.quarantine) or is_interrupted(self.store, quarantine):
+            if self.exists(name.quarantine) or is_drop_interrupted(self.store, quarantine):
                 names.insert(0, name.quarantine)
         if not purge:
             for dropped in names:

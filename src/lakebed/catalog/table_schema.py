@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -11,9 +11,7 @@ from typing import Any, ClassVar
 from lakebed.catalog.annotation_entries import OPTION, meaning
 from lakebed.model.extra import canonical_json
 from lakebed.model.types import Schema
-from lakebed.physical.paimon_tree import fields_inside
 from lakebed.physical.paimon_types import (
-    FIRST_SYSTEM_ID,
     DataField,
 )
 from lakebed.readable import Readable
@@ -101,13 +99,3 @@ class TableSchema(Readable):
     def with_options(self, options: Mapping[str, str]) -> TableSchema:
         """The same schema with other options."""
         return replace(self, options=options)
-
-
-def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
-    """Every field of every level, parents before children, in order."""
-    return (f for _, f in fields_inside(fields))
-
-
-def highest_id(fields: Iterable[DataField]) -> int:
-    """The largest field id of all levels, system ids left out; -1 for no fields."""
-    return max((f.id for f in walk_fields(fields) if f.id < FIRST_SYSTEM_ID), default=-1)

@@ -15,11 +15,11 @@ from lakebed.catalog import merge_option_rules as merge_rules
 from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.options import AUTO_CREATE, BUCKET_KEY, FULL_COMPACTION_DELTA_COMMITS, PRIMARY_KEY_NULLABLE
 from lakebed.catalog.rule_subject import Rule, Subject, option_path, shown, unknown_column
-from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import ValidationError
 from lakebed.physical.json_form import TypeReader
-from lakebed.physical.paimon_tree import outer_rows
+from lakebed.physical.paimon_tree import highest_id, outer_rows, walk_fields
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,

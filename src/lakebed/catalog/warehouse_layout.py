@@ -6,10 +6,9 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.mini_schema_file import looks_mini
 from lakebed.catalog.names import DATABASE_SUFFIX
-from lakebed.catalog.paths import SCHEMA, Layout, PathFactory, schema_id_of
+from lakebed.catalog.paths import SCHEMA, Layout, PathFactory, has_schema, schema_id_of
 from lakebed.errors import NotFoundError, UsageError
 from lakebed.store import DirectoryStore, Entry, Store, open_store
 

@@ -6,27 +6,28 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName, TableRef
-from lakebed.catalog.paths import MAIN
+from lakebed.catalog.paths import MAIN, has_schema
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
-from lakebed.evolve.approvals import check_codes, unmatched
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.plan import (
     Plan,
     TablePlan,
     approval,
+    check_codes,
     leave_in_python,
     leave_missing,
     leave_on_the_command_line,
+    unmatched,
 )
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
 from lakebed.readable import Readable
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
+    from lakebed.manifest.attribute_registry import AttributeRegistry
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +75,18 @@ def apply(
     *,
     allow: frozenset[str] = frozenset(),
     clock: Callable[[], int],
+    attributes: AttributeRegistry | None = None,
 ) -> AppliedPlan:
     """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
 
     `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries;
     `clock` gives milliseconds since 1970.
     Nothing is written when a change is forbidden or lacks leave (`RefusedError`, all of them at once), when a table is
-    not what it was (`StalePlanError`), or when a code in `allow` is unknown (`UsageError`). Raises `StalePlanError` for
-    a lost race.
+    not what it was (`StalePlanError`), when a code in `allow` is unknown (`UsageError`), or when a table would have
+    attributes that are not as `attributes` declares them (`ValidationError`). Raises `StalePlanError` for a lost race.
     """
+    if attributes is not None:
+        _check_attributes(plan, attributes)
     check_codes(allow)
     notes = unmatched(plan, allow - frozenset(plan.approvals))
     _check_leave(plan, allow | frozenset(plan.approvals))
@@ -99,6 +103,14 @@ def apply(
             left = [t.name for t in plan.tables[number:]]
             raise type(error)(*error.diagnostics, _progress(done, left)) from error
     return AppliedPlan(tuple(done), notes)
+
+
+def _check_attributes(plan: Plan, declared: AttributeRegistry) -> None:
+    from lakebed.manifest.attribute_registry import check_stored
+
+    for table in plan.tables:
+        if table.target is not None:
+            check_stored(declared, table.name, table.target.logical)
 
 
 _OTHER_REASONS = {

@@ -6,7 +6,7 @@ import json
 from dataclasses import replace
 
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.table_schema import TableSchema, highest_id
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ValidationError
 from lakebed.evolve.diff import diff_steps
 from lakebed.evolve.diff_columns import Edit, EditKind
@@ -19,6 +19,7 @@ from lakebed.model.encoding import is_encoding
 from lakebed.model.type_name import type_name
 from lakebed.physical import paimon_types as p
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import highest_id
 from lakebed.physical.paimon_types import UNASSIGNED, Array, DataType, Map, Multiset, Row, Vector, type_line
 
 

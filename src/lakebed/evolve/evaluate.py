@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from lakebed.catalog import options as table_options
-from lakebed.catalog.annotations import OPTION
+from lakebed.catalog.annotations import FORMAT, OPTION
 from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import validate
+from lakebed.convert.fit import bare, without_nullability
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ColumnMismatchError, UnsupportedError, ValidationError
-from lakebed.evolve.annotation_option import follow
 from lakebed.evolve.earlier_versions import unreadable
+from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import Change, RemoveOption, SetOption
 from lakebed.evolve.working_copy import WorkingCopy
-from lakebed.physical.paimon_types import with_nullability
+from lakebed.model.extra import DEFAULT, PAIMON_TYPE, canonical_json
+from lakebed.physical.paimon_tree import walk_fields
+from lakebed.physical.paimon_types import DataField, with_nullability
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +74,7 @@ def evaluate_all(
         except ValidationError as error:
             refusals += [Refusal(index, d, error) for d in error.diagnostics]
     if OPTION in copy.options and not any(isinstance(c, SetOption | RemoveOption) and c.key == OPTION for c in changes):
-        copy.options[OPTION] = follow(copy.options[OPTION], base.fields, copy.fields)
+        copy.options[OPTION] = annotations_after(copy.options[OPTION], base.fields, copy.fields)
     _fold_keys(copy)
     return _finished(copy, base, now), tuple(refusals)
 
@@ -122,6 +127,44 @@ def _fold_keys(copy: WorkingCopy) -> None:
                 copy.primary_keys = names
             else:
                 copy.partition_keys = names
+
+
+def annotations_after(text: str, before: Fields, after: Fields) -> str:
+    """The annotations' text after `before` became `after`, where no change sets it. What is not understood stays.
+
+    Names in it follow renames, entries of dropped columns go, and what an entry says about the type or the default of a
+    column goes when that changes, for it does not describe the column any more.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return text
+    if not isinstance(value, dict) or value.get("format") != FORMAT or not isinstance(value.get("fields"), dict):
+        return text
+    old = {str(f.id): f for f in walk_fields(before)}
+    new = {str(f.id): f for f in walk_fields(after)}
+    entries: dict[str, Any] = {}
+    for key, entry in value["fields"].items():
+        if key in old and key in new and isinstance(entry, dict):
+            entry = _followed(entry, old[key], new[key])
+        if key in new or key not in old:
+            entries[key] = entry
+    return text if entries == value["fields"] else canonical_json({**value, "fields": entries})
+
+
+def _followed(entry: dict[str, Any], before: DataField, after: DataField) -> dict[str, Any]:
+    out = dict(entry)
+    if out.get("name") == before.name:
+        out["name"] = after.name
+    stale = set()
+    if without_nullability(bare(before.type)) != without_nullability(bare(after.type)):
+        out.pop("type", None)
+        stale.add(PAIMON_TYPE)
+    if before.default_value != after.default_value:
+        stale.add(DEFAULT)
+    if isinstance(out.get("extra"), dict):
+        out["extra"] = {k: v for k, v in out["extra"].items() if k not in stale}
+    return out
 
 
 def _finished(copy: WorkingCopy, base: TableSchema, now: int) -> TableSchema:

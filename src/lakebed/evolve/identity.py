@@ -15,7 +15,7 @@ from typing import Any
 
 from lakebed.catalog.ids import assign
 from lakebed.catalog.node import Node
-from lakebed.catalog.table_schema import TableSchema, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.paimon import to_paimon
 from lakebed.diagnostics import Diagnostic, Position, near_names
 from lakebed.errors import ManifestError, ValidationError
@@ -25,7 +25,7 @@ from lakebed.model import Field, LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.physical import path_text
-from lakebed.physical.paimon_tree import without_ids
+from lakebed.physical.paimon_tree import walk_fields, without_ids
 from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Multiset, Row, Vector
 
 UNKNOWN_FIELD_ID = "LB3207"

@@ -18,17 +18,16 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
-from lakebed.evolve.annotation_option import follow
-from lakebed.evolve.approvals import check_codes
 from lakebed.evolve.comment_directives import is_directive
 from lakebed.evolve.describe_edits import summary
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.diff_columns import EditKind, Step
-from lakebed.evolve.evaluate import evaluate, refuse_later
+from lakebed.evolve.evaluate import annotations_after, evaluate, refuse_later
 from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
 from lakebed.evolve.make_version import names_mean_the_same
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.plan import check_codes
 from lakebed.evolve.schema_changes import Path
 from lakebed.evolve.union_schema import Merged, MergeTypes, UnionRules, matched, merge_fields
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge
@@ -87,7 +86,7 @@ class SchemaMerge:
         fields, highest = assign(merged.fields, base.highest_field_id, members_first=True)
         target = replace(base, fields=fields, highest_field_id=highest)
         if OPTION in base.options:
-            note = follow(base.options[OPTION], base.fields, fields)
+            note = annotations_after(base.options[OPTION], base.fields, fields)
             target = target.with_options({**base.options, OPTION: note})
         declared = merged_schema(target, self.data.logical, base.highest_field_id, self.rules)
         versions = () if history is None else (version.fields for version in history())

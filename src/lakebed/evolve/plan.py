@@ -11,8 +11,9 @@ from typing import Any, ClassVar
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import Diagnostic, Position, Severity, reason_of
-from lakebed.errors import LakebedError, RefusedError
+from lakebed.codes import register
+from lakebed.diagnostics import Diagnostic, Position, Severity, near_names, reason_of
+from lakebed.errors import LakebedError, RefusedError, UsageError
 from lakebed.evolve import schema_changes as change_values
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
@@ -192,8 +193,6 @@ class Plan(Readable):
 
     def to_json(self) -> dict[str, Any]:
         """The plan file's object, format version 2, with a digest over its content."""
-        from lakebed.evolve.plan import plan_json
-
         return plan_json(self)
 
     @classmethod
@@ -203,8 +202,6 @@ class Plan(Readable):
         Files of format version 1, which had no approvals, are read too. Raises `RefusedError` for other versions
         (LB4301) and for a file that was changed or is damaged (LB4302).
         """
-        from lakebed.evolve.plan import plan_from_json
-
         return plan_from_json(value)
 
 
@@ -233,6 +230,52 @@ def leave_on_the_command_line(*approvals: str) -> str:
 def leave_in_python(*approvals: str) -> str:
     """How a program gives these approvals."""
     return f"lake.apply(plan, allow={json.dumps(approvals, ensure_ascii=False)})"
+
+
+def check_codes(allow: Iterable[str]) -> None:
+    """Raise `UsageError` for an approval that names no code."""
+    known = register()
+    problems = [
+        Diagnostic(
+            "LB4307",
+            f"{text!r} allows nothing: {text.partition(':')[0]!r} is no code",
+            expected="CODE, CODE:column, CODE:option or CODE:.comment, such as LB4203:old_name",
+            found=text,
+            suggestions=near_names(text.partition(":")[0], known),
+        )
+        for text in sorted(allow)
+        if text.partition(":")[0] not in known
+    ]
+    if problems:
+        raise UsageError(*problems)
+
+
+def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
+    """A warning for each approval of one column's change that is no change of the plan.
+
+    It is no error, so that a command can be repeated after what it approves was done. `CODE` without a column is a
+    rule for whatever comes, and may match nothing.
+    """
+    changes = [change for table in plan.tables for change in table.changes]
+    planned = {approval(c.code, c) for c in changes} | {
+        approval(code, c) for t in plan.tables for c, code in t.leave_needed()
+    }
+    wanted = plan.leave_needed()
+    return tuple(
+        Diagnostic(
+            "LB4223",
+            f"the approval {text} matches no change of the plan",
+            Severity.WARNING,
+            expected=", ".join(wanted) or None,
+            found=text,
+            suggestions=near_names(text, [w for w in wanted if w.partition(":")[0] == text.partition(":")[0]]),
+            remedy=f"take it out, or approve {' or '.join(wanted)}"
+            if wanted
+            else "take it out: nothing needs approval",
+        )
+        for text in sorted(set(allow))
+        if ":" in text and text not in planned
+    )
 
 
 #: Version 2 added `approvals` and `undeclared`.

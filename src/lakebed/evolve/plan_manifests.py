@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
 from lakebed.errors import ValidationError
-from lakebed.evolve.approvals import check_codes, unmatched
-from lakebed.evolve.plan import Plan, TablePlan
+from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
 from lakebed.evolve.planner import Limits, plan_table
 
 if TYPE_CHECKING:

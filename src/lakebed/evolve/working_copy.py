@@ -10,7 +10,7 @@ from lakebed.catalog import options as table_options
 from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.ids import assign
 from lakebed.catalog.option_values import is_flagged
-from lakebed.catalog.table_schema import TableSchema, highest_id, walk_fields
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import near_names
 from lakebed.errors import ColumnMismatchError, NotCastableError, ValidationError
 from lakebed.evolve import option_guards as guards
@@ -44,7 +44,7 @@ from lakebed.evolve.schema_changes import (
     problem,
 )
 from lakebed.physical import path_text
-from lakebed.physical.paimon_tree import without_ids
+from lakebed.physical.paimon_tree import highest_id, walk_fields, without_ids
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
     DataField,

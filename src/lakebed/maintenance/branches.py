@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog import TableName
-from lakebed.catalog.branch_names import INCOMPLETE, branch_names
 from lakebed.catalog.options import SCAN_FALLBACK_BRANCH, SCAN_PRIMARY_BRANCH
-from lakebed.catalog.paths import MAIN, branch_root
+from lakebed.catalog.paths import INCOMPLETE, MAIN, branch_names, branch_root
 from lakebed.diagnostics import near_names
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError, StoreError, UsageError
 from lakebed.format.table_branch import TableBranch

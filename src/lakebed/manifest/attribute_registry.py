@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from lakebed.diagnostics import Diagnostic, Position, Severity, near_names
+from lakebed.diagnostics import Diagnostic, Position, Severity, near_names, path_text
 from lakebed.errors import ManifestError, ValidationError
-from lakebed.manifest.problems import FieldPath, path_text
+from lakebed.manifest.problems import FieldPath
 from lakebed.manifest.table_manifest import TableManifest
 from lakebed.model import Extra, LogicalType, Schema, required
 from lakebed.model.extra import JsonValue
@@ -135,7 +135,7 @@ class AttributeRegistry:
             "LB1600",
             f"the project declares no attribute {key}",
             position=at,
-            path=path_text(carrier.path),
+            path=path_text(carrier.path) or None,
             expected=", ".join(rule.name for rule in self.rules if rule.name.startswith(key.split("/")[0] + "/")),
             found=key,
             suggestions=near_names(key, (rule.name for rule in self.rules), limit=1),
@@ -151,7 +151,7 @@ class AttributeRegistry:
                 f"the value of {key} is not as the project declares it{where}: {_clipped(error.message)}",
                 rule.severity,
                 position=at,
-                path=path_text(carrier.path),
+                path=path_text(carrier.path) or None,
                 expected=_clipped(json.dumps(error.schema, ensure_ascii=False)),
                 found=_clipped(json.dumps(error.instance, ensure_ascii=False)),
                 remedy=_meaning(rule),
@@ -188,7 +188,7 @@ def _misplaced(carrier: _Carrier, key: str, rules: list[AttributeRule], at: Posi
         f"{key} does not belong on {carrier}",
         max((rule.severity for rule in rules), key=lambda s: s is Severity.ERROR),
         position=at,
-        path=path_text(carrier.path),
+        path=path_text(carrier.path) or None,
         expected=wanted,
         remedy=f"put it on {wanted}",
     )
@@ -200,7 +200,7 @@ def _missing(carrier: _Carrier, rule: AttributeRule, at: Position | None) -> Dia
         f"{carrier} lacks the attribute {rule.name}",
         rule.severity,
         position=at,
-        path=path_text(carrier.path),
+        path=path_text(carrier.path) or None,
         expected=_clipped(rule.value),
         remedy=f"add it to `extra`{_meaning(rule, ': ') or ''}",
     )

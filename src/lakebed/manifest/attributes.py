@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import partial
 
-from lakebed.diagnostics import Severity, near_names
+from lakebed.diagnostics import Severity, near_names, path_text
 from lakebed.errors import ConversionError
 from lakebed.manifest.column_values import literal_for
 from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
-from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import wrong_shape
 from lakebed.model import Extra, JsonValue, List, LogicalType, Map, String, Struct, canonical_json, required
 from lakebed.model.extra import (
@@ -121,7 +121,7 @@ class AttributeDecoder:
         """The attributes at `node`; faulty ones are noted and left out. An empty or absent `extra` gives none."""
         if node is None or is_null(node):
             return Attributes(Extra(), {})
-        subject = _Subject(place, path_text(path), type_)
+        subject = _Subject(place, path_text(path) or None, type_)
         if not isinstance(node, MappingNode):
             wrong_shape(self._problems, node, f"`extra` of {place}", "a mapping of attributes", path=subject.path)
             return Attributes(Extra(), {})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lakebed.diagnostics import Position
+from lakebed.diagnostics import Position, path_text
 from lakebed.manifest.attributes import AttributeDecoder, Attributes, Place
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
-from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, wrong_shape
 from lakebed.manifest.type_decoder import TypeDecoder
 from lakebed.model import Extra, Field, LogicalType, Schema
@@ -86,7 +86,11 @@ class SchemaDecoder:
     def _member(self, node: Node, path: FieldPath, depth: int) -> _Member | None:
         if not isinstance(node, MappingNode):
             wrong_shape(
-                self._problems, node, "a field", "a mapping such as {name: id, type: Int64}", path=path_text(path)
+                self._problems,
+                node,
+                "a field",
+                "a mapping such as {name: id, type: Int64}",
+                path=path_text(path) or None,
             )
             return None
         properties = Properties(node, "the field", self._problems, path)
@@ -113,13 +117,13 @@ class SchemaDecoder:
         by_name: dict[str, _Member] = {}
         by_folded: dict[str, _Member] = {}
         for member in members:
-            where = path_text((*path, member.name))
+            where = path_text((*path, member.name)) or None
             if not member.name.strip():
                 self._problems.error(
                     "LB1062",
                     "the name of a column is empty or blank",
                     member.at,
-                    path=path_text(path),
+                    path=path_text(path) or None,
                     remedy="Give the column a name.",
                 )
             elif member.name in by_name:
@@ -159,7 +163,7 @@ class SchemaDecoder:
             former = member.extra.get(RENAMED_FROM)
             if not isinstance(former, str) or member.renamed_from is None:
                 continue
-            where = path_text((*path, member.name))
+            where = path_text((*path, member.name)) or None
             if former == member.name:
                 message = f"the column {clipped(member.name)} says that it was renamed from itself"
                 remedy = f"Leave {RENAMED_FROM} out, or name the former name."
@@ -182,7 +186,7 @@ class SchemaDecoder:
             message = (
                 f"the field id {field_id} is given twice; the first is in line {first.line}, column {first.column}"
             )
-            self._problems.error("LB1077", message, node, path=path_text(path))
+            self._problems.error("LB1077", message, node, path=path_text(path) or None)
 
 
 def _whole(members: Sequence[_Member]) -> tuple[Field, ...]:

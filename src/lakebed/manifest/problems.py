@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, Position, Severity
@@ -59,16 +58,6 @@ class Problems:
 
     def _of(self, severity: Severity) -> tuple[Diagnostic, ...]:
         return tuple(sorted((d for d in self._found if d.severity is severity), key=_place))
-
-
-def path_text(path: Sequence[str]) -> str | None:
-    """A field path for a message: names joined by dots, in backticks where one would be misread; None for no path."""
-    return ".".join(_quoted(part) for part in path) or None
-
-
-def _quoted(part: str) -> str:
-    plain = part != "" and not any(c in ".`" or c.isspace() for c in part)
-    return part if plain else f"`{part.replace('`', '``')}`"
 
 
 def _diagnostic(code: str, message: str, at: Node | Position, severity: Severity, parts: dict[str, Any]) -> Diagnostic:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import near_names, path_text
 from lakebed.manifest.nodes import (
     MappingNode,
     Node,
@@ -19,7 +19,7 @@ from lakebed.manifest.nodes import (
     is_null,
     scalar_value,
 )
-from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.problems import FieldPath, Problems
 
 #: What other schema languages call something, and what to write here.
 _FOREIGN_PROPERTIES = {
@@ -49,7 +49,7 @@ class Properties:
         self.node = node
         self.what = what
         self._problems = problems
-        self._path = path_text(path)
+        self._path = path_text(path) or None
         self._nodes: Mapping[str, Node] = {key.text: value for key, value in node.entries}
         self._asked: dict[str, None] = {}
 
@@ -64,7 +64,7 @@ class Properties:
     def rename(self, what: str, path: FieldPath) -> None:
         """What is being read is now known better."""
         self.what = what
-        self._path = path_text(path)
+        self._path = path_text(path) or None
 
     def take(self, name: str) -> Node | None:
         """The property as it stands there, null included; None where it is absent."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
-from lakebed.diagnostics import Position, near_names
+from lakebed.diagnostics import Position, near_names, path_text
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, is_empty, is_null
-from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, wrong_shape
 from lakebed.manifest.table_manifest import OdfDocument, SystemColumns, Vocabulary
 from lakebed.model import Date, Field, Int32, Int64, LogicalType, Schema, Timestamp, UInt8, UInt64, required
@@ -34,7 +34,7 @@ def decode_keys(node: Node | None, what: str, problems: Problems) -> tuple[KeyCo
             wrong_shape(problems, item, f"an entry of `{what}`", "a column name")
         elif item.text in keys:
             message = f"`{what}` names the column {clipped(item.text)} twice"
-            problems.error("LB1081", message, item, path=path_text((item.text,)))
+            problems.error("LB1081", message, item, path=path_text((item.text,)) or None)
         else:
             keys[item.text] = KeyColumn(item.text, item)
     return tuple(keys.values())
@@ -48,7 +48,7 @@ def check_keys(what: str, keys: tuple[KeyColumn, ...], columns: Collection[str],
                 "LB1080",
                 f"`{what}` names the column {clipped(key.name)}, which is not declared",
                 key.at,
-                path=path_text((key.name,)),
+                path=path_text((key.name,)) or None,
                 expected="one of " + ", ".join(columns) if columns else None,
                 found=key.name,
                 suggestions=near_names(key.name, columns),

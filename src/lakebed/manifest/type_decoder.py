@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import assert_never
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import near_names, path_text
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
-from lakebed.manifest.problems import FieldPath, Problems, path_text
+from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, spellings, wrong_shape
 from lakebed.manifest.time_zones import is_time_zone, known_time_zones
 from lakebed.model import (
@@ -96,7 +96,7 @@ class TypeDecoder:
 
     def decode(self, node: Node, path: FieldPath, depth: int = 0) -> LogicalType | None:
         """The type at `node`; None where there is none, which has then been noted."""
-        where = path_text(path)
+        where = path_text(path) or None
         if depth > MAX_TYPE_DEPTH:
             self._problems.error("LB1005", f"types are nested more than {MAX_TYPE_DEPTH} deep", node, path=where)
             return None
@@ -197,7 +197,7 @@ class TypeDecoder:
                 "LB1054",
                 f"{clipped(zone)} is no time zone",
                 node,
-                path=path_text(path),
+                path=path_text(path) or None,
                 expected="a name of the tz database such as Europe/Paris, or an offset such as +07:30",
                 found=zone,
                 suggestions=near_names(zone, sorted(known_time_zones())),
@@ -218,7 +218,7 @@ class TypeDecoder:
             "LB1051",
             "an Option of an Option has no meaning: a value is null or it is not",
             properties.node,
-            path=path_text(path),
+            path=path_text(path) or None,
             remedy="Write one Option.",
         )
         return None

@@ -7,9 +7,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from lakebed.catalog.dropping import is_interrupted
-from lakebed.catalog.metadata import TableMetadata, read_record
-from lakebed.catalog.mini_record import completed_version
+from lakebed.catalog.drop_and_rename import is_drop_interrupted
+from lakebed.catalog.metadata import TableMetadata, completed_version, read_record
 from lakebed.catalog.mini_rows import foreign_rows
 from lakebed.catalog.mini_schema_file import MINI
 from lakebed.catalog.names import TableName
@@ -56,7 +55,7 @@ def read_source(paths: PathFactory, name: TableName, *, schema_only: bool) -> So
     except LakebedError as error:
         problems += error.diagnostics
         record, versions = None, ()
-    if is_interrupted(store, path):
+    if is_drop_interrupted(store, path):
         problems.append(_not_migrated(name, f"{path}/.dropping", "a drop of the table was interrupted"))
     rows: tuple[RowFile, ...] = ()
     if not schema_only:

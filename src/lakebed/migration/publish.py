@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from lakebed.catalog import schema_file
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import TableName
-from lakebed.catalog.paths import SCHEMA, PathFactory
+from lakebed.catalog.paths import SCHEMA, PathFactory, has_schema
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, StoreError

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed.diagnostics import Position
+from lakebed.diagnostics import Position, path_text
 from lakebed.errors import TypeTextError
 from lakebed.physical.json_form import TypeReader, Unknowns, parse_json
 from lakebed.physical.paimon_types import (
@@ -44,7 +44,6 @@ from lakebed.physical.paimon_types import (
     Variant,
     Vector,
     equal_ignoring_nullability,
-    path_text,
     type_json,
     type_line,
     type_text,

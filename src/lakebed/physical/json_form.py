@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
-from lakebed.diagnostics import Diagnostic
+from lakebed.diagnostics import Diagnostic, path_text
 from lakebed.errors import TypeTextError, UnknownTypeError
 from lakebed.physical.paimon_types import (
     MAX_LENGTH,
@@ -28,7 +28,6 @@ from lakebed.physical.paimon_types import (
     Row,
     Unknown,
     Vector,
-    path_text,
 )
 from lakebed.physical.text import VECTOR_ELEMENTS, parse_text
 

@@ -6,7 +6,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Multiset, Row, Vector
+from lakebed.physical.paimon_types import (
+    FIRST_SYSTEM_ID,
+    UNASSIGNED,
+    Array,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    Vector,
+)
 
 T = TypeVar("T")
 #: Names of columns and members; `element`, `key` and `value` for what lists and maps hold.
@@ -102,3 +112,13 @@ def fields_inside(fields: Iterable[DataField], path: Path = ()) -> Iterator[tupl
         yield here, field
         for inner, row in outer_rows_at(field.type, here):
             yield from fields_inside(row.fields, inner)
+
+
+def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
+    """Every field of every level, parents before children, in order."""
+    return (f for _, f in fields_inside(fields))
+
+
+def highest_id(fields: Iterable[DataField]) -> int:
+    """The largest field id of all levels, system ids left out; -1 for no fields."""
+    return max((f.id for f in walk_fields(fields) if f.id < FIRST_SYSTEM_ID), default=-1)

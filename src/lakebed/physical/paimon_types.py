@@ -8,7 +8,6 @@ VARCHAR(2147483647). `Unknown` keeps the text of a type of the future, so that t
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias, assert_never, cast
 
@@ -388,13 +387,3 @@ def _crs_text(crs: str) -> str:
     if crs[0].isdigit() or any(c.isspace() or c in "<>(),.'`" for c in crs):
         return "'" + crs.replace("'", "''") + "'"
     return crs
-
-
-def path_text(path: Iterable[str]) -> str:
-    """A column path as people read it: parts joined by dots, a part in backticks where it would be misread."""
-    return ".".join(_quoted(part) for part in path)
-
-
-def _quoted(part: str) -> str:
-    plain = part != "" and not any(c in ".`" or c.isspace() for c in part)
-    return part if plain else "`" + part.replace("`", "``") + "`"

@@ -21,11 +21,10 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from lakebed.catalog.table_schema import walk_fields
 from lakebed.diagnostics import reason_of
 from lakebed.errors import UnsupportedError
 from lakebed.format.orc_footer import has_instants, java_writer_zone
-from lakebed.physical.paimon_tree import types_inside
+from lakebed.physical.paimon_tree import types_inside, walk_fields
 from lakebed.physical.paimon_types import (
     Char,
     DataField,

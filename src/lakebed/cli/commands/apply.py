@@ -32,7 +32,7 @@ def command(
     A saved plan runs exactly as it was reviewed, with what was approved then, or is refused as stale. A directory
     stands for all manifests in it, `-` for one on standard input.
     """
-    from lakebed.evolve.approvals import check_codes
+    from lakebed.evolve.plan import check_codes
     from lakebed.render.plan_text import render_applied, render_plan
 
     check_codes(allow)

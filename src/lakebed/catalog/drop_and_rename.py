@@ -1,30 +1,106 @@
-"""Rename a table with its quarantine, so that a crash leaves it readable under one name.
+"""Drop and rename tables so that repeating it finishes what a crash has interrupted.
 
-Moving the table's directory is one step of the file system and is the moment when the name changes. Its quarantine is a
-second directory: before the first move a marker is put into it, which says where it belongs, so that renaming again
-finishes what was interrupted. Object stores can move nothing in one step (specification, "Atomic creation"): there a
-reader would see neither table, or both, and a writer would write into the one that is about to be deleted.
+A drop puts a marker into the table's directory, then the schema goes (in one step where directories can be moved, else
+file by file, the newest last), then all else, and the marker with the directory at the end. While the marker is there
+no table can be made in its place.
+
+A rename moves the table's directory, in one step of the file system, which is the moment when the name changes. Its
+quarantine is a second directory: before the first move a marker is put into it, which says where it belongs. Object
+stores can move nothing in one step (specification, "Atomic creation"): there a reader would see neither table, or both,
+and a writer would write into the one that is about to be deleted.
 """
 
 from __future__ import annotations
 
 import json
 
-from lakebed.catalog.branch_names import has_schema
 from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
-from lakebed.catalog.paths import PathFactory
+from lakebed.catalog.paths import SCHEMA, PathFactory, has_schema, schema_id_of
 from lakebed.diagnostics import reason_of
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.store import DirectoryStore, Store
 from lakebed.store.failed_follow_ups import UNDONE, afterwards, with_note
 from lakebed.store.safe_delete import Inside
 
+LEFTOVERS = "LB3124"
 CANNOT_MOVE = "LB3705"
 IN_THE_WAY = "LB3706"
 INTERRUPTED = "LB3707"
 QUARANTINE_NAME = "LB3710"
 
-_MARKER = ".renaming"
+_DROPPING, _RENAMING = ".dropping", ".renaming"
+_GONE = ".dropped-schema"
+#: Where files lie that would come alive under a new table of the same name.
+_LIVE = ("snapshot", "tag", "branch", "changelog")
+
+
+def refuse_remains(store: Store, paths: PathFactory, name: TableName) -> None:
+    """Refuse a new table where a drop or a rename of an earlier one has left something that would come alive in it.
+
+    Raises:
+        AlreadyExistsError: either was interrupted, or directories are left whose content the new table would take over.
+    """
+    renamed_to = None if name.is_quarantine else _destination(store, paths, name)
+    if renamed_to is not None:
+        raise AlreadyExistsError.of(
+            INTERRUPTED,
+            f"the table {name} cannot be made: an earlier one was renamed to {renamed_to}, and that was interrupted",
+            path=_marker(paths, name),
+            remedy=f"Finish it first: lakebed rename '{name}' '{renamed_to}'.",
+        )
+    table_path = paths.table(name)
+    found = [directory for directory in _LIVE if store.exists(f"{table_path}/{directory}")]
+    if is_drop_interrupted(store, table_path):
+        what, remedy = "a drop of an earlier table was interrupted there", "Drop the table again to finish it."
+    elif found:
+        what = f"it holds {', '.join(found)} of an earlier table"
+        remedy = f"Look at {table_path} and delete the directory."
+    else:
+        return
+    message = f"the table {name} cannot be made in {table_path}: {what}"
+    raise AlreadyExistsError.of(LEFTOVERS, message, path=table_path, remedy=remedy)
+
+
+def is_drop_interrupted(store: Store, table_path: str) -> bool:
+    """Whether a drop of the table was begun and not finished."""
+    return store.exists(f"{table_path}/{_DROPPING}")
+
+
+def remove_table(store: Store, table_path: str) -> None:
+    """Delete a table's directory and nothing outside of it; a link in it, or in its place, is removed, not followed."""
+    inside = Inside(store, table_path)
+    if inside.is_link(table_path):
+        inside.delete_tree(table_path)
+        return
+    marker = f"{table_path}/{_DROPPING}"
+    store.replace(marker, b"")
+    if isinstance(store, DirectoryStore):
+        _hide_schema(store, inside)
+    else:
+        _delete_versions(inside, f"{table_path}/{SCHEMA}")
+    for entry in store.list(table_path):
+        if entry.name == _DROPPING:
+            continue
+        if entry.is_directory:
+            inside.delete_tree(f"{table_path}/{entry.name}")
+        else:
+            inside.delete(f"{table_path}/{entry.name}")
+    inside.delete_tree(table_path)
+
+
+def _hide_schema(store: DirectoryStore, inside: Inside) -> None:
+    schema, gone = f"{inside.root}/{SCHEMA}", f"{inside.root}/{_GONE}"
+    if inside.is_link(schema):
+        inside.delete(schema)
+    elif store.is_directory(schema):
+        inside.delete_tree(gone)
+        store.move_directory(schema, gone)
+
+
+def _delete_versions(inside: Inside, directory: str) -> None:
+    found = [(schema_id_of(entry.name), entry.name) for entry in inside.list(directory) if not entry.is_directory]
+    for _, name in sorted((number, name) for number, name in found if number is not None):
+        inside.delete(f"{directory}/{name}")
 
 
 def rename(store: Store, paths: PathFactory, source: TableName, target: TableName) -> list[TableName]:
@@ -42,7 +118,7 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
             raise _is_a_quarantine(name)
     if not isinstance(store, DirectoryStore):
         raise _cannot_move(source)
-    resumed = is_interrupted(store, paths, source, target)
+    resumed = is_rename_interrupted(store, paths, source, target)
     has_quarantine = _has_quarantine(store, paths, source)
     if has_quarantine:
         # Also checks that the name of the new quarantine is not too long.
@@ -66,28 +142,12 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
     return [target, target.quarantine]
 
 
-def is_interrupted(store: Store, paths: PathFactory, source: TableName, target: TableName) -> bool:
+def is_rename_interrupted(store: Store, paths: PathFactory, source: TableName, target: TableName) -> bool:
     """Whether a rename of `source` to `target` was begun, has moved the table and has not said that it is done."""
     if source.is_quarantine or target.is_quarantine or has_schema(store, paths.table(source)):
         return False
     waiting = _destination(store, paths, source) or _destination(store, paths, target)
     return waiting == target and has_schema(store, paths.table(target))
-
-
-def refuse_waiting_quarantine(store: Store, paths: PathFactory, name: TableName) -> None:
-    """Refuse a new table whose quarantine directory is still that of an earlier one, renamed but for it.
-
-    Raises:
-        AlreadyExistsError: a rename was interrupted.
-    """
-    target = None if name.is_quarantine else _destination(store, paths, name)
-    if target is not None:
-        raise AlreadyExistsError.of(
-            INTERRUPTED,
-            f"the table {name} cannot be made: an earlier one was renamed to {target}, and that was interrupted",
-            path=_marker(paths, name),
-            remedy=f"Finish it first: lakebed rename '{name}' '{target}'.",
-        )
 
 
 def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName | None:
@@ -112,7 +172,7 @@ def _has_quarantine(store: Store, paths: PathFactory, name: TableName) -> bool:
 
 
 def _marker(paths: PathFactory, name: TableName) -> str:
-    return f"{paths.table(name.quarantine)}/{_MARKER}"
+    return f"{paths.table(name.quarantine)}/{_RENAMING}"
 
 
 def _ensure_free(store: DirectoryStore, path: str, name: TableName) -> None:
