@@ -231,7 +231,8 @@ class Table:
     ) -> DataFrame:
         """What changed after the state `since`, up to the state `until`; see `lakebed.Lake.read_changes`."""
         check_keywords(ChangesKeywords, asked)
-        from lakebed.spark.row_changes import ChangesAsked, read_changes
+        from lakebed.read.plan_changes import ChangesAsked
+        from lakebed.spark.row_changes import read_changes
 
         changes = ChangesAsked(since, until, mode, row_kinds)
         return read_changes(spark, self._branch, changes, self.request(**asked), scratch)

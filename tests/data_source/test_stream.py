@@ -114,7 +114,7 @@ def histories(draw: st.DrawFn) -> list[list[int]]:
     return draw(st.lists(st.lists(st.integers(1, 3), min_size=1, max_size=3), max_size=5))
 
 
-@settings(max_examples=60)
+@settings(max_examples=30)
 @given(st.lists(histories(), min_size=1, max_size=3), st.sampled_from(["files", "rows", "none"]), st.integers(1, 4))
 def test_every_row_comes_once(rounds: list[list[list[int]]], kind: str, most: int):
     """Between rounds the query stops; it goes on from its last offset, and does its last batch again alike."""

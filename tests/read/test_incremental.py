@@ -12,7 +12,6 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable
 import lakebed
 from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
-from lakebed.physical import parse
 from read.lakes import declare, got, manifest, put
 from referees.encoding import spark_rows
 from referees.java import JavaReferee
@@ -148,20 +147,3 @@ def test_what_cannot_be_told_is_said(evolved: lakebed.Lake, spark: Any) -> None:
     assert got(evolved.read_changes(spark, "db.t", since=1)) == [(2, 20), (3, 30)]
     with pytest.raises(NotFoundError, match="LB5593"):
         evolved.read_changes(spark, "db.t", since=0)
-
-
-@pytest.mark.parametrize(
-    "options", [{"merge-engine": "first-row"}, {"bucket": "-2"}, {"merge-engine": "first-row", "bucket": "2"}]
-)
-def test_commits_that_hold_what_is_no_row_are_refused(lake: lakebed.Lake, spark: Any, options: dict[str, str]) -> None:
-    lake.tables.create_table("db", "t", [("k", "BIGINT")], ["k"], options=options)
-    with pytest.raises(UnsupportedError, match="LB5596"):
-        lake.read_changes(spark, "db.t", since=0, mode="delta")
-    assert got(lake.read_changes(spark, "db.t", since=0, mode="diff")) == []
-
-
-def test_maps_are_not_compared(lake: lakebed.Lake, spark: Any) -> None:
-    kind = {"type": "MAP", "key": "STRING NOT NULL", "value": "INT"}
-    lake.tables.create_table("db", "t", [("k", "BIGINT"), ("m", parse(kind))])
-    with pytest.raises(UnsupportedError, match="LB5597"):
-        lake.read_changes(spark, "db.t", since=0, mode="diff")

@@ -24,7 +24,7 @@ from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
 from lakebed.format.table_branch import TableBranch
 from lakebed.model import Schema
-from lakebed.read.plan_read import PlannedState, branch_column, fallback_branch, find_state, plan_read
+from lakebed.read.plan_read import PlannedState, branch_column, find_state, plan_read
 from lakebed.read.pushed_filters import from_filters
 from lakebed.read.request import ReadRequest, read_request
 from lakebed.read.table_state import TableState
@@ -88,18 +88,13 @@ class TableRead:
     def __init__(self, options: ReadOptions) -> None:
         self._options = options
         ref = TableRef.parse(options.table)
-        self._table = TableBranch(open_tables(options.warehouse), ref.name)
+        self.table = TableBranch(open_tables(options.warehouse), ref.name)
         self.request = request_of(options, ref)
 
     @cached_property
     def state(self) -> TableState:
         """The state, with the columns whose types are known."""
-        return find_state(self._table, self.request)
-
-    @cached_property
-    def fallback_branch(self) -> str | None:
-        """The branch whose partitions are read where the table's own lacks them."""
-        return fallback_branch(self._table, self.request, self.state)
+        return find_state(self.table, self.request)
 
     @property
     def schema(self) -> spark_types.StructType:
@@ -117,7 +112,7 @@ class TableRead:
         schema, zone = self.state.schema, self.request.time_zone
         fields = chosen_fields(wanted, schema, self._options.table)
         planned = plan_read(
-            self._table,
+            self.table,
             replace(self.request, columns=tuple(f.name for f in fields)),
             lambda known: from_filters(filters, known, time_zone=zone).predicate,
             state=self.state,

@@ -29,16 +29,14 @@ from lakebed.data_source.batch_plan import Planner, TableRead, Work, open_rows, 
 from lakebed.data_source.handover import as_asked, plainly
 from lakebed.data_source.read_options import ReadOptions
 from lakebed.data_source.stream_admission import Limits, Part, advance, begin, between, check_history
-from lakebed.data_source.stream_history import NO_CHANGELOG, TableHistory, changelog_producer
+from lakebed.data_source.stream_history import TableHistory
 from lakebed.data_source.stream_offset import Offset, Place
 from lakebed.data_source.stream_options import OnSchemaChange, Start, StreamOptions
 from lakebed.data_source.user_schema import chosen_fields
-from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
-from lakebed.format.merge_engine import MergeEngine, merge_engine, merge_rules
-from lakebed.format.partition import POSTPONED
+from lakebed.errors import LakebedError, NotFoundError, UsageError
 from lakebed.format.refuse_unsupported import refuse_unreadable
 from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND
-from lakebed.format.row_ranges import has_data_evolution
+from lakebed.read.plan_changes import follow_commits
 from lakebed.read.table_state import TableState, epoch_millis
 
 
@@ -63,24 +61,16 @@ class _Source:
         self.state = read.state
         self.options = options
         self.columns = _columns(asked, options, wanted, self.state)
-        _refuse_table(asked, options, self.state, read.fallback_branch)
+        told = follow_commits(read.table, read.request, self.state, on_overwrite=options.on_overwrite)
+        if told.have_kinds and not options.row_kinds:
+            raise _needs_kinds(asked, self.state)
         narrow = len(self.columns) < len(self.state.schema.fields)
         change = options.on_schema_change
         chosen = narrow or asked.schema is not None
-        self.history = TableHistory(
-            asked.table,
-            self.state.table_path,
-            self.state.schema,
-            self.state.schemas,
-            self.state.snapshots,
-            options.on_overwrite,
-            change is OnSchemaChange.FAIL or (change is None and not chosen),
-            narrow,
-        )
+        fails = change is OnSchemaChange.FAIL or (change is None and not chosen)
+        self.history = TableHistory(read.table, read.request, told, fails, narrow)
         self.zone = asked.warehouse.time_zone
         self._verify_checksums = asked.warehouse.verify_checksums
-        stored = changelog_producer(self.state.schema) == NO_CHANGELOG
-        self._ignores_deletes = stored and merge_rules(self.state.schema).ignore_delete
 
     @property
     def newest(self) -> int | None:
@@ -118,7 +108,7 @@ class _Source:
         what = "the snapshots since that moment are gone" if first == 0 else f"snapshot {first} is not there"
         return NotFoundError.of(
             "LB5624",
-            f"table {self.history.table}: {what}; {there}",
+            f"table {self.history.told.table}: {what}; {there}",
             expected=there,
             remedy="begin at a snapshot that is there, or with start=full, which reads the newest state first",
         )
@@ -133,9 +123,6 @@ class _Source:
                     yield StreamWork(plain.merge(part.files), False)
                 continue
             files = [file for part in found for file in part.files]
-            for file in files:
-                if file.bucket == POSTPONED:
-                    raise _refused(self.history.table, f"data file {file.path} is in no bucket yet")
             if not kinds:
                 yield from (StreamWork(work, False) for work in plain.split(files, split_size))
                 continue
@@ -143,7 +130,7 @@ class _Source:
                 parts_ = tuple(
                     replace(p, stored=(*(f for f in p.stored if f.id != VALUE_KIND.id), VALUE_KIND)) for p in work.parts
                 )
-                yield StreamWork(replace(work, parts=parts_), True, self._ignores_deletes)
+                yield StreamWork(replace(work, parts=parts_), True, self.history.told.ignore_deletes)
 
 
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -272,30 +259,11 @@ def _refuse_travel(asked: ReadOptions, read: TableRead) -> None:
         )
 
 
-def _refuse_table(asked: ReadOptions, options: StreamOptions, state: TableState, fallback: str | None) -> None:
-    schema = state.schema
-    if has_data_evolution(schema):
-        raise _refused(asked.table, "files that are added may hold other columns of rows that are there")
-    if fallback is not None:
-        raise _refused(asked.table, "it has a fallback branch, whose partitions come and go with its own")
-    if not schema.primary_keys:
-        return
-    if not options.row_kinds:
-        raise UsageError.of(
-            "LB5623",
-            f"table {asked.table} has the primary key ({', '.join(schema.primary_keys)}): its rows are updated and "
-            "deleted",
-            path="row-kinds",
-            remedy=f'set .option("row-kinds", "true"): the column {ROW_KIND} then says +I, -U, +U or -D of each row',
-        )
-    engine = merge_engine(schema)
-    if changelog_producer(schema) == NO_CHANGELOG and engine is not MergeEngine.DEDUPLICATE:
-        raise _refused(asked.table, f"what a commit of a {engine.value} table holds is merged only later")
-
-
-def _refused(table: str, why: str) -> LakebedError:
-    return UnsupportedError.of(
-        "LB5622",
-        f"the changes of table {table} cannot be streamed: {why}",
-        remedy="read its states with lake.read(...), or what changed between two of them with lake.read_changes(...)",
+def _needs_kinds(asked: ReadOptions, state: TableState) -> LakebedError:
+    return UsageError.of(
+        "LB5623",
+        f"table {asked.table} has the primary key ({', '.join(state.schema.primary_keys)}): its rows are updated and "
+        "deleted",
+        path="row-kinds",
+        remedy=f'set .option("row-kinds", "true"): the column {ROW_KIND} then says +I, -U, +U or -D of each row',
     )

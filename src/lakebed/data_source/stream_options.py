@@ -11,6 +11,7 @@ from lakebed.catalog.option_values import size_of
 from lakebed.data_source.stream_admission import NO_LIMITS, Limits
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
+from lakebed.read.plan_changes import OnOverwrite
 
 _T = TypeVar("_T", bound=StrEnum)
 _D = TypeVar("_D")
@@ -22,14 +23,6 @@ class Start(StrEnum):
     FULL = "full"
     CHANGES = "changes"
     LATEST = "latest"
-
-
-class OnOverwrite(StrEnum):
-    """What a commit means that replaces rows: the end of the stream, nothing, or the rows of the files it added."""
-
-    FAIL = "fail"
-    IGNORE = "ignore"
-    ADDED = "added"
 
 
 class OnSchemaChange(StrEnum):
