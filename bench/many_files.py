@@ -33,8 +33,11 @@ def build(directory: Path) -> tuple[lakebed.Lake, list[str]]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from lakebed.format.commit import NewFile, TableStorage, append
+    from lakebed.format.commit import commit
+    from lakebed.format.new_files import new_append_file
+    from lakebed.format.snapshot_change import SnapshotChange
     from lakebed.format.statistics import parquet_statistics
+    from lakebed.format.table_storage import TableStorage
 
     warehouse = directory / "warehouse"
     warehouse.mkdir(parents=True)
@@ -57,19 +60,11 @@ def build(directory: Path) -> tuple[lakebed.Lake, list[str]]:
     newest = schemas.load_latest_schema()
     facts = parquet_statistics(lake.store, str(bucket / names[0]), newest.fields, newest.options)
     files = [
-        NewFile(
-            partition=(),
-            bucket=0,
-            file_name=file_name,
-            size=len(content),
-            rows=3,
-            stats=facts.stats,
-            schema_id=newest.id,
-        )
+        new_append_file(newest, (), file_name=file_name, size=len(content), rows=3, stats=facts.stats, created=0)
         for file_name in names
     ]
     storage = TableStorage(lake.store, str(root), schemas)
-    append(storage, files, commit_user=f"bench-{uuid4()}", clock=wall_clock)
+    commit(storage, SnapshotChange(commit_user=f"bench-{uuid4()}", added=tuple(files)), clock=wall_clock)
     return lake, [str(bucket / n) for n in names]
 
 

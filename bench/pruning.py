@@ -31,8 +31,11 @@ def build(directory: Path) -> lakebed.Lake:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    from lakebed.format.commit import NewFile, TableStorage, append
+    from lakebed.format.commit import commit
+    from lakebed.format.new_files import new_append_file
+    from lakebed.format.snapshot_change import SnapshotChange
     from lakebed.format.statistics import parquet_statistics
+    from lakebed.format.table_storage import TableStorage
 
     warehouse = directory / "warehouse"
     warehouse.mkdir(parents=True)
@@ -52,17 +55,12 @@ def build(directory: Path) -> lakebed.Lake:
         pq.write_table(pa.table({"id": ids, "text": ["a", "b", None]}, schema=schema), path)
         facts = parquet_statistics(lake.store, str(path), newest.fields, newest.options)
         files.append(
-            NewFile(
-                partition=(),
-                file_name=path.name,
-                size=path.stat().st_size,
-                rows=ROWS,
-                stats=facts.stats,
-                schema_id=newest.id,
+            new_append_file(
+                newest, (), file_name=path.name, size=path.stat().st_size, rows=ROWS, stats=facts.stats, created=0
             )
         )
     storage = TableStorage(lake.store, str(root), schemas)
-    append(storage, files, commit_user=f"bench-{uuid4()}", clock=wall_clock)
+    commit(storage, SnapshotChange(commit_user=f"bench-{uuid4()}", added=tuple(files)), clock=wall_clock)
     return lake
 
 

@@ -151,5 +151,9 @@ class ConflictError(LakebedError):
     exit_code = 12
 
 
+class SequenceNumbersTakenError(ConflictError):
+    """Another commit has given rows of the same keys numbers that are not below ours; rows have to be numbered anew."""
+
+
 class StalePlanError(ConflictError):
     """The table is not what it was when the plan was made."""

@@ -19,8 +19,11 @@ import pytest
 import lakebed
 from cli.other_engine import add_column
 from lakebed.cli.main import run
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.commit import commit
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.new_files import new_append_file
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from migration.mini_files import RENAMES, USERS
 from migration.mini_files import warehouse as mini_warehouse
 
@@ -178,17 +181,19 @@ def _append(warehouse: Path, schema_id: int, ids: range, now: int) -> None:
         "id": ColumnStatistics(ids[0], ids[-1], 0),
         "amount": ColumnStatistics(Decimal("0.50"), Decimal("99.99"), 0),
     }
-    fields = schemas.load_schema(schema_id).fields
-    file = NewFile(
-        partition=(20_000,),
+    schema = schemas.load_schema(schema_id)
+    fields = schema.fields
+    file = new_append_file(
+        schema,
+        (20_000,),
         file_name=f"data-{schema_id}-0.parquet",
         size=1000,
         rows=len(ids),
         stats=SimpleStats.of([f.type for f in fields], [known.get(f.name, ColumnStatistics()) for f in fields]),
-        schema_id=schema_id,
+        created=now,
     )
     table = TableStorage(lake.store, lake.tables.table_path("shop.orders"), schemas)
-    append(table, [file], commit_user=f"user-{schema_id}", clock=lambda: now)
+    commit(table, SnapshotChange(commit_user=f"user-{schema_id}", added=(file,)), clock=lambda: now)
 
 
 def put_out(words: list[str], here: Path) -> dict[str, Any]:

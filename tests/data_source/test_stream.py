@@ -24,9 +24,12 @@ from lakebed.catalog import TableName
 from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.data_source.stream import TableStream
 from lakebed.errors import LakebedError
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.commit import commit as publish
+from lakebed.format.new_files import new_append_file
 from lakebed.format.snapshot import SnapshotManager
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.statistics import parquet_statistics
+from lakebed.format.table_storage import TableStorage
 from read.keyed_tables import DELETE, INSERT, KeyedTable, Record
 from read.lakes import declare, manifest
 
@@ -64,16 +67,11 @@ def commit(lake: lakebed.Lake, files: list[list[Row]], *, third: int | None = No
         pq.write_table(pa.table(columns), file)
         known = parquet_statistics(lake.store, str(file), schema.fields, schema.options)
         made.append(
-            NewFile(
-                partition=(),
-                file_name=file.name,
-                size=file.stat().st_size,
-                rows=known.rows,
-                stats=known.stats,
-                schema_id=schema.id,
+            new_append_file(
+                schema, (), file_name=file.name, size=file.stat().st_size, rows=known.rows, stats=known.stats, created=0
             )
         )
-    append(into, made, commit_user=f"writer-{number}", clock=lambda: number * 1000)
+    publish(into, SnapshotChange(commit_user=f"writer-{number}", added=tuple(made)), clock=lambda: number * 1000)
 
 
 def stream(lake: lakebed.Lake, **options: str) -> TableStream:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 from typing import Any
 
@@ -14,12 +14,16 @@ import pyarrow.parquet as pq
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import NotFoundError
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format import binary_row
+from lakebed.format.commit import Guard, commit
 from lakebed.format.live_files import DataFile, partition_types, plan_files
-from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.manifest import ColumnStatistics, ManifestEntry, SimpleStats
+from lakebed.format.new_files import new_append_file
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.statistics import parquet_statistics
+from lakebed.format.table_storage import TableStorage
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.store.base import Store
@@ -90,14 +94,23 @@ class Built:
     def clock(self) -> int:
         return next(self.time)
 
-    def new_file(self, partition: tuple[Any, ...] = (), rows: int = 1, name: str | None = None) -> NewFile:
+    def new_file(self, partition: tuple[Any, ...] = (), rows: int = 1, name: str | None = None) -> ManifestEntry:
         """A file that is described only; there is nothing in its place."""
         types = [f.type for f in self.schema.fields]
         stats = SimpleStats.of(types, [ColumnStatistics(None, None, None)] * len(types))
         name = name or f"data-{next(self.numbers)}-0.parquet"
-        return NewFile(partition=partition, file_name=name, size=10, rows=rows, stats=stats, schema_id=self.schema.id)
+        return new_append_file(self.schema, partition, file_name=name, size=10, rows=rows, stats=stats, created=0)
 
-    def write(self, data: pa.Table, partition: tuple[Any, ...] = (), **options: Any) -> NewFile:
+    def keyed_file(
+        self, keys: tuple[int, int], *, bucket: int = 0, partition: tuple[Any, ...] = (), **meta: Any
+    ) -> ManifestEntry:
+        """A file of a table with a BIGINT key and fixed buckets, described only; `keys` are the first and the last."""
+        plain = self.new_file(partition)
+        low, high = (binary_row.encode([parse("BIGINT")], [key]) for key in keys)
+        file = replace(plain.file, **{"min_key": low, "max_key": high, "max_sequence_number": 0} | meta)
+        return replace(plain, bucket=bucket, total_buckets=self.schema.bucket, file=file)
+
+    def write(self, data: pa.Table, partition: tuple[Any, ...] = (), **options: Any) -> ManifestEntry:
         """Write rows as a Parquet file into their place."""
         schema = self.schema
         where = partition_path(schema.partition_keys, partition_types(schema), partition, schema.options)
@@ -106,19 +119,27 @@ class Built:
         content = parquet_bytes(data, **options)
         self.store.create_if_absent(path, content)
         found = parquet_statistics(self.store, path, schema.fields, schema.options)
-        return NewFile(
-            partition=partition,
+        return new_append_file(
+            schema,
+            partition,
             file_name=name,
             size=len(content),
             rows=found.rows,
             stats=found.stats,
-            schema_id=schema.id,
+            created=0,
         )
 
-    def append(self, *files: NewFile, user: str | None = None, **parts: Any) -> Snapshot:
-        """Commit; a user of its own for each call unless given."""
-        parts.setdefault("sleep", lambda _: None)
-        return append(self.storage, files, commit_user=user or f"user-{next(self.numbers)}", clock=self.clock, **parts)
+    def append(self, *files: ManifestEntry, user: str | None = None, **parts: Any) -> Snapshot:
+        """Commit files that come; see `commit`."""
+        return self.commit(user, added=files, **parts)
+
+    def commit(
+        self, user: str | None = None, *, after: int = 0, guard: Guard | None = None, sleep: Any = None, **change: Any
+    ) -> Snapshot:
+        """Commit a change of these parts; a user of its own for each call unless given."""
+        asked = SnapshotChange(commit_user=user or f"user-{next(self.numbers)}", **change)
+        pause = sleep or (lambda _: None)
+        return commit(self.storage, asked, clock=self.clock, sleep=pause, after=after, guard=guard)
 
     def plan(self, snapshot: Snapshot | None = None, **parts: Any) -> tuple[DataFile, ...]:
         """The files of a snapshot, by default of the newest."""

@@ -15,9 +15,12 @@ from lakebed.errors import (
     UnsupportedError,
     UsageError,
 )
-from lakebed.format.live_files import delta_manifests, snapshot_manifests
-from lakebed.format.manifest import ColumnStatistics, Kind, read_list, read_manifest
-from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot
+from lakebed.format import binary_row
+from lakebed.format.commit import commit
+from lakebed.format.live_files import delta_manifests, plan_files, snapshot_manifests
+from lakebed.format.manifest import ColumnStatistics, Kind, ManifestEntry, read_list, read_manifest
+from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot, SnapshotManager
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.physical import parse
 from lakebed.testing.memory_store import MemoryStore, SimulatedCrash
 
@@ -381,30 +384,43 @@ def test_a_rival_at_any_step_loses_nothing() -> None:
         assert _leftovers(raced) == set()
 
 
+def _named(entry: ManifestEntry, name: str, **meta: Any) -> ManifestEntry:
+    return replace(entry, file=replace(entry.file, file_name=name, **meta))
+
+
 def test_files_that_do_not_fit_are_all_named() -> None:
     table = _built()
     good = table.new_file((1,))
     bad = [
-        replace(good, file_name="a", partition=()),
-        replace(good, file_name="b", partition=("x",)),
-        replace(good, file_name="c", bucket=3),
-        replace(good, file_name="d", schema_id=7),
+        replace(_named(good, "a"), partition=binary_row.EMPTY_ROW),
+        replace(_named(good, "b"), partition=b"x"),
+        replace(_named(good, "c"), bucket=3),
+        _named(good, "d", schema_id=7),
+        _named(good, "e", level=1),
+        _named(good, "f", row_count=-1),
+        replace(_named(good, "g"), kind=int(Kind.DELETE)),
+        replace(_named(good, "h"), total_buckets=4),
         good,
     ]
     before = _store(table).snapshot()
     with pytest.raises(UsageError) as e:
         table.append(good, *bad)
-    assert [d.path for d in e.value.diagnostics] == ["a", "b", "c", "d", good.file_name]
+    assert [d.path for d in e.value.diagnostics] == [*"abcdefgh", good.file.file_name]
     assert {d.code for d in e.value.diagnostics} == {"LB5072"}
     assert _store(table).snapshot() == before
 
 
-def test_a_table_that_cannot_be_written_is_refused_before_anything_is_written() -> None:
-    table = _built(table_schema([("id", "INT")], options={"bucket": "2", "bucket-key": "id"}))
+@pytest.mark.parametrize(
+    ("option", "value", "code"), [("type", "format-table", "LB5051"), ("manifest.format", "orc", "LB5011")]
+)
+def test_a_table_that_cannot_be_committed_to_is_refused_before_anything_is_written(
+    option: str, value: str, code: str
+) -> None:
+    table = _built(table_schema([("id", "INT")], options={option: value}))
     before = _store(table).snapshot()
     with pytest.raises(UnsupportedError) as e:
         table.append(table.new_file())
-    assert e.value.code == "LB5063"
+    assert e.value.code == code
     assert _store(table).snapshot() == before
 
 
@@ -426,12 +442,10 @@ def test_an_option_that_is_no_number_is_an_error(option: str) -> None:
 def test_branches_commit_beside_the_main_line() -> None:
     table = _built()
     table.append(table.new_file((1,), name="main.parquet"))
-    from lakebed.format.commit import append
-    from lakebed.format.live_files import plan_files
-    from lakebed.format.snapshot import SnapshotManager
-
     branch = replace(table.storage, branch="b")
-    snapshot = append(branch, [table.new_file((2,), name="b.parquet")], commit_user="u", clock=table.clock)
+    snapshot = commit(
+        branch, SnapshotChange(commit_user="u", added=(table.new_file((2,), name="b.parquet"),)), clock=table.clock
+    )
     assert snapshot.id == 1
     assert SnapshotManager(table.store, PATH, "b").latest_id() == 1
     files = plan_files(table.store, PATH, snapshot, table.schema)

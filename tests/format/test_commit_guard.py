@@ -8,8 +8,9 @@ import pytest
 
 from format.building import Built, table_schema
 from lakebed.errors import UsageError
-from lakebed.format.commit import append
+from lakebed.format.commit import commit
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.testing.memory_store import MemoryStore
 
 SCHEMA = table_schema([("v", "BIGINT")])
@@ -30,10 +31,9 @@ def test_each_snapshot_is_shown_once_the_newest_first(after: int, rivals: int) -
             for number in range(2 if len(shown) == 1 else 1):
                 table.append(table.new_file((), rows=1), user=f"rival-{len(shown)}-{number}")
 
-    made = append(
+    made = commit(
         table.storage,
-        [table.new_file((), rows=1)],
-        commit_user="ours",
+        SnapshotChange(commit_user="ours", added=(table.new_file((), rows=1),)),
         clock=lambda: 1,
         sleep=lambda _: None,
         after=after,
@@ -57,6 +57,6 @@ def test_a_guard_of_a_table_without_snapshots_is_shown_none_and_can_end_the_comm
         raise UsageError.of("LB0000", "no")
 
     with pytest.raises(UsageError):
-        append(table.storage, [], commit_user="ours", clock=lambda: 1, sleep=lambda _: None, guard=guard)
+        commit(table.storage, SnapshotChange(commit_user="ours"), clock=lambda: 1, sleep=lambda _: None, guard=guard)
     assert shown == [[]]
     assert table.storage.snapshots.latest() is None

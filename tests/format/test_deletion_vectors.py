@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from format.building import PATH, table_schema
 from format.laid_out import LaidOut, Vector, bitmap, framed
 from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning
-from lakebed.format.deletion_vectors import DeletionVector, decode, read_index_manifest, read_positions
+from lakebed.format.deletion_vectors import DeletionVector, decode, read_positions
+from lakebed.format.index_manifest import read_index_manifest
 from lakebed.format.live_files import plan_files
 from lakebed.format.snapshot import SnapshotManager
 from lakebed.testing.memory_store import MemoryStore

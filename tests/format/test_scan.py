@@ -96,7 +96,8 @@ def test_null_and_empty_share_a_directory_and_stay_apart() -> None:
 )
 def test_files_outside_of_the_table(url: str, path: str) -> None:
     table = _built()
-    table.append(replace(table.new_file((1,)), external_path=url))
+    entry = table.new_file((1,))
+    table.append(replace(entry, file=replace(entry.file, external_path=url)))
     assert [f.path for f in table.plan()] == [path]
 
 
@@ -126,9 +127,7 @@ def test_deleted_files_are_gone_from_then_on() -> None:
 
 def _entry(name: str, kind: Kind = Kind.ADD, partition: bytes | None = None, **parts: Any) -> ManifestEntry:
     table = _built()
-    from lakebed.format.commit import _meta
-
-    meta = replace(_meta(table.new_file((1,), name=name), 0), **parts)
+    meta = replace(table.new_file((1,), name=name).file, **parts)
     return ManifestEntry(kind, partition or binary_row.encode([parse("INT")], [1]), 0, -1, meta)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import ConflictError, UsageError
-from lakebed.format.commit import append
+from lakebed.format.commit import commit
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest import run_memory
 from lakebed.model import Extra, Field, Int32, Int64, String
 from lakebed.store import LocalStore
@@ -87,7 +88,7 @@ def test_memory_of_many_runs_is_put_together(lake: SmallLake, monkeypatch: pytes
     lake.ingest(path)
     storage = lake.context.storage(run_memory.TableName.parse("db.t"))
     for i in range(40):
-        append(storage, (), commit_user=f"u{i}", clock=lambda: 1, after=1)
+        commit(storage, SnapshotChange(commit_user=f"u{i}"), clock=lambda: 1, after=1)
     full = run_memory.load_log(storage)
     assert (lake.path() / run_memory.CACHE).exists()
     loaded: list[int] = []

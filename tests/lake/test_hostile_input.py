@@ -20,9 +20,12 @@ from lakebed.catalog import DataType, Field, PathFactory, TableManager, open_war
 from lakebed.catalog.names import TableName
 from lakebed.errors import CorruptMetadataError, LakebedError, LakebedWarning, ValidationError
 from lakebed.evolve.schema_changes import AddColumn, UpdateColumnType
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.commit import commit
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.new_files import new_append_file
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_branch import TableBranch
+from lakebed.format.table_storage import TableStorage
 from lakebed.lake import Lake
 from lakebed.manifest import dump_table
 from lakebed.physical.paimon_types import DataField
@@ -46,14 +49,17 @@ def warehouse(layout: str) -> dict[str, bytes]:
     lake.tables.create_table("d", "t", columns, partition_keys=["id"], comment="said")
     schemas = lake.tables.get_schema_manager("d", "t")
     path = lake.tables.table_path("d.t")
-    types = [f.type for f in schemas.get_current_schema().fields]
+    schema = schemas.get_current_schema()
+    types = [f.type for f in schema.fields]
     for number in range(2):
         stats = SimpleStats.of(types, [ColumnStatistics()] * len(types))
-        file = NewFile(
-            partition=(number,), file_name=f"data-{number}.parquet", size=4, rows=1, stats=stats, schema_id=0
+        file = new_append_file(
+            schema, (number,), file_name=f"data-{number}.parquet", size=4, rows=1, stats=stats, created=0
         )
         storage = TableStorage(store, path, schemas)
-        append(storage, [file], commit_user=f"u{number}", properties={"a": "b"}, clock=lambda: NOW)
+        commit(
+            storage, SnapshotChange(commit_user=f"u{number}", added=(file,), properties={"a": "b"}), clock=lambda: NOW
+        )
     lake.tags("d.t").create("a", snapshot=1)
     if layout == "paimon":
         lake.branches("d.t").create("b", tag="a")

@@ -14,7 +14,9 @@ import lakebed
 from lakebed.catalog import DataType, Field, PathFactory, TableManager
 from lakebed.cli.main import run
 from lakebed.errors import LakebedError, LakebedWarning, StoreError
-from lakebed.format.commit import TableStorage, append
+from lakebed.format.commit import commit
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, Store
 from lakebed.store.failures import failed
@@ -136,7 +138,7 @@ def prepared(kind: type) -> Lake:
     schemas = lake.tables.get_schema_manager("d", "t")
     for number in range(2):
         storage = TableStorage(lake.store, "/w/d.db/t", schemas)
-        append(storage, [], commit_user=f"{number}", clock=lambda: 1_700_000_000_000)
+        commit(storage, SnapshotChange(commit_user=f"{number}"), clock=lambda: 1_700_000_000_000)
     lake.tags("d.t").create("early", snapshot=1)
     lake.branches("d.t").create("b", tag="early")
     return lake

@@ -16,7 +16,9 @@ from hypothesis import strategies as st
 import lakebed
 from lakebed.catalog import DataType, Field
 from lakebed.errors import LakebedError, StoreError
-from lakebed.format.commit import TableStorage, append
+from lakebed.format.commit import commit
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from lakebed.lake import Lake
 from lakebed.store import LocalStore
 from lakebed.store.safe_delete import Inside
@@ -56,7 +58,7 @@ def template(tmp_path_factory) -> Path:
     table = lake.tables.table_path("d.t")
     for number in range(3):
         storage = TableStorage(lake.store, table, schemas)
-        append(storage, [], commit_user=f"user-{number}", clock=lambda: 1_700_000_000_000)
+        commit(storage, SnapshotChange(commit_user=f"user-{number}"), clock=lambda: 1_700_000_000_000)
     lake.tags("d.t").create("early", snapshot=1)
     lake.tags("d.t").create("late", snapshot=3)
     lake.branches("d.t").create("b", tag="early")

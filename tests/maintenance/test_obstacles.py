@@ -12,8 +12,10 @@ import pytest
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, commit_version
 from lakebed.errors import AlreadyExistsError, ConflictError, LakebedError, StoreError
-from lakebed.format.commit import TableStorage, append
+from lakebed.format.commit import commit
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from lakebed.lake import Lake
 from lakebed.store import LocalStore, Store
 from lakebed.store.failures import failed
@@ -37,7 +39,7 @@ class Table:
     def commit(self) -> Snapshot:
         storage = TableStorage(self.store, self.root, self.lake.tables.get_schema_manager("d", "t"))
         user = os.urandom(4).hex()
-        return append(storage, [], commit_user=user, clock=lambda: 1_700_000_000_000, sleep=lambda _: None)
+        return commit(storage, SnapshotChange(commit_user=user), clock=lambda: 1_700_000_000_000, sleep=lambda _: None)
 
 
 def table_on(store: Store, warehouse: str) -> Table:

@@ -11,7 +11,9 @@ import pytest
 import lakebed
 from lakebed.catalog import DataType, Field, TableSchema
 from lakebed.errors import LakebedError
-from lakebed.format.commit import TableStorage, append
+from lakebed.format.commit import commit
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.write import Staging
 from lakebed.store import LocalStore, conditional, local, temporary
@@ -25,14 +27,20 @@ def everything(lake: lakebed.Lake) -> None:
     tables.create_table("d", "t", [ID], comment="made")
     schemas, table = tables.get_schema_manager("d", "t"), tables.table_path("d.t")
     for number in range(2):
-        append(TableStorage(lake.store, table, schemas), [], commit_user=f"{number}", clock=lambda: 1_700_000_000_000)
+        commit(
+            TableStorage(lake.store, table, schemas),
+            SnapshotChange(commit_user=f"{number}"),
+            clock=lambda: 1_700_000_000_000,
+        )
     schemas.create_new_schema_version([ID, Field("more", DataType.INT)])
     tables.alter_table("d", "t", [{"action": "addColumn", "fieldNames": ["again"], "dataType": "INT"}])
     lake.tags("d.t").create("a", snapshot=1)
     lake.branches("d.t").create("b", tag="a")
     lake.branches("d.t").create("c", tag="a")
     branch = tables.get_schema_manager("d", "t", branch="b")
-    append(TableStorage(lake.store, table, branch, "b"), [], commit_user="b", clock=lambda: 1_700_000_000_000)
+    commit(
+        TableStorage(lake.store, table, branch, "b"), SnapshotChange(commit_user="b"), clock=lambda: 1_700_000_000_000
+    )
     lake.branches("d.t").delete("c")
     lake.roll_back("d.t", snapshot=1)
     lake.roll_back("d.t", schema=0)

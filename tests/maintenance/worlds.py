@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import timedelta
 from itertools import count
 from typing import Any
 
 from lakebed.catalog import DataType, Field, PathFactory, TableManager, TableRef
 from lakebed.catalog.paths import has_schema
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.commit import commit
 from lakebed.format.manifest import ColumnStatistics, SimpleStats
+from lakebed.format.new_files import new_append_file
 from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_branch import TableBranch
+from lakebed.format.table_storage import TableStorage
 from lakebed.lake import Lake
 from lakebed.maintenance.references import References, State
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore, SimulatedCrash
@@ -64,17 +68,20 @@ class World:
         name = f"data-{next(_NUMBERS)}-0.parquet"
         self.store.create_if_absent(f"{ROOT}/bucket-0/{name}", b"rows")
         types = [f.type for f in schema.fields]
-        file = NewFile(
-            partition=(),
+        file = new_append_file(
+            schema,
+            (),
             file_name=name,
             size=4,
             rows=rows,
             stats=SimpleStats.of(types, [ColumnStatistics()] * len(types)),
-            schema_id=schema.id if schema_id is None else schema_id,
+            created=0,
         )
+        if schema_id is not None:
+            file = replace(file, file=replace(file.file, schema_id=schema_id))
         table = TableStorage(self.store, ROOT, place.schemas, branch)
         user = f"user-{next(_NUMBERS)}"
-        return append(table, [file], commit_user=user, clock=self.clock, sleep=lambda _: None)
+        return commit(table, SnapshotChange(commit_user=user, added=(file,)), clock=self.clock, sleep=lambda _: None)
 
     def expire(self, *numbers: int, branch: str = "main") -> None:
         """What another engine does: the snapshot files go."""

@@ -10,8 +10,11 @@ import pyarrow.parquet as pq
 
 import lakebed
 from lakebed.catalog import TableName
-from lakebed.format.commit import NewFile, TableStorage, append
+from lakebed.format.commit import commit
+from lakebed.format.new_files import new_append_file
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.statistics import parquet_statistics
+from lakebed.format.table_storage import TableStorage
 
 HEAD = "kind: Table\nversion: 1\ncontent:\n  name: db.t\n"
 
@@ -47,15 +50,10 @@ def put_file(lake: lakebed.Lake, rows: pa.Table) -> None:
     file.parent.mkdir(exist_ok=True)
     pq.write_table(rows, file)
     known = parquet_statistics(lake.store, str(file), schema.fields, schema.options)
-    new = NewFile(
-        partition=(),
-        file_name=file.name,
-        size=file.stat().st_size,
-        rows=known.rows,
-        stats=known.stats,
-        schema_id=schema.id,
+    new = new_append_file(
+        schema, (), file_name=file.name, size=file.stat().st_size, rows=known.rows, stats=known.stats, created=0
     )
-    append(storage, [new], commit_user="foreign", clock=lambda: 1)
+    commit(storage, SnapshotChange(commit_user="foreign", added=(new,)), clock=lambda: 1)
 
 
 def got(frame: Any) -> list[tuple[Any, ...]]:

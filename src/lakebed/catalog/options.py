@@ -88,6 +88,8 @@ DATA_EVOLUTION_ENABLED = "data-evolution.enabled"
 DATA_FILE_EXTERNAL_PATHS = "data-file.external-paths"
 DATA_FILE_PATH_DIRECTORY = "data-file.path-directory"
 DATA_FILE_PREFIX = "data-file.prefix"
+DELETION_VECTOR_INDEX_FILE_TARGET_SIZE = "deletion-vector.index-file.target-size"
+DELETION_VECTORS_BITMAP64 = "deletion-vectors.bitmap64"
 DELETION_VECTORS_ENABLED = "deletion-vectors.enabled"
 DELETION_VECTORS_MERGE_ON_READ = "deletion-vectors.merge-on-read"
 DELETION_VECTORS_MODIFIABLE = "deletion-vectors.modifiable"
@@ -338,6 +340,7 @@ _DEFAULTS: dict[str, str] = {
     CHANGELOG_PRODUCER: "none",
     COMMIT_MAX_RETRIES: "10",
     DATA_FILE_PREFIX: "data-",
+    DELETION_VECTOR_INDEX_FILE_TARGET_SIZE: "2 mb",
     FILE_COMPRESSION: "zstd",
     FILE_COMPRESSION_ZSTD_LEVEL: "1",
     FILE_FORMAT: "parquet",
@@ -430,6 +433,8 @@ _FOLLOWED = frozenset(
         COMMIT_MAX_RETRIES,
         DATA_FILE_PATH_DIRECTORY,
         DATA_FILE_PREFIX,
+        DELETION_VECTOR_INDEX_FILE_TARGET_SIZE,
+        DELETION_VECTORS_BITMAP64,
         DELETION_VECTORS_MERGE_ON_READ,
         DISABLE_EXPLICIT_TYPE_CASTING,
         FIELDS_DEFAULT_AGGREGATE_FUNCTION,

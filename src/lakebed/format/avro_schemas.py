@@ -91,6 +91,39 @@ _FILE_FIELDS = (
 _FILE_TAIL = (_optional("_WRITE_COLS_SEQUENCES", {"type": "array", "items": "long"}),)
 
 
+_RANGE = _record(
+    f"{_RECORD}__DELETIONS_VECTORS_RANGES",
+    (_field("f0", "string"), _field("f1", "int"), _field("f2", "int"), _optional("_CARDINALITY", "long")),
+)
+_INDEX_FIELDS = (
+    _field("_VERSION", "int"),
+    _field("_KIND", "int"),
+    _field("_PARTITION", "bytes"),
+    _field("_BUCKET", "int"),
+    _field("_INDEX_TYPE", "string"),
+    _field("_FILE_NAME", "string"),
+    _field("_FILE_SIZE", "long"),
+    _field("_ROW_COUNT", "long"),
+    _optional("_DELETIONS_VECTORS_RANGES", {"type": "array", "items": ["null", _RANGE]}),
+    _optional("_EXTERNAL_PATH", "string"),
+)
+_GLOBAL_INDEX = (
+    _field("_ROW_RANGE_START", "long"),
+    _field("_ROW_RANGE_END", "long"),
+    _field("_INDEX_FIELD_ID", "int"),
+    _optional("_EXTRA_FIELD_IDS", {"type": "array", "items": "int"}),
+    _optional("_INDEX_META", "bytes"),
+)
+#: What a global index says of itself.
+GLOBAL_INDEX_PARTS = tuple(f["name"] for f in _GLOBAL_INDEX)
+
+
+def index_schema(*, tail: bool = False) -> dict[str, Any]:
+    """The record of an index manifest; `tail` adds what global indexes say of themselves."""
+    parts = _optional("_GLOBAL_INDEX", _record(f"{_RECORD}__GLOBAL_INDEX", _GLOBAL_INDEX))
+    return _record(_RECORD, _INDEX_FIELDS + ((parts,) if tail else ()))
+
+
 def list_schema(*, tail: bool = False) -> dict[str, Any]:
     """The record of a manifest list; `tail` adds the fields that only some writers know."""
     return _record(_RECORD, _LIST_FIELDS + (_LIST_TAIL if tail else ()))

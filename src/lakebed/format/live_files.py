@@ -13,15 +13,18 @@ from lakebed.catalog.options import DATA_EVOLUTION_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, LakebedError, warn
 from lakebed.format import binary_row
-from lakebed.format.deletion_vectors import INDEX_TYPE, DeletionVector, index_path, read_index_manifest
+from lakebed.format.deletion_vectors import DeletionVector
+from lakebed.format.index_manifest import INDEX_TYPE, index_path, read_index_manifest
 from lakebed.format.manifest import (
     EMPTY_STATS,
     ColumnStatistics,
     DataFileMeta,
+    FileIdentity,
     Kind,
     ManifestEntry,
     ManifestFileMeta,
     manifest_path,
+    ordering,
     read_list,
     read_manifest,
 )
@@ -37,6 +40,8 @@ _FILE_URL = re.compile("^file:/+", re.IGNORECASE)
 PartitionFilter = Callable[[tuple[Any, ...]], bool]
 #: Where the file of a deletion vector lies: partition in internal values, bucket and file name.
 VectorPlace: TypeAlias = tuple[tuple[Any, ...], int, str]
+#: What makes an entry the same file, added or deleted: partition in internal values, bucket, and the file's identity.
+Identity: TypeAlias = tuple[tuple[Any, ...], int, FileIdentity]
 #: How many files a message names one by one.
 _NAMED = 5
 
@@ -52,6 +57,29 @@ class PartitionBounds:
     maximum: tuple[Any, ...]
     null_counts: tuple[int | None, ...]
     entries: int
+
+    @classmethod
+    def of(cls, meta: ManifestFileMeta, types: Sequence[DataType]) -> PartitionBounds:
+        """The bounds of a manifest; unknown where its writer left the statistics of partitions out."""
+        columns = _partition_statistics(meta, types)
+        return cls(
+            tuple(c.minimum for c in columns),
+            tuple(c.maximum for c in columns),
+            tuple(c.null_count for c in columns),
+            meta.num_added_files + meta.num_deleted_files,
+        )
+
+    def may_hold(self, values: Mapping[int, Any]) -> bool:
+        """Whether a partition with these values, by the place of their key, may be among those of the entries."""
+        return all(self._may_have(place, value) for place, value in values.items())
+
+    def _may_have(self, place: int, value: Any) -> bool:
+        low, high, nulls = self.minimum[place], self.maximum[place], self.null_counts[place]
+        if value is None:
+            return nulls != 0
+        if low is None or high is None:
+            return nulls != self.entries
+        return bool(ordering(low) <= ordering(value) <= ordering(high))
 
     @property
     def only(self) -> tuple[Any, ...] | None:
@@ -126,12 +154,12 @@ def _deletion_vectors(
     store: Store, table_path: str, snapshot: Snapshot, schema: TableSchema
 ) -> dict[VectorPlace, DeletionVector]:
     """The vectors of a snapshot by partition, bucket and data file name: a name alone may be there twice."""
-    directory = _directories(table_path, schema)
+    directory = directories(table_path, schema)
     decode = cache(binary_row.codec(partition_types(schema)).decode)
     found: dict[VectorPlace, DeletionVector] = {}
     for file in read_index_manifest(store, table_path, snapshot):
         if file.type == INDEX_TYPE:
-            place = _plain(index_path(table_path, directory(file.partition, file.bucket), file, schema.options))
+            place = plain_path(index_path(table_path, directory(file.partition, file.bucket), file, schema.options))
             for name, (offset, length, cardinality) in file.ranges.items():
                 key = decode(file.partition), file.bucket, name
                 if key in found:
@@ -196,7 +224,7 @@ def _two_vectors(table_path: str, snapshot: Snapshot, name: str, places: tuple[s
     )
 
 
-def _directories(table_path: str, schema: TableSchema) -> Callable[[bytes, int], str]:
+def directories(table_path: str, schema: TableSchema) -> Callable[[bytes, int], str]:
     """The directory of a partition (a binary row) and a bucket."""
     types = partition_types(schema)
     decode = binary_row.codec(types).decode
@@ -241,14 +269,7 @@ def _may_match(
 ) -> bool:
     if partition_filter is None and manifest_filter is None:
         return True
-    entries = meta.num_added_files + meta.num_deleted_files
-    columns = _partition_statistics(meta, types)
-    bounds = PartitionBounds(
-        tuple(c.minimum for c in columns),
-        tuple(c.maximum for c in columns),
-        tuple(c.null_count for c in columns),
-        entries,
-    )
+    bounds = PartitionBounds.of(meta, types)
     if manifest_filter is not None and not manifest_filter(bounds):
         return False
     only = bounds.only
@@ -275,25 +296,35 @@ def live_entries(
 
     Partitions are compared by value, since writers differ in how they encode some NULLs.
     """
-    decode = cache(binary_row.codec(tuple(types)).decode)
-    wanted = cache(lambda data: partition_filter is None or partition_filter(decode(data)))
-    added: dict[tuple[Any, ...], ManifestEntry] = {}
-    deleted = set()
-    for entry in entries:
-        if not wanted(entry.partition):
-            continue
-        identity = decode(entry.partition), entry.bucket, entry.file_identity
-        if entry.kind == Kind.ADD:
-            added.setdefault(identity, entry)
-        else:
-            deleted.add(identity)
+    wanted = None if partition_filter is None else lambda partition, _: partition_filter(partition)
+    added, deleted = split_entries(entries, types, wanted)
     return [e for identity, e in added.items() if identity not in deleted]
+
+
+def split_entries(
+    entries: Iterable[ManifestEntry],
+    types: Sequence[DataType],
+    wanted: Callable[[tuple[Any, ...], int], bool] | None = None,
+) -> tuple[dict[Identity, ManifestEntry], dict[Identity, ManifestEntry]]:
+    """The entries that add and those that delete, by identity, in order; of one identity the first counts.
+
+    `wanted` chooses by partition, in internal values, and bucket.
+    """
+    decode = cache(binary_row.codec(tuple(types)).decode)
+    chosen = cache(lambda data, bucket: wanted is None or wanted(decode(data), bucket))
+    added: dict[Identity, ManifestEntry] = {}
+    deleted: dict[Identity, ManifestEntry] = {}
+    for entry in entries:
+        if chosen(entry.partition, entry.bucket):
+            identity = decode(entry.partition), entry.bucket, entry.file_identity
+            (added if entry.kind == Kind.ADD else deleted).setdefault(identity, entry)
+    return added, deleted
 
 
 def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestEntry]) -> tuple[DataFile, ...]:
     """Entries with their paths and decoded partitions."""
     decode = cache(binary_row.codec(partition_types(schema)).decode)
-    directory = _directories(table_path, schema)
+    directory = directories(table_path, schema)
     return tuple(
         DataFile(
             external_path(e.file) or f"{directory(e.partition, e.bucket)}/{e.file.file_name}",
@@ -309,10 +340,10 @@ def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestE
 
 def external_path(file: DataFileMeta) -> str | None:
     """Where a file outside of the table lies; a `file:` URL of any spelling becomes a plain path."""
-    return None if file.external_path is None else _plain(file.external_path)
+    return None if file.external_path is None else plain_path(file.external_path)
 
 
-def _plain(path: str) -> str:
+def plain_path(path: str) -> str:
     return _FILE_URL.sub("/", path)
 
 

@@ -21,7 +21,8 @@ from lakebed.catalog.options import (
     MANIFEST_TARGET_FILE_SIZE,
 )
 from lakebed.format import binary_row
-from lakebed.format.manifest import Kind, ManifestEntry, ManifestFileMeta, ordering
+from lakebed.format.live_files import split_entries
+from lakebed.format.manifest import ManifestEntry, ManifestFileMeta, ordering
 from lakebed.physical.paimon_types import DataType
 
 #: A manifest of some partitions is at least such a part of the target size, and at least so many bytes.
@@ -109,11 +110,6 @@ def left_over(entries: Iterable[ManifestEntry], types: Sequence[DataType], *, ev
 
     A DELETE whose ADD is not among them stays, since that may stand in another manifest; not of `everything`.
     """
-    decode = cache(binary_row.codec(tuple(types)).decode)
-    added: dict[tuple[Any, ...], ManifestEntry] = {}
-    deleted: dict[tuple[Any, ...], ManifestEntry] = {}
-    for entry in entries:
-        identity = decode(entry.partition), entry.bucket, entry.file_identity
-        (added if entry.kind == Kind.ADD else deleted).setdefault(identity, entry)
+    added, deleted = split_entries(entries, types)
     live = [e for identity, e in added.items() if identity not in deleted]
     return live if everything else live + [e for identity, e in deleted.items() if identity not in added]

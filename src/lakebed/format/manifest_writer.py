@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from uuid import uuid4
 
 from lakebed.catalog.option_values import text_of
 from lakebed.catalog.options import MANIFEST_COMPRESSION
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import StoreError
+from lakebed.format.index_manifest import IndexFile, index_manifest_bytes
 from lakebed.format.live_files import entries_of, partition_types
 from lakebed.format.manifest import (
     ManifestEntry,
@@ -38,6 +40,7 @@ class ManifestWriter:
         self._written: list[str] = []
         self._manifests = 0
         self._lists = 0
+        self._indexes = 0
 
     def write(self, entries: Sequence[ManifestEntry]) -> list[ManifestFileMeta]:
         """Write the entries, in order, as manifests of about the target size; no entries make no manifest."""
@@ -79,15 +82,31 @@ class ManifestWriter:
         made = [m for piece in self._rule.cut(left, self._types, size) for m in self.write(piece)]
         return [m for m in metas if m.file_name not in names] + made
 
+    def write_index_manifest(self, files: Sequence[IndexFile]) -> str:
+        """Write an index manifest of all live index files; its name."""
+        name = f"index-manifest-{self._stem}-0"
+        self._create(name, index_manifest_bytes(files, self._compression))
+        return name
+
+    def write_index_file(self, file: IndexFile, data: bytes, path_of: Callable[[IndexFile], str]) -> IndexFile:
+        """Write an index file and give it a name. `path_of` tells where a file belongs."""
+        named = replace(file, name=f"index-{self._stem}-{self._indexes}")
+        self._indexes += 1
+        self._create_at(path_of(named), data)
+        return named
+
     def _create(self, name: str, data: bytes) -> None:
+        self._create_at(manifest_path(self._table_path, name), data)
+
+    def _create_at(self, path: str, data: bytes) -> None:
         # The name is ours alone, so that "exists already" can only mean that the storage repeated our own request.
-        self._written.append(name)
-        self._store.create_if_absent(manifest_path(self._table_path, name), data)
+        self._written.append(path)
+        self._store.create_if_absent(path, data)
 
     def discard(self) -> None:
         """Take away what was written, as well as possible: nothing refers to it."""
         inside = Inside(self._store, self._table_path)
-        for name in self._written:
+        for path in self._written:
             with suppress(StoreError):
-                inside.delete(manifest_path(self._table_path, name))
+                inside.delete(path)
         self._written.clear()

@@ -19,7 +19,7 @@ from lakebed.errors import CorruptMetadataError
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import has_deletion_vectors
 from lakebed.format.live_files import DataFile
-from lakebed.format.manifest import ordering
+from lakebed.format.manifest import DataFileMeta, ordering
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.overlaps import overlapping
 from lakebed.format.partition import POSTPONED
@@ -58,13 +58,13 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
             buckets.setdefault((file.partition, file.bucket), []).append(file)
     raw: list[DataFile] = []
     sections: list[Section] = []
-    keys = _Keys(schema)
+    keys = KeyBounds(schema)
     for bucket in buckets.values():
         # Compaction left one row a key in such a table, or a vector that deletes the others.
         if all(map(has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
             raw += bucket
             continue
-        for section in overlapping(bucket, keys.bounds):
+        for section in overlapping(bucket, lambda file: keys.of(file.meta)):
             if len(section) == 1 and has_no_deletes(section[0]):
                 raw += section
             else:
@@ -109,7 +109,7 @@ def _is_one_run(files: Sequence[DataFile]) -> bool:
     return len(levels) == 1 and levels != {0}
 
 
-class _Keys:
+class KeyBounds:
     """Decodes the first and the last key of a file into something that sorts as the format sorts keys."""
 
     def __init__(self, schema: TableSchema) -> None:
@@ -119,8 +119,9 @@ class _Keys:
     def _codec(self) -> binary_row.RowCodec:
         return binary_row.codec(tuple(with_nullability(t, True) for t in key_types(self._schema)))
 
-    def bounds(self, file: DataFile) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
-        return self._key(file.meta.min_key), self._key(file.meta.max_key)
+    def of(self, file: DataFileMeta) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
+        """Both are inclusive. Raises CorruptMetadataError for what are no keys of the table."""
+        return self._key(file.min_key), self._key(file.max_key)
 
     def _key(self, row: bytes) -> tuple[Any, ...]:
         return tuple(ordering(v) for v in self._codec.decode(row))

@@ -58,14 +58,16 @@ _READ_OPTIONS = {
     "type": ("LB5051", "table"),
     SCAN_PRIMARY_BRANCH: ("LB5053", ""),
 }
-#: Options that change what a writer must do, beside those.
+#: Options that change what every commit must do, beside those.
+_COMMIT_OPTIONS = {MANIFEST_FORMAT: ("LB5011", "avro")}
+#: Options that change what a writer of rows must do, beside those.
 _WRITE_OPTIONS = {
     DATA_EVOLUTION_ENABLED: ("LB5052", "false"),
     ROW_TRACKING_ENABLED: ("LB5060", "false"),
     DELETION_VECTORS_ENABLED: ("LB5055", "false"),
     CHANGELOG_PRODUCER: ("LB5061", "none"),
     FILE_FORMAT: ("LB5056", "parquet"),
-    MANIFEST_FORMAT: ("LB5011", "avro"),
+    **_COMMIT_OPTIONS,
     DATA_FILE_EXTERNAL_PATHS: ("LB5062", ""),
 }
 
@@ -86,6 +88,29 @@ def refuse_unwritable(schema: TableSchema) -> None:
     problems = write_problems(schema)
     if problems:
         raise UnsupportedError(*problems)
+
+
+def refuse_uncommittable(schema: TableSchema) -> None:
+    """Raise UnsupportedError with every reason why no snapshot of a table of this schema can be made."""
+    problems = commit_problems(schema)
+    if problems:
+        raise UnsupportedError(*problems)
+
+
+def commit_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """Why no snapshot of a table of this schema can be made; where it can, perhaps not with new rows of ours."""
+    return (*_options(schema, _READ_OPTIONS | _COMMIT_OPTIONS, "written"), *_newer_version(schema))
+
+
+def _newer_version(schema: TableSchema) -> Iterator[Diagnostic]:
+    if schema.version > CURRENT_VERSION:
+        yield Diagnostic(
+            "LB5064",
+            f"schema {schema.id} has version {schema.version}; tables of a newer version are not written",
+            expected=f"at most {CURRENT_VERSION}",
+            found=str(schema.version),
+            remedy="write the table with a newer Lakebed",
+        )
 
 
 def limits(schema: TableSchema) -> tuple[Diagnostic, ...]:
@@ -130,16 +155,7 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
                 remedy="write it with another engine, or copy it into a table without the option",
             )
         )
-    if schema.version > CURRENT_VERSION:
-        problems.append(
-            Diagnostic(
-                "LB5064",
-                f"schema {schema.id} has version {schema.version}; tables of a newer version are not written",
-                expected=f"at most {CURRENT_VERSION}",
-                found=str(schema.version),
-                remedy="write the table with a newer Lakebed",
-            )
-        )
+    problems += _newer_version(schema)
     return tuple(problems)
 
 

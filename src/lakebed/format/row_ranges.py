@@ -48,7 +48,12 @@ def has_row_tracking(schema: TableSchema) -> bool:
 
 def is_blob_file(file: DataFile) -> bool:
     """Whether a file holds the values of one column of blobs."""
-    return file.path.lower().endswith(_BLOB)
+    return is_blob_name(file.path)
+
+
+def is_blob_name(name: str) -> bool:
+    """Whether a file of this name, or path, holds the values of one column of blobs."""
+    return name.lower().endswith(_BLOB)
 
 
 def plan_ranges(

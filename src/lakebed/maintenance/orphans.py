@@ -16,7 +16,7 @@ from typing import Any
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
-from lakebed.format.deletion_vectors import read_index_manifest
+from lakebed.format.index_manifest import read_index_manifest
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
