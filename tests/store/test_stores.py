@@ -229,3 +229,49 @@ def test_open_store(tmp_path, monkeypatch):
     for wrong in ("", "nosuchscheme://x"):
         with pytest.raises(StoreError):
             open_store(wrong)
+
+
+def test_an_output_is_a_file_once_it_is_closed(place):
+    store, root = place
+    path = f"{root}/db.db/t/p=1/bucket-0/data-1.parquet"
+    with_parts = store.open_output(path)
+    assert [with_parts.write(part) for part in (b"one", memoryview(b"two"), b"")] == [3, 3, 0]
+    assert with_parts.size == 6
+    with_parts.close()
+    assert store.read(path) == b"onetwo"
+    assert store.size(path) == 6
+    empty = store.open_output(f"{root}/empty")
+    empty.close()
+    assert store.read(f"{root}/empty") == b""
+
+
+@pytest.mark.parametrize("is_closed", [False, True])
+def test_an_output_that_is_given_up_leaves_nothing(place, is_closed):
+    store, root = place
+    for written in (b"", b"one"):
+        output = store.open_output(f"{root}/t/data")
+        output.write(written)
+        if is_closed:
+            output.close()
+        output.discard()
+        output.discard()
+        assert store.list(f"{root}/t") == []
+        with pytest.raises(StoreError):
+            output.write(b"more")
+        del output
+    assert not store.exists(f"{root}/t/data")
+
+
+def test_an_output_is_never_written_over_a_file(place):
+    store, root = place
+    store.replace(f"{root}/t/data", b"theirs")
+    with pytest.raises(AlreadyExistsError):
+        store.open_output(f"{root}/t/data")
+    assert store.read(f"{root}/t/data") == b"theirs"
+
+
+def test_an_output_below_a_file_is_an_error(tmp_path):
+    store = LocalStore()
+    store.replace(f"{tmp_path}/file", b"")
+    with pytest.raises(StoreError):
+        store.open_output(f"{tmp_path}/file/data")

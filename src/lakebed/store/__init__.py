@@ -12,7 +12,7 @@ from urllib.parse import unquote, urlsplit
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, StoreError
 from lakebed.redaction import secrets_of, without
-from lakebed.store.base import Entry, Store
+from lakebed.store.base import Entry, Output, Store
 from lakebed.store.directories import DirectoryStore
 from lakebed.store.failures import BAD_OPTIONS, CANNOT_OPEN, UNKNOWN_URL
 from lakebed.store.local import LocalStore
@@ -21,6 +21,7 @@ __all__ = [
     "DirectoryStore",
     "Entry",
     "LocalStore",
+    "Output",
     "Store",
     "open_store",
 ]

@@ -19,6 +19,27 @@ class Entry:
     modified: int | None = field(default=None, compare=False)
 
 
+class Output(Protocol):
+    """A file that is being written, from its first byte to its last."""
+
+    @property
+    def size(self) -> int:
+        """How many bytes have been written."""
+        ...
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`; how many bytes that were."""
+        ...
+
+    def close(self) -> None:
+        """Make the file whole and durable. After an error it is as unfinished as before: `discard` it."""
+        ...
+
+    def discard(self) -> None:
+        """Give the file up, also one that is closed: nothing of it stays. May be repeated."""
+        ...
+
+
 class Store(Protocol):
     """What a storage must be able to do. A path that does not exist raises `NotFoundError` where a value is owed."""
 
@@ -51,6 +72,14 @@ class Store(Protocol):
 
     def replace(self, path: str, data: bytes) -> None:
         """Write `data` at `path` atomically, over what may be there. For hints and records, never for versions."""
+        ...
+
+    def open_output(self, path: str) -> Output:
+        """Start a file at `path`, a name that nobody else has, and write it as it comes, without a copy elsewhere.
+
+        It is no file for readers before `close`: some of it may be seen at `path` by then. Where a storage can tell
+        at once that something is there, that is an `AlreadyExistsError`; nothing is ever written over on such.
+        """
         ...
 
     def move(self, source: str, target: str) -> None:

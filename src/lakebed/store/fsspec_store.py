@@ -23,6 +23,8 @@ _OBJECT_STORES = frozenset(
 )
 #: Of these, those where an empty object with a name that ends in a slash stands for a directory.
 _WITH_MARKERS = frozenset(("s3", "s3a"))
+#: Bytes of a part of an object.
+_PART = 16 << 20
 
 
 class FsspecStore:
@@ -130,6 +132,15 @@ class FsspecStore:
             self._make_parent(path)
             self._fs.pipe_file(path, data)
 
+    def open_output(self, path: str) -> FsspecOutput:
+        """Start a file. An object store gets it in parts and shows it in the end; it is not asked what is there."""
+        with self._translated("create", path):
+            if self._has_directories:
+                if self.exists(path):
+                    raise occupied(path)
+                self._make_parent(path)
+            return FsspecOutput(self, path, self._fs.open(path, "wb", **self._parts()))
+
     def move(self, source: str, target: str) -> None:
         """Copy one file to a place where nothing is yet, then delete it: not atomic."""
         if self.exists(target):
@@ -177,6 +188,10 @@ class FsspecStore:
                 self._fs.rm_file(f"{path.rstrip('/')}/")
         self._forget(path)
 
+    def _parts(self) -> dict[str, int]:
+        """Object stores take a number of parts that is limited: bigger ones than drivers use of themselves."""
+        return {} if self._has_directories else {"block_size": _PART}
+
     def _make_parent(self, path: str) -> None:
         parent = self._fs._parent(path)
         if parent and self._has_directories:
@@ -195,6 +210,39 @@ class FsspecStore:
 
     def _forget(self, path: str) -> None:
         self._fs.invalidate_cache(path)
+
+
+class FsspecOutput:
+    """Implements `Output` over a file that a driver has opened for writing."""
+
+    def __init__(self, store: FsspecStore, path: str, file: Any) -> None:
+        self._store, self._path, self._file = store, path, file
+        self.size = 0
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`."""
+        with self._store._translated("write", self._path):
+            self._file.write(data)
+        self.size += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Send what is left, whereby an object appears."""
+        with self._store._translated("write", self._path):
+            self._file.close()
+
+    def discard(self) -> None:
+        """Give up the parts that were sent, and delete what may be there."""
+        file, self._file = self._file, None
+        with suppress(Exception):
+            if self._store._has_directories:
+                file.close()
+            else:
+                file.discard()
+        with suppress(Exception):
+            # A driver closes what it forgets, and would so publish what there is of it.
+            file.closed = True
+        self._store.delete(self._path)
 
 
 def _modified(child: Mapping[str, Any]) -> int | None:

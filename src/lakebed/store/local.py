@@ -29,6 +29,8 @@ _NOTHING_DONE = {
     *(errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOENT),
     *(errno.ENOTDIR, errno.ENAMETOOLONG, errno.EXDEV, errno.ELOOP),
 }
+#: How a file is made that must not exist.
+_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0)
 _NO_DIRECTORY_SYNC = {errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EBADF}
 
 
@@ -115,6 +117,15 @@ class LocalStore:
                 raise
             _sync_directory(directory)
 
+    def open_output(self, path: str) -> LocalOutput:
+        """Start a file at `path` itself, where nothing may be."""
+        with translated("create", path):
+            _make_directories(os.path.dirname(path))
+            try:
+                return LocalOutput(path, os.open(path, _NEW_FILE, 0o666))
+            except FileExistsError:
+                raise occupied(path) from None
+
     def move(self, source: str, target: str) -> None:
         """Move one file to a place where nothing is yet; never onto something."""
         with translated("move", source):
@@ -183,6 +194,47 @@ class LocalStore:
                 _sync_directory(parent)
 
 
+class LocalOutput:
+    """Implements `Output`: a file that grows in its place, and is synced with its directory in the end."""
+
+    def __init__(self, path: str, descriptor: int) -> None:
+        self._path = path
+        self._descriptor: int | None = descriptor
+        self.size = 0
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`."""
+        with translated("write", self._path):
+            if self._descriptor is None:
+                raise ValueError("the file is closed")
+            written = _write_all(self._descriptor, data)
+        self.size += written
+        return written
+
+    def close(self) -> None:
+        """Sync the file and its directory."""
+        with translated("write", self._path):
+            if self._descriptor is None:
+                raise ValueError("the file is closed")
+            os.fsync(self._descriptor)
+            self._let_go()
+            _sync_directory(os.path.dirname(self._path))
+
+    def discard(self) -> None:
+        """Remove what has been written."""
+        with translated("delete", self._path):
+            try:
+                self._let_go()
+            finally:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path)
+
+    def _let_go(self) -> None:
+        descriptor, self._descriptor = self._descriptor, None
+        if descriptor is not None:
+            os.close(descriptor)
+
+
 @contextmanager
 def _opened(path: str) -> Iterator[BinaryIO]:
     """A regular file, opened for reading: a pipe or a device in its place would never come to an end."""
@@ -214,12 +266,10 @@ def _entries(path: str) -> list[Entry]:
 def _write_temporary(directory: str, name: str, data: bytes) -> str:
     """Write and sync a hidden sibling; its path. Nothing is left behind when that fails."""
     path = os.path.join(directory, temporary.sibling(name))
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_CLOEXEC", 0), 0o666)
+    descriptor = os.open(path, _NEW_FILE, 0o666)
     try:
         try:
-            rest = memoryview(data)
-            while rest:
-                rest = rest[os.write(descriptor, rest) :]
+            _write_all(descriptor, data)
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
@@ -227,6 +277,14 @@ def _write_temporary(directory: str, name: str, data: bytes) -> str:
         _unlink(path)
         raise
     return path
+
+
+def _write_all(descriptor: int, data: bytes | memoryview) -> int:
+    rest = memoryview(data).cast("B")
+    length = len(rest)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    return length
 
 
 def _link(source: str, target: str) -> bool:

@@ -162,6 +162,13 @@ class MemoryObjectStore:
         with self._step("replace", path) as name:
             self._put(name, data)
 
+    def open_output(self, path: str) -> MemoryOutput:
+        """Start a file; each `write`, `close` and `discard` of it is a step too."""
+        with self._step("open_output", path) as name:
+            if self._taken(name):
+                raise occupied(path)
+            return MemoryOutput(self, name)
+
     def move(self, source: str, target: str) -> None:
         """Move one file to a place where nothing is yet."""
         with self._step("move", source) as name:
@@ -230,6 +237,45 @@ class MemoryObjectStore:
         return [found[child] for child in sorted(found)]
 
 
+class MemoryOutput:
+    """Implements `Output` in a store in memory; `is_seen` is whether a file grows in its place, for all to see."""
+
+    def __init__(self, store: MemoryObjectStore, name: str, *, is_seen: bool = False) -> None:
+        self._store, self._name, self._is_seen = store, name, is_seen
+        self._data: bytearray | None = bytearray()
+        self.size = 0
+        self._show()
+
+    def write(self, data: bytes | memoryview) -> int:
+        """Write all of `data`."""
+        with self._store._step("write_output", self._name):
+            self._content().extend(data)
+            self._show()
+        self.size += len(data)
+        return len(data)
+
+    def close(self) -> None:
+        """Make the file whole."""
+        with self._store._step("close_output", self._name):
+            self._store._put(self._name, bytes(self._content()))
+            self._data = None
+
+    def discard(self) -> None:
+        """Give the file up."""
+        with self._store._step("discard_output", self._name):
+            self._data = None
+            self._store._files.pop(self._name, None)
+
+    def _content(self) -> bytearray:
+        if self._data is None:
+            raise failed("write", self._name, ValueError("the file is closed"))
+        return self._data
+
+    def _show(self) -> None:
+        if self._is_seen:
+            self._store._put(self._name, bytes(self._content()))
+
+
 class MemoryStore(MemoryObjectStore):
     """Implements `DirectoryStore`: like a local file system, directories exist by themselves and can be moved."""
 
@@ -250,6 +296,13 @@ class MemoryStore(MemoryObjectStore):
             if self._children(name):
                 raise not_empty(path)
             self._directories.discard(name)
+
+    def open_output(self, path: str) -> MemoryOutput:
+        """Start a file that grows in its place."""
+        with self._step("open_output", path) as name:
+            if self._taken(name):
+                raise occupied(path)
+            return MemoryOutput(self, name, is_seen=True)
 
     def is_directory(self, path: str) -> bool:
         """Whether `path` is a directory, be it empty."""
