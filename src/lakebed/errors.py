@@ -135,6 +135,14 @@ class SourceMismatchError(IngestError):
     """A source does not fit the declared columns, perhaps because it is something else than what it is read as."""
 
 
+class WriteError(LakebedError):
+    """Rows cannot be written as data files as they came: a value, a column or their order is not what was promised."""
+
+
+class RowOrderError(WriteError):
+    """Rows came in another order than files need, which would show keys several times to every reader."""
+
+
 class CastError(LakebedError):
     """A stored value cannot be read as the type that the wanted schema says."""
 

@@ -12,8 +12,9 @@ import pyarrow.parquet as pq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lakebed.arrow.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, FilePart
+from lakebed.arrow.file_part import Column, FilePart
 from lakebed.arrow.newest_row import NewestRow, merged
+from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.physical.paimon_types import BigInt, DataField, Int, VarChar
 from lakebed.store import LocalStore
 

@@ -1,5 +1,4 @@
-"""Read data files as Arrow batches in Spark's Python workers.
+"""Read and write data files as Arrow batches in Spark's Python workers, which must be able to import Lakebed.
 
-This is slower than a native scan: each file is read whole and decoded row by row. Workers must be able to import
-Lakebed.
+Avro files and blobs are read whole and decoded row by row, which is slower than a native scan.
 """

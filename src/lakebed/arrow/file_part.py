@@ -24,13 +24,9 @@ from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.deletion_vectors import DeletionVector, read_positions
 from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
 from lakebed.physical.paimon_tree import types_inside
-from lakebed.physical.paimon_types import BigInt, DataField, Date, LocalZonedTimestamp, Timestamp, TinyInt
+from lakebed.physical.paimon_types import DataField, Date, LocalZonedTimestamp, Timestamp
 from lakebed.store.base import Store
 from lakebed.store.local import LocalStore
-
-#: Columns that files may hold beside the table's own; NULL where a file has them not.
-SEQUENCE_NUMBER = DataField(2147483646, "_SEQUENCE_NUMBER", BigInt())
-VALUE_KIND = DataField(2147483645, "_VALUE_KIND", TinyInt())
 
 _BATCH = 1 << 16
 #: What Spark before 3.0, or later when told so, writes of old days: by a calendar that is not the table format's.

@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakebed.arrow.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, FilePart, batch_schema, rows_of
+from lakebed.arrow.file_part import Column, FilePart, batch_schema, rows_of
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.format.merge_engine import MergeEngine, merge_rules
 from lakebed.format.merge_plan import Section, trimmed_key
-from lakebed.format.row_kinds import INSERTS
+from lakebed.format.row_kinds import INSERTS, SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.physical.paimon_types import (
     BigInt,
     Boolean,

@@ -153,6 +153,12 @@ def column_names(text: str) -> tuple[str, ...]:
     return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
+def at_level(options: Mapping[str, str], key: str, level: int) -> str | None:
+    """What an option of values by level, such as `0:avro,3:parquet`, says of a level; None where it says nothing."""
+    pairs = (pair.partition(":") for pair in text_of(options, key).split(","))
+    return next((value.strip() for at, colon, value in pairs if colon and whole(at.strip()) == level), None)
+
+
 def whole_number(options: Mapping[str, str], key: str, default: int = 0) -> int:
     """The value of an option as a whole number of at least 0; `default` where it is not set and the table has none."""
     text = options.get(key, default_of(key) or str(default))

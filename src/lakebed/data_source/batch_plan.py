@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from lakebed.arrow.convert_arrays import Stored, check_exact
-from lakebed.arrow.file_part import SEQUENCE_NUMBER, VALUE_KIND, Column, FilePart, refuse_format, rows_of
+from lakebed.arrow.file_part import Column, FilePart, refuse_format, rows_of
 from lakebed.arrow.join_row_parts import SideBySide, put_together, row_files, side_by_side
 from lakebed.arrow.newest_row import NewestRow, merged, newest_row
 from lakebed.catalog import TableManager, TableRef, open_warehouse
@@ -22,6 +22,7 @@ from lakebed.data_source.read_options import ReadOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
 from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
+from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.table_branch import TableBranch
 from lakebed.model import Schema
 from lakebed.read.plan_read import PlannedState, branch_column, find_state, plan_read

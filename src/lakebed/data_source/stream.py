@@ -24,7 +24,7 @@ from pyspark.sql.streaming.datasource import (
     SupportsTriggerAvailableNow,
 )
 
-from lakebed.arrow.file_part import VALUE_KIND, Column
+from lakebed.arrow.file_part import Column
 from lakebed.data_source.batch_plan import Planner, TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
 from lakebed.data_source.read_options import ReadOptions
@@ -35,7 +35,7 @@ from lakebed.data_source.stream_options import OnSchemaChange, Start, StreamOpti
 from lakebed.data_source.user_schema import chosen_fields
 from lakebed.errors import LakebedError, NotFoundError, UsageError
 from lakebed.format.refuse_unsupported import refuse_unreadable
-from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND
+from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND, VALUE_KIND
 from lakebed.read.plan_changes import follow_commits
 from lakebed.read.table_state import TableState, epoch_millis
 

@@ -75,7 +75,7 @@ def footer_statistics(
     """The same from a footer that has been read, a `pyarrow.parquet.FileMetaData`."""
     rows = int(metadata.num_rows)
     places = leaves(metadata)
-    columns = tuple(_column(metadata, places, rows, f, _mode(f.name, options or {})) for f in fields)
+    columns = tuple(_column(metadata, places, rows, f, stats_mode(f.name, options or {})) for f in fields)
     return FileStatistics(rows, columns, SimpleStats.of([f.type for f in fields], columns))
 
 
@@ -97,7 +97,8 @@ def file_statistics(file: DataFileMeta, schema: TableSchema) -> dict[int, Column
     return {f.id: c for f, c in zip(fields, file.value_stats.decode([f.type for f in fields]), strict=True)}
 
 
-def _mode(name: str, options: Mapping[str, str]) -> str:
+def stats_mode(name: str, options: Mapping[str, str]) -> str:
+    """The mode in which statistics of a column are kept: none, counts, full or `truncate(n)`."""
     mode = options.get(f"fields.{name}.stats-mode", options.get(METADATA_STATS_MODE, DEFAULT_MODE))
     return mode.strip().lower().replace(" ", "")
 
@@ -118,7 +119,7 @@ def _column(
     convert = _conversion(field.type, leaf, str(metadata.created_by))
     if mode == "counts" or convert is None or nulls is None:
         return ColumnStatistics(None, None, nulls)
-    return _bounded(field.type, _bounds(chunks, convert), nulls, mode)
+    return column_statistics(field.type, _bounds(chunks, convert), nulls, mode)
 
 
 def _null_count(chunks: Sequence[Any]) -> int | None:
@@ -151,9 +152,14 @@ def _bounds(chunks: Sequence[Any], convert: _Convert) -> tuple[Any, Any] | None:
     return min(low for low, _ in found), max(high for _, high in found)
 
 
-def _bounded(type_: DataType, bounds: tuple[Any, Any] | None, nulls: int, mode: str) -> ColumnStatistics:
-    """Bounds as they are stored: texts cut short, zeros signed outwards, timestamps rounded outwards."""
-    if bounds is None:
+def column_statistics(type_: DataType, bounds: tuple[Any, Any] | None, nulls: int, mode: str) -> ColumnStatistics:
+    """What is kept in a mode of a column whose least and greatest values and number of NULLs are known.
+
+    Texts are cut short, zeros signed outwards, timestamps rounded outwards. `bounds` None is unknown, or all NULL.
+    """
+    if mode == "none":
+        return UNKNOWN
+    if bounds is None or mode == "counts":
         return ColumnStatistics(None, None, nulls)
     low, high = bounds
     match type_:

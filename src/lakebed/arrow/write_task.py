@@ -1,0 +1,147 @@
+"""Describe what a task writes: a value that travels from the driver to Spark's workers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, Self
+from uuid import uuid4
+
+from lakebed.catalog.annotations import OPTION
+from lakebed.catalog.option_values import at_level, is_set, long, size_of, text_of, word
+from lakebed.catalog.options import (
+    DATA_FILE_PREFIX,
+    FILE_COMPRESSION,
+    FILE_COMPRESSION_PER_LEVEL,
+    FILE_FORMAT,
+    FILE_FORMAT_PER_LEVEL,
+    FILE_SUFFIX_INCLUDE_COMPRESSION,
+    TARGET_FILE_ROW_NUM,
+    TARGET_FILE_SIZE,
+)
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.partition import data_directory, partition_path
+from lakebed.physical.paimon_types import DataField, DataType
+from lakebed.store import Store, open_store
+
+_UNAWARE = -1
+#: The sizes of files where the table says nothing.
+_APPEND_SIZE, _KEYED_SIZE = 256 << 20, 128 << 20
+_NO_LIMIT = 2**63 - 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class WriteTask:
+    """How the rows that a task gets become data files of a table.
+
+    `location` and what follows say how the store is opened (see `open_store`), `table_path` is the path of the main
+    table. `fields` are the columns of schema `schema_id`, `key` the trimmed primary key, empty for append tables.
+    `total_buckets` is -1 where rows belong to no bucket. `first_sequence` is the number of the first row, in keyed
+    tables and in buckets. `id` and `number` are in the names of files: no other attempt has the same (see `attempt`).
+    `creation_time` is the wall clock in milliseconds, as if it were UTC.
+    """
+
+    location: str
+    table_path: str
+    schema_id: int
+    fields: tuple[DataField, ...]
+    id: str
+    creation_time: int
+    partition_keys: tuple[str, ...] = ()
+    key: tuple[str, ...] = ()
+    total_buckets: int = _UNAWARE
+    first_sequence: int = 0
+    file_format: str = "parquet"
+    number: int = 0
+    level: int = 0
+    options: Mapping[str, str] = field(default_factory=dict)
+    storage_options: Mapping[str, Any] | None = field(default=None, repr=False)
+    allow_overwrite_races: bool = False
+
+    @classmethod
+    def under(cls, schema: TableSchema, *, location: str, table_path: str, creation_time: int, **parts: Any) -> Self:
+        """A task that writes under a version of a table's schema; `parts` are other fields.
+
+        Buckets, the format and the key follow from the schema.
+        """
+        made = {
+            "id": uuid4().hex,
+            "total_buckets": schema.bucket if schema.bucket > 0 else _UNAWARE,
+            "file_format": written_format(schema.options),
+            "options": {k: v for k, v in schema.options.items() if k != OPTION},
+            "key": schema.trimmed_primary_keys,
+            **parts,
+        }
+        return cls(
+            location=location,
+            table_path=table_path,
+            creation_time=creation_time,
+            schema_id=schema.id,
+            fields=schema.fields,
+            partition_keys=schema.partition_keys,
+            **made,
+        )
+
+    def attempt(self, number: int) -> Self:
+        """The same task as an attempt of the job's task `number`, with names of files that no other attempt has."""
+        return replace(self, id=uuid4().hex, number=number)
+
+    def open_store(self) -> Store:
+        """The store of the table."""
+        return open_store(
+            self.location,
+            storage_options=self.storage_options or None,
+            allow_overwrite_races=self.allow_overwrite_races,
+        )[0]
+
+    @property
+    def has_sequence(self) -> bool:
+        """Whether rows are numbered through the whole table or bucket, not anew in each file."""
+        return bool(self.key) or self.total_buckets > 0
+
+    @cached_property
+    def partition_types(self) -> tuple[DataType, ...]:
+        """The types of the partition keys."""
+        types = {f.name: f.type for f in self.fields}
+        return tuple(types[key] for key in self.partition_keys)
+
+    @cached_property
+    def key_places(self) -> tuple[int, ...]:
+        """The places of the columns of the key among the fields."""
+        names = [f.name for f in self.fields]
+        return tuple(names.index(key) for key in self.key)
+
+    @cached_property
+    def target_size(self) -> int:
+        """From how many bytes on the next file is begun."""
+        return size_of(self.options, TARGET_FILE_SIZE, _KEYED_SIZE if self.key else _APPEND_SIZE)
+
+    @cached_property
+    def target_rows(self) -> int:
+        """How many rows a file has at most."""
+        text = text_of(self.options, TARGET_FILE_ROW_NUM)
+        return max(long(text) or _NO_LIMIT, 1) if text else _NO_LIMIT
+
+    @property
+    def compression(self) -> str:
+        """The compression that the table asks for, in lower case."""
+        found = at_level(self.options, FILE_COMPRESSION_PER_LEVEL, self.level)
+        return (found or word(self.options, FILE_COMPRESSION)).strip().lower()
+
+    def directory(self, partition: tuple[Any, ...], bucket: int) -> str:
+        """Where files of a bucket lie; `partition` holds internal values."""
+        path = partition_path(self.partition_keys, self.partition_types, partition, self.options)
+        return data_directory(self.table_path, path, bucket, self.options)
+
+    def file_name(self, count: int) -> str:
+        """The name of the file that is the `count`th of the attempt."""
+        suffix = f"{self.compression}.{self.file_format}"
+        if not is_set(self.options, FILE_SUFFIX_INCLUDE_COMPRESSION):
+            suffix = self.file_format
+        return f"{text_of(self.options, DATA_FILE_PREFIX)}{self.id}-{self.number}-{count}.{suffix}"
+
+
+def written_format(options: Mapping[str, str]) -> str:
+    """The format of files of new rows, in lower case, as the options of a table say."""
+    return (at_level(options, FILE_FORMAT_PER_LEVEL, 0) or word(options, FILE_FORMAT)).strip().lower()
