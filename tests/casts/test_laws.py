@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
 from casts.evaluation import session_settings
@@ -111,6 +111,26 @@ def test_numbers_survive_text(spark: SparkSession) -> None:
     doubles = [RANDOM.uniform(-1, 1) * 10.0 ** RANDOM.randrange(-300, 300) for _ in range(100)]
     (texts,) = evaluate(spark, doubles, "double", "DOUBLE", ["STRING"])
     assert evaluate(spark, texts, "string", "STRING", ["DOUBLE"]) == [doubles]
+
+
+def test_digits_alone_are_units_of_the_precision(spark: SparkSession) -> None:
+    """As in the newest Java; 0.9 refuses them, and versions after it took them for milliseconds at every precision."""
+    number, signed = 1_700_000_000, ["-128", "+128", "-0"]
+    targets = {"TIMESTAMP(0)": 0, "TIMESTAMP(3)": 3, "TIMESTAMP(6)": 6, "TIMESTAMP(9)": 9}
+    values = [str(number), f"000{number}", *signed]
+    none = ["TIMESTAMP(1)", "TIMESTAMP(3) WITH LOCAL TIME ZONE"]
+    frame = spark.createDataFrame(list(enumerate(values)), "i int, v string").repartition(1)
+
+    def read(target: str) -> Column:
+        types = physical.parse("STRING"), physical.parse(target)
+        return cast_column(F.col("v"), *types, time_zone="UTC", on_error="null").alias(target)
+
+    found = sorted(frame.select("i", *map(read, (*targets, *none)), F.unix_date(read("DATE")).alias("day")).collect())
+    for target, digits in targets.items():
+        moment = EPOCH + datetime.timedelta(microseconds=number * 10**6 // 10**digits)
+        assert [row[target] for row in found] == [moment, moment, *[None] * len(signed)], target
+    assert all(row[target] is None for row in found for target in none)
+    assert [row["day"] for row in found] == [number, number, *[None] * len(signed)]
 
 
 def wall_clocks(count: int) -> list[datetime.datetime]:

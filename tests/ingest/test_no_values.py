@@ -103,11 +103,16 @@ def test_milliseconds_that_microseconds_do_not_hold_are_bad(lake: SmallLake) -> 
 
 
 @pytest.mark.usefixtures("generated_code")
-def test_int96_before_1970_is_rounded_down(lake: SmallLake) -> None:
-    lake.create(optional("t", Timestamp(TimeUnit.MICROSECOND)))
+def test_int96_is_rounded_down_before_1970_and_wraps_beyond_64_bits(lake: SmallLake) -> None:
+    """The second is a known limit of Spark's reader: nothing that is read before the values tells of such ones."""
+    micro = Timestamp(TimeUnit.MICROSECOND)
+    lake.create(optional("t", micro), optional("far", micro))
     nanos = [-1, -999, -1000, -1001, 1, 1001, -86_400 * 10**9 - 1]
-    columns = {"t": pa.array(nanos, pa.timestamp("ns"))}
+    beyond = 2**64 // 10**6 + 1_700_000_000
+    columns = {"t": pa.array(nanos, pa.timestamp("ns")), "far": pa.array([beyond] * len(nanos), pa.timestamp("s"))}
     lake.ingest(lake.parquet("a.parquet", columns, use_deprecated_int96_timestamps=True))
     epoch = datetime(1970, 1, 1, tzinfo=UTC)
-    found = [(r["t"].replace(tzinfo=UTC) - epoch) // timedelta(microseconds=1) for r in lake.rows()]
+    rows = lake.rows()
+    found = [(r["t"].replace(tzinfo=UTC) - epoch) // timedelta(microseconds=1) for r in rows]
     assert found == [n // 1000 for n in nanos]
+    assert {r["far"].replace(tzinfo=UTC) for r in rows} == {epoch + timedelta(microseconds=beyond * 10**6 - 2**64)}
