@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
+from lakebed.printable import encodable, one_line
 from lakebed.redaction import logins_of, redact, without
 
 
@@ -36,12 +37,7 @@ class Position:
 
 
 def _shown(text: str, logins: tuple[str, ...]) -> str:
-    return _printable(without(redact(text), logins))
-
-
-def _printable(text: str) -> str:
-    """The text with halves of characters escaped, as U+D800 and its like: no terminal and no file takes them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return encodable(without(redact(text), logins))
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +70,7 @@ class Diagnostic:
             others = tuple(s for s in (_shown(text, logins) for text in self.suggestions) if s != self.found)
             object.__setattr__(self, "suggestions", others)
         if self.position is not None and self.position.file:
-            object.__setattr__(self, "position", replace(self.position, file=_printable(self.position.file)))
+            object.__setattr__(self, "position", replace(self.position, file=encodable(self.position.file)))
 
     def without(self, secrets: tuple[str, ...]) -> Diagnostic:
         """The same with `***` in the place of these texts."""
@@ -96,14 +92,17 @@ class Diagnostic:
         return self.text(self.python_remedy or self.remedy)
 
     def text(self, remedy: str | None) -> str:
-        """The diagnostic with this remedy, in the style of a compiler."""
+        """The diagnostic with this remedy, in the style of a compiler: a line, and one for the remedy.
+
+        Names, paths and values in it may hold any character; those that would command a terminal are escapes here, and
+        what they are in `message`, `path` and `found`.
+        """
         where = f"{self.position}: " if self.position else ""
         text = f"{where}{self.severity}[{self.code}]: {self.message}"
         if self.suggestions:
             text += f" (did you mean {' or '.join(repr(s) for s in self.suggestions)}?)"
-        if remedy:
-            text += f"\n    remedy: {remedy}"
-        return text
+        lines = [text, f"    remedy: {remedy}"] if remedy else [text]
+        return "\n".join(map(one_line, lines))
 
     def to_json(self) -> dict[str, Any]:
         """The JSON object of the `diagnostics` list of every `--json` output; absent parts are left out."""

@@ -42,9 +42,21 @@ def test_of_several_names_none_is_guessed() -> None:
 
 def test_what_is_there_under_its_own_name_is_no_guess() -> None:
     assert missing("id", ["idx"], ["id", "idx"]).suggestions == ()
-    told = unknown("ID", ["id"], ["ID", "id"])
-    assert told.suggestions == ()
-    assert "renamedFrom" not in (told.remedy or "")
+
+
+@pytest.mark.parametrize(("name", "same"), [("ID", "id"), (" Id", "id"), ("straße", "STRASSE")])
+def test_a_name_in_another_case_is_meant_whatever_else_is_near(name: str, same: str) -> None:
+    """Also where rows of JSON have both names, so that the declared one is not absent."""
+    near = [f"{same}x", f"{same}_2", "n"]
+    for declared in ([*near, same], [same, *near]):
+        for beside in ([name], [name, same], [name, same, *near[1:]], [name, "n"]):
+            for folders in ((), (name.strip(),)):
+                told = unknown(name, declared, beside, folders)
+                assert told.suggestions == (same,), (declared, beside, folders)
+                renamed = same not in beside and name == name.strip() and not folders
+                assert ("renamedFrom" in (told.remedy or "")) == renamed
+        assert missing(same, [*near, name], declared).suggestions == (name,)
+    assert missing("id", ["ID", "Id", "idx"], ["id"]).suggestions == ("ID", "Id")
 
 
 def test_remedies_name_the_flags_and_the_arguments() -> None:

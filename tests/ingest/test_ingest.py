@@ -9,6 +9,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal as Number
 from typing import Any
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import functions as F
 
@@ -193,6 +194,7 @@ def test_bad_rows_may_fail_the_run(lake: SmallLake) -> None:
         lake.ingest(path)
     assert error.value.exit_code == 14
     assert [(d.code, d.path) for d in error.value.diagnostics] == [("LB6121", None), ("LB6202", "id"), ("LB6202", "n")]
+    assert all(d.message.endswith(f" in {path!r}") for d in error.value.diagnostics[1:])
     assert lake.data_files() == set()
     assert not lake.tables.exists("db.t__quarantine")
     assert lake.ingest(lake.file("b.csv", "id,n\nx,1\n1,1\n")).rows_quarantined == 1
@@ -205,9 +207,16 @@ def test_a_limit_of_bad_rows(lake: SmallLake) -> None:
         lake.ingest(path, max_bad_rows=1)
     assert error.value.code == "LB6120"
     assert "2 of 3 rows" in str(error.value)
+    assert error.value.diagnostics[1].message.endswith(f"found for example 'x' in {path!r}")
     assert lake.data_files() == set()
     assert lake.snapshots() == []
     assert lake.ingest(path, max_bad_rows=2).rows_quarantined == 2
+    texts = lake.parquet("a.parquet", {"id": pa.array(["1", "x"])})
+    frame = lake.spark.createDataFrame([("1",), ("y",)], "id string")
+    for source, example in ((texts, f"'x' in {texts!r} at offset 1"), (frame, "'y'")):
+        with pytest.raises(BadRowsError) as error:
+            lake.ingest(source, max_bad_rows=0)
+        assert error.value.diagnostics[1].message.endswith(f"found for example {example}")
 
 
 # -- once and again ------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -10,16 +11,18 @@ from hypothesis import strategies as st
 
 from lakebed.catalog import TableName, TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity
+from lakebed.errors import LakebedError, LakebedWarning
 from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.history import History, Version
 from lakebed.model.type_name import type_name
 from lakebed.physical import DataField
 from lakebed.physical import paimon_types as t
+from lakebed.printable import one_line, printable
 from lakebed.render.diagnostic_text import diagnostic_text
 from lakebed.render.history_text import history_text
 from lakebed.render.schema_text import schema_text
 from lakebed.render.table_text import table_text
-from lakebed.render.terminal import cell_width, cut, one_line, plain, printable, styled, wrapped
+from lakebed.render.terminal import cell_width, cut, plain, styled, wrapped
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Mn", "Me", "Zl", "Zp"]), max_size=12)
 
@@ -90,6 +93,28 @@ class TestDiagnostics:
             "f.yaml:3:7: \x1b[33mwarning[LB1050]\x1b[0m: unknown type kind '[bold]\\x1b' (did you mean 'Int32'?)\n"
             "    remedy: write Int32"
         )
+
+    @given(st.text(st.characters(codec=None), min_size=1), st.text(st.characters(codec=None)))
+    def test_nothing_that_a_name_holds_commands_a_terminal_or_makes_a_line(self, name: str, other: str) -> None:
+        """In a terminal or not, in an error, a warning and a notice; as data it is what it is."""
+        found = Diagnostic(
+            "LB6112",
+            f"the source has a column {name}",
+            Severity.NOTE,
+            Position(name, 1, 1),
+            path=name,
+            found=other,
+            remedy=f"declare {name}",
+            suggestions=(other,),
+        )
+        for text in (str(found), diagnostic_text(found), str(LakebedError(found)), str(LakebedWarning(found))):
+            first, second = text.split("\n")
+            assert first == one_line(first)
+            assert second == one_line(second)
+            text.encode()
+        told = json.loads(json.dumps(found.to_json()))
+        assert told["path"] == found.path
+        assert Diagnostic("LB6112", "m", path="a\x00\n").to_json()["path"] == "a\x00\n"
 
 
 def schema(*fields: tuple[str, t.DataType], **parts: object) -> TableSchema:

@@ -12,8 +12,8 @@ from typing import Any, Protocol, TextIO
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.diagnostics import Diagnostic
+from lakebed.printable import printable
 from lakebed.render.diagnostic_text import diagnostic_text
-from lakebed.render.terminal import printable
 
 FORMAT_VERSION = 1
 
@@ -141,7 +141,8 @@ def _show(stream: TextIO, text: Callable[[Look], str], painted: bool) -> None:
     shown = text(look)
     if not shown:
         return
-    if look.width is not None and not (painted and look.colour):
+    # What is said to a person may end up in any terminal; a result that goes into a file is left as it is.
+    if (look.width is not None or stream is sys.stderr) and not (painted and look.colour):
         shown = printable(shown)
     _write(stream, shown)
 

@@ -37,12 +37,12 @@ def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
     examples = [
         F.count(F.lit(1)).alias("rows"),
-        F.first("p.expected").alias("expected"),
-        F.first("p.found").alias("found"),
+        # One row's, so that what was found is in the file that is named.
+        F.first(F.struct("p.expected", "p.found", "file", "offset")).alias("example"),
     ]
     with spark_errors():
         kinds = (
-            rows.select(F.explode("problems").alias("p"))
+            rows.select(F.explode("problems").alias("p"), "file", "offset")
             .groupBy(place, F.col("p.code").alias("code"))
             .agg(*examples)
             .orderBy(F.desc("rows"), "path", "code")
@@ -54,15 +54,25 @@ def bad_rows_error(rows: DataFrame, code: str, message: str) -> BadRowsError:
 
 
 def _kind(kind: Any) -> Diagnostic:
+    example = kind["example"]
     times = "once" if kind["rows"] == 1 else f"{kind['rows']} times"
     where = "malformed" if kind["path"] is None else f"column {kind['path']}"
+    expected, found = example["expected"], example["found"]
     return Diagnostic(
         kind["code"],
-        f"{times}: {where}, expected {kind['expected']}, found for example {kind['found']!r}",
+        f"{times}: {where}, expected {expected}, found for example {found!r}{_place(example)}",
         path=kind["path"],
-        expected=kind["expected"],
-        found=kind["found"],
+        expected=expected,
+        found=found,
     )
+
+
+def _place(example: Any) -> str:
+    """The file of a row, and its number there where the format has one; nothing for a row of a DataFrame."""
+    if example["file"] is None:
+        return ""
+    at = "" if example["offset"] is None else f" at offset {example['offset']}"
+    return f" in {example['file']!r}{at}"
 
 
 def _shortened(line: str | None) -> str:

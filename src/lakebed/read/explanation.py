@@ -10,6 +10,7 @@ from typing import Any
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import MergePlan
 from lakebed.format.table_branch import TableBranch
+from lakebed.printable import one_line
 from lakebed.read.needed_files import EVERY_ROW, ReadPlan, Stage
 from lakebed.read.plan_read import PlannedState, plan_read
 from lakebed.read.predicate import Opaque, leaves
@@ -192,7 +193,7 @@ class ReadExplanation:
         }
 
     def __str__(self) -> str:
-        states = ("\n".join(map(_one_line, state.lines())) for state in self.states)
+        states = ("\n".join(map(one_line, state.lines())) for state in self.states)
         return f"{self.table}\n" + "\n\n".join(states)
 
 
@@ -216,11 +217,6 @@ def _explained(planned: PlannedState, where: str | None) -> StateExplanation:
 
 def _reason(stage: Stage, why: str) -> str:
     return why if stage in (Stage.BUCKET, Stage.LIMIT) else f"no row has {why}"
-
-
-def _one_line(text: str) -> str:
-    """Line breaks and other characters that command a terminal, which names and literals may hold, as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def _unneeded(manifests: int) -> str:

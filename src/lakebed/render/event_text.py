@@ -9,9 +9,9 @@ from lakebed.events.instant import text as instant_text
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import Schema
 from lakebed.model.extra import DESCRIPTION
+from lakebed.printable import one_line
 from lakebed.render.schema_text import attribute_text, field_rows
 from lakebed.render.table_text import table_text
-from lakebed.render.terminal import one_line
 
 
 def inspection_text(found: Inspection, *, encodings: bool = False, width: int | None = None) -> str:

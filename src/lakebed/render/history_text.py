@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 
 from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.history import History, Version
+from lakebed.printable import one_line
 from lakebed.render.iso_times import time_text
-from lakebed.render.terminal import one_line, wrapped
+from lakebed.render.terminal import wrapped
 
 _INDENT = " " * len("2013-01-01 00:00:00  ")
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lakebed.catalog import TableName
+from lakebed.printable import one_line
 
 if TYPE_CHECKING:
     from lakebed.ingest.run_history import IngestResult
@@ -25,13 +26,13 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
         f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
         f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
     ]
-    lines += [str(column) for column in result.merged]
+    lines += [one_line(str(column)) for column in result.merged]
     if result.ignored_columns:
-        lines.append("left out, since the table has no such column: " + ", ".join(result.ignored_columns))
+        lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))
     if result.repeated:
         lines.append("this run was done before; nothing was done now")
     again = "--again" if command_line else "again=True"
-    lines += [f"skipped {f}: ingested before ({again} ingests it again)" for f in result.skipped_files]
+    lines += [f"skipped {one_line(f)}: ingested before ({again} ingests it again)" for f in result.skipped_files]
     lines += _left_out(result.left_out, "--json names" if command_line else "left_out names")
     if result.rows_quarantined:
         quarantine = str(TableName.parse(result.table).quarantine)
@@ -46,7 +47,7 @@ def _left_out(files: Sequence[LeftOut], all_of_them: str) -> list[str]:
     """The files that were not read: how many, and the first of them by name."""
     if not files:
         return []
-    shown = [f"  {f.path} ({f.reason})" for f in files[:_SHOWN]]
+    shown = [one_line(f"  {f.path} ({f.reason})") for f in files[:_SHOWN]]
     if len(files) > _SHOWN:
         shown.append(f"  and {len(files) - _SHOWN} more ({all_of_them} them all)")
     return [f"left out {len(files)} {'file' if len(files) == 1 else 'files'}:", *shown]

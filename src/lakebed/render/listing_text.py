@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
+from lakebed.printable import one_line
 from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
-from lakebed.render.terminal import one_line
 
 if TYPE_CHECKING:
     from lakebed.inspection.history import TableState

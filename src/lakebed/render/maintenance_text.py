@@ -12,9 +12,9 @@ from lakebed.maintenance.orphans import OrphanReport
 from lakebed.maintenance.rollback import RollBack
 from lakebed.maintenance.tags import Tag
 from lakebed.maintenance.versions import VersionReport
+from lakebed.printable import one_line
 from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
-from lakebed.render.terminal import one_line
 
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 _SHOWN = 20

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from lakebed.migration.migration_plan import State, count
 from lakebed.physical.paimon_types import type_line
-from lakebed.render.terminal import one_line, plain, styled, wrapped
+from lakebed.printable import one_line
+from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema

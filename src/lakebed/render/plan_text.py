@@ -14,7 +14,8 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
-from lakebed.render.terminal import one_line, plain, styled, wrapped
+from lakebed.printable import one_line
+from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.evolve.apply import AppliedPlan, AppliedTable

@@ -12,9 +12,10 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
+from lakebed.printable import one_line
 from lakebed.render.iso_times import day_text, moment_text
 from lakebed.render.table_text import column_widths, table_text, total_width
-from lakebed.render.terminal import cell_width, cut, one_line
+from lakebed.render.terminal import cell_width, cut
 
 if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType

@@ -24,8 +24,8 @@ from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.type_name import type_name
 from lakebed.physical import DataField, DataType
+from lakebed.printable import one_line
 from lakebed.render.table_text import table_text
-from lakebed.render.terminal import one_line
 
 #: The hint of a timestamp without a time zone.
 _WALL_CLOCK = re.compile(r"TIMESTAMP(?! *(\(\d+\))? *WITH\b)", re.IGNORECASE)

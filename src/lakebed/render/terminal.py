@@ -1,27 +1,12 @@
-"""Prepare text for a terminal: colour, cut, wrap, and escape characters that would command it."""
+"""Prepare text for a terminal: colour, cut and wrap."""
 
 from __future__ import annotations
 
-import re
 import textwrap
 
+from lakebed.printable import printable
+
 _SGR = {"bold": "1", "red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold red": "1;31"}
-_COMMANDS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-_BREAKS = re.compile(r"[\t\n\u2028\u2029]")
-
-
-def printable(text: str) -> str:
-    """Characters that command a terminal, or turn the direction of text, as escapes; line breaks stay."""
-    return _COMMANDS.sub(_escape, text)
-
-
-def one_line(text: str) -> str:
-    """`printable`, and line breaks and tabs as escapes too."""
-    return _BREAKS.sub(_escape, printable(text))
-
-
-def _escape(found: re.Match[str]) -> str:
-    return found[0].encode("unicode_escape").decode()
 
 
 def styled(text: str, style: str, colour: bool) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from lakebed.diagnostics import Diagnostic, near_names
@@ -42,7 +42,7 @@ class Names:
 def missing_column(path: Sequence[str], expected: str, names: Names) -> Diagnostic:
     """A required column that the source does not have; `names` are those of its level."""
     name, own = path_text(path), path[-1]
-    alike = _alike(own, names.unknown, lone=len(names.absent) == 1)
+    alike = _in_another_case(own, names.unknown) or _alike(own, names.unknown, lone=len(names.absent) == 1)
     remedy = "add the column to the source, or declare it as an Option"
     if alike:
         named = " or ".join(alike)
@@ -82,18 +82,25 @@ def unknown_column(
             UNKNOWN,
             f"the source{names.where} lies in folders {path}=..., and the table has no column {path}",
             path=path,
-            suggestions=near_names(name, names.absent),
+            suggestions=_in_another_case(name, names.declared) or near_names(name, names.absent),
             **say("declare the column, or give {}: folders are no columns then", IGNORE_FOLDERS).parts,
         )
     elif not ignore:
-        alike = _alike(name.strip(), names.absent, lone=len(names.unknown) == 1)
+        bare, lone = name.strip(), len(names.unknown) == 1
+        # Rows of JSON may have one name each: the other may be there, and be meant.
+        alike = _in_another_case(bare, names.declared) or _alike(bare, names.absent, lone=lone)
         yield Diagnostic(
             UNKNOWN,
             f"the source{names.where} has a column {path}, which the table does not have",
             path=path,
             suggestions=alike,
-            **_unknown_remedy(name, alike).parts,
+            **_unknown_remedy(name, [n for n in alike if n in names.absent]).parts,
         )
+
+
+def _in_another_case(name: str, others: Iterable[str]) -> tuple[str, ...]:
+    """The names that differ from this one in case only: whatever else is near, one of them is meant."""
+    return tuple(other for other in others if other.strip().casefold() == name.strip().casefold())
 
 
 def _alike(name: str, others: Sequence[str], *, lone: bool) -> tuple[str, ...]:
@@ -103,11 +110,11 @@ def _alike(name: str, others: Sequence[str], *, lone: bool) -> tuple[str, ...]:
     return near_names(name, others) or common[:2] or (tuple(others) if lone and len(others) == 1 else ())
 
 
-def _unknown_remedy(name: str, alike: Sequence[str]) -> Remedy:
+def _unknown_remedy(name: str, absent: Sequence[str]) -> Remedy:
     if name != name.strip():
         return say(
             "take the blanks out of the name (for CSV with {}), declare it, or give {}", _NO_BLANKS, IGNORE_UNKNOWN
         )
-    renamed = f" (with `lakebed.dev/renamedFrom: {alike[0]}` where it is that column)" if alike else ""
+    renamed = f" (with `lakebed.dev/renamedFrom: {absent[0]}` where it is that column)" if absent else ""
     named = "rename it in the source (names match case-sensitively)"
     return IGNORE_UNKNOWN.after(f"declare it{renamed}, {named}, or give ")
