@@ -12,7 +12,7 @@ from lakebed.catalog import ids
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ValidationError
 from lakebed.evolve import with_fields
-from lakebed.evolve.identity import pair
+from lakebed.evolve.pairing import pair_asked
 from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, Date, Int, Map, Row, VarChar
 
 
@@ -34,9 +34,9 @@ def new(name: str, type_=None) -> DataField:
 
 def test_the_same_columns_are_the_same():
     base = base_schema()
-    assert pair(base.fields, base.fields) == base.fields
+    assert pair_asked(base.fields, base.fields) == base.fields
     bare = tuple(replace(f, id=UNASSIGNED) for f in base.fields)
-    assert pair(base.fields, bare) == base.fields
+    assert pair_asked(base.fields, bare) == base.fields
 
 
 def test_names_pair_level_by_level():
@@ -46,7 +46,7 @@ def test_names_pair_level_by_level():
         new("list", Array(Row((new("w"), new("x"))))),
         new("m", Map(VarChar(), Row((new("x"), new("w"))))),
     )
-    r, list_, map_ = pair(base.fields, wanted)
+    r, list_, map_ = pair_asked(base.fields, wanted)
     assert [f.id for f in r.type.fields] == [4, UNASSIGNED, 3]
     assert [f.id for f in list_.type.element.fields] == [UNASSIGNED, 6]
     assert [f.id for f in map_.type.value.fields] == [8, UNASSIGNED]
@@ -54,26 +54,26 @@ def test_names_pair_level_by_level():
 
 def test_ids_win_over_names_and_a_swap_is_a_swap():
     base = base_schema()
-    swapped = pair(base.fields, (DataField(1, "a", VarChar()), DataField(0, "b", Int(nullable=False))))
+    swapped = pair_asked(base.fields, (DataField(1, "a", VarChar()), DataField(0, "b", Int(nullable=False))))
     assert [(f.id, f.name) for f in swapped] == [(1, "a"), (0, "b")]
-    renamed = pair(base.fields, (DataField(1, "c", VarChar()), new("b")))
+    renamed = pair_asked(base.fields, (DataField(1, "c", VarChar()), new("b")))
     assert [(f.id, f.name) for f in renamed] == [(1, "c"), (UNASSIGNED, "b")]
 
 
 def test_ids_inside_something_new_are_ignored():
-    found = pair(base_schema().fields, (new("n", Row((DataField(3, "x", Int()),))), DataField(1, "b", Row(()))))
+    found = pair_asked(base_schema().fields, (new("n", Row((DataField(3, "x", Int()),))), DataField(1, "b", Row(()))))
     assert found[0].type.fields[0].id == UNASSIGNED
 
 
 @pytest.mark.parametrize("wanted", [[99], [1, 1], [3]])
 def test_ids_that_no_sibling_has(wanted):
     with pytest.raises(ValidationError) as caught:
-        pair(base_schema().fields, tuple(DataField(i, f"c{n}", Int()) for n, i in enumerate(wanted)))
+        pair_asked(base_schema().fields, tuple(DataField(i, f"c{n}", Int()) for n, i in enumerate(wanted)))
     assert caught.value.code == "LB3207"
 
 
 def _made(base: TableSchema, fields) -> TableSchema:
-    return with_fields(base, pair(base.fields, tuple(fields)), has_snapshots=lambda: True)
+    return with_fields(base, pair_asked(base.fields, tuple(fields)), has_snapshots=lambda: True)
 
 
 def test_add_drop_reorder_rename_describe():

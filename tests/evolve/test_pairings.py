@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from evolve.random_edits import TYPES, schemas
 from lakebed.catalog import TableName, TableSchema
 from lakebed.evolve import describe_changes
-from lakebed.evolve.identity import identify, identify_new, pair
+from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.pairing import pair_asked
 from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.migration.inference import infer
 from lakebed.physical import paimon_types as t
@@ -54,7 +55,7 @@ def without_ids(fields: Fields) -> Fields:
 
 
 def as_wanted(base: TableSchema, wanted: Fields) -> Fields:
-    return pair(base.fields, without_ids(wanted))
+    return pair_asked(base.fields, without_ids(wanted))
 
 
 def as_declared(base: TableSchema, wanted: Fields) -> Fields:
@@ -137,7 +138,7 @@ def test_a_schema_with_itself_keeps_every_id(pairing: str, data: st.DataObject) 
 @MANY
 @given(ANY)
 def test_columns_that_are_asked_for_by_id_are_those_columns(base: TableSchema) -> None:
-    assert pair(base.fields, base.fields) == base.fields
+    assert pair_asked(base.fields, base.fields) == base.fields
 
 
 @pytest.mark.parametrize("pairing", BY_NAME)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -74,3 +74,11 @@ def siblings(columns: tuple[DataField, ...], members: tuple[Field, ...], parent:
         Node((*parent, column.name), column.type, member.type, member.extra)
         for column, member in zip(columns, members, strict=True)
     )
+
+
+def nodes_inside(nodes: Iterable[Node]) -> Iterator[Node]:
+    """The places of columns and of the members of every Struct in them, parents before children, in order."""
+    for node in nodes:
+        yield node
+        for path, row, struct in node.structs():
+            yield from nodes_inside(siblings(row.fields, struct.fields, path))

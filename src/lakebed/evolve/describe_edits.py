@@ -11,7 +11,7 @@ from lakebed.errors import ValidationError
 from lakebed.evolve.diff import diff_steps
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings, compare
-from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.pairing import ByName, pair
 from lakebed.evolve.schema_changes import Path
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
@@ -20,7 +20,7 @@ from lakebed.model.type_name import type_name
 from lakebed.physical import paimon_types as p
 from lakebed.physical import path_text
 from lakebed.physical.paimon_tree import highest_id
-from lakebed.physical.paimon_types import UNASSIGNED, Array, DataType, Map, Multiset, Row, Vector, type_line
+from lakebed.physical.paimon_types import DataType, type_line
 
 
 def before_and_after(edit: Edit, meanings: Meanings) -> tuple[str | None, str | None]:
@@ -120,7 +120,7 @@ def describe_changes(
     """
     declared = new.logical
     if by_name:
-        new = replace(new, fields=_renumbered(new.fields, old.fields), highest_field_id=-1)
+        new = replace(new, fields=pair(old.fields, new.fields, ByName()), highest_field_id=-1)
         new = replace(new, highest_field_id=max(old.highest_field_id, highest_id(new.fields)))
     meanings = compare(old.fields, old.logical, new.fields, declared)
     edits = [e for e in _edits(old, new) if not (e.kind is EditKind.OPTION and e.name == OPTION)]
@@ -151,27 +151,3 @@ def _edits(old: TableSchema, new: TableSchema) -> list[Edit]:
     except ValidationError:
         return [*keys, Edit(EditKind.CREATE, (), after_text="anew, with no column of the one before")]
     return [*keys, *(s.edit for s in steps)]
-
-
-def _renumbered(fields: Fields, like: Fields) -> Fields:
-    """The fields with the ids of those of the same name, and none where there is none."""
-    by_name = {f.name: f for f in like}
-    return tuple(
-        replace(f, id=by_name[f.name].id, type=_renumbered_type(f.type, by_name[f.name].type))
-        if f.name in by_name
-        else replace(f, id=UNASSIGNED)
-        for f in fields
-    )
-
-
-def _renumbered_type(type_: DataType, like: DataType) -> DataType:
-    match type_, like:
-        case Row(), Row():
-            return replace(type_, fields=_renumbered(type_.fields, like.fields))
-        case ((Array() | Multiset() | Vector()), (Array() | Multiset() | Vector())):
-            return replace(type_, element=_renumbered_type(type_.element, like.element))
-        case Map(), Map():
-            key = _renumbered_type(type_.key, like.key)
-            return replace(type_, key=key, value=_renumbered_type(type_.value, like.value))
-        case _:
-            return type_

@@ -19,8 +19,8 @@ from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError, RefusedError, ValidationError
 from lakebed.evolve.diff import column_steps
 from lakebed.evolve.evaluate import evaluate
-from lakebed.evolve.identity import pair
 from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.pairing import pair_asked
 from lakebed.evolve.schema_changes import AddColumn, Change, UpdateColumnType, from_json
 from lakebed.physical.paimon_tree import fields_inside
 from lakebed.physical.paimon_types import (
@@ -52,7 +52,7 @@ def with_columns(
     differ from `base` in nothing but its number and time. Raises `RefusedError` (LB3204) for other keys,
     `ValidationError` for an unknown id (LB3207), else as `evaluate`.
     """
-    paired = pair(base.fields, columns.fields)
+    paired = pair_asked(base.fields, columns.fields)
     _check_keys(base, paired, keys)
     required = {f.id for f in base.fields if f.name in base.primary_keys and not f.type.nullable}
     wanted = tuple(_required(f) if f.id in required else f for f in paired)

@@ -18,6 +18,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedError
 from lakebed.evolve.make_version import with_fields
+from lakebed.evolve.pairing import Origins, pair
 from lakebed.evolve.possible_renames import resembling
 from lakebed.migration.renames import BAD_RENAME, Rename
 from lakebed.physical.paimon_types import UNASSIGNED, DataField, DataType, type_line, with_nullability
@@ -108,8 +109,9 @@ class _Run:
 
     def following(self, base: TableSchema, version: TableSchema, declared: tuple[Rename, ...]) -> TableSchema | None:
         """The version after `base`; None where a Paimon table cannot go there."""
-        origins = self._origins(base, version, declared)
-        wanted = tuple(self._wanted(base, f, origins.get(f.name), version) for f in version.fields)
+        paired = pair(base.fields, version.fields, _ByRename(self, base, version, declared))
+        known = {f.id: f for f in base.fields}
+        wanted = tuple(self._wanted(base, f, known.get(f.id), version) for f in paired)
         if not self._keys_stay(base, version, wanted):
             return None
         try:
@@ -120,8 +122,8 @@ class _Run:
         self.steps.append(_step(version.id, base.fields, wanted, self._questions(base, wanted, version.id)))
         return replace(made, id=version.id, time_millis=version.time_millis)
 
-    def _origins(self, base: TableSchema, version: TableSchema, declared: tuple[Rename, ...]) -> dict[str, DataField]:
-        """What each column that is not new was in `base`: by declared renames, else by name."""
+    def renamed(self, base: TableSchema, version: TableSchema, declared: tuple[Rename, ...]) -> dict[str, DataField]:
+        """What columns were in `base` by declared renames."""
         renamed: dict[str, DataField] = {}
         for rename in declared:
             old, new = base.field(rename.old), version.field(rename.new)
@@ -137,20 +139,12 @@ class _Run:
                 self._bad_rename(rename, f"values of {_shown(old)} cannot be read as {_shown(new)}")
             else:
                 renamed[rename.new] = old
-        free = {f.name: f for f in base.fields if f not in renamed.values()}
-        found = dict(renamed)
-        for new in version.fields:
-            old = free.get(new.name)
-            if new.name in renamed or old is None:
-                continue
-            if _can_become(old.type, new.type):
-                found[new.name] = old
-            else:
-                message = (
-                    f"version {version.id}: {new.name} was {_shown(old)} and is {_shown(new)}, which it cannot become"
-                )
-                self.notes.append(Diagnostic(REPLACED, message, Severity.WARNING, path=new.name))
-        return found
+        return renamed
+
+    def replaced(self, version: TableSchema, old: DataField, new: DataField) -> None:
+        """Note that a column cannot be the one of its name in the version before."""
+        message = f"version {version.id}: {new.name} was {_shown(old)} and is {_shown(new)}, which it cannot become"
+        self.notes.append(Diagnostic(REPLACED, message, Severity.WARNING, path=new.name))
 
     def _wanted(self, base: TableSchema, new: DataField, old: DataField | None, version: TableSchema) -> DataField:
         """The column with the id of its origin, nullable where rows of earlier versions may have no value."""
@@ -202,6 +196,29 @@ class _Run:
         message = f"the declared rename {rename} cannot be followed: {problem}"
         remedy = "Look at the columns of the versions in the plan."
         self.problems.append(Diagnostic(BAD_RENAME, message, remedy=remedy, suggestions=near, found=str(rename)))
+
+
+@dataclass(frozen=True, slots=True)
+class _ByRename:
+    """A column is the one that a declared rename says, else that of its name, where that could have become it."""
+
+    run: _Run
+    base: TableSchema
+    version: TableSchema
+    declared: tuple[Rename, ...]
+
+    def origins(self, parent: tuple[str, ...], base: _Fields, wanted: _Fields) -> Origins:
+        """What each column was; such tables have no ROWs, so that they have one level."""
+        renamed = self.run.renamed(self.base, self.version, self.declared)
+        free = {f.name: f for f in base if f not in renamed.values()}
+        found: list[DataField | None] = []
+        for new in wanted:
+            old = renamed.get(new.name) or free.get(new.name)
+            if old is not None and new.name not in renamed and not _can_become(old.type, new.type):
+                self.run.replaced(self.version, old, new)
+                old = None
+            found.append(old)
+        return found
 
 
 def _step(version: int, before: _Fields, wanted: _Fields, questions: tuple[Rename, ...]) -> Step:

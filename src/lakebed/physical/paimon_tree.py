@@ -1,4 +1,4 @@
-"""Walk stored types: their parts, a fold from the inside out, and a change of every type inside."""
+"""Walk stored types: their parts, a fold from the inside out, a change of every type inside, and two side by side."""
 
 from __future__ import annotations
 
@@ -122,3 +122,53 @@ def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
 def highest_id(fields: Iterable[DataField]) -> int:
     """The largest field id of all levels, system ids left out; -1 for no fields."""
     return max((f.id for f in walk_fields(fields) if f.id < FIRST_SYSTEM_ID), default=-1)
+
+
+# --- two types side by side -------------------------------------------------------------------------------------------
+
+
+def alike_parts(one: DataType, other: DataType) -> tuple[tuple[str, DataType, DataType], ...]:
+    """What two types of one kind hold in the same places, each with its name; none where they are of two kinds.
+
+    Members of ROWs are not in it: which of them are the same is not told by their places.
+    """
+    if type(one) is not type(other) or isinstance(one, Row):
+        return ()
+    pairs = zip(named_children(one), named_children(other), strict=True)
+    return tuple((name, part, other_part) for (name, part), (_, other_part) in pairs)
+
+
+def alike_rows(one: DataType, other: DataType, path: Path) -> Iterator[tuple[Path, Row, Row]]:
+    """The outermost ROWs that two types have in the same places, each pair with its path; `path` is that of the types.
+
+    Where the two are of different kinds nothing inside of them is in the same place.
+    """
+    if isinstance(one, Row) and isinstance(other, Row):
+        yield path, one, other
+    for name, part, other_part in alike_parts(one, other):
+        yield from alike_rows(part, other_part, (*path, name))
+
+
+def change_alike_rows(
+    one: DataType,
+    other: DataType,
+    change: Callable[[Path, Row, Row], Row],
+    alone: Callable[[DataType], DataType],
+    path: Path,
+) -> DataType:
+    """The type `other` with `change` done to each outermost ROW that has one of `one` in the same place.
+
+    `alone` is done to the parts that have nothing in their place in `one`, or something of another kind.
+    """
+    if isinstance(one, Row) and isinstance(other, Row):
+        return change(path, one, other)
+    parts = alike_parts(one, other)
+    if not parts:
+        return alone(other)
+    return with_children(other, [change_alike_rows(a, b, change, alone, (*path, name)) for name, a, b in parts])
+
+
+def alike_members(one: Iterable[DataField], other: Iterable[DataField]) -> Iterator[tuple[DataField, DataField]]:
+    """Fields with the same id of two ROWs or tables, each pair with that of `one` first, in the order of `other`."""
+    by_id = {field.id: field for field in one if field.id != UNASSIGNED}
+    return ((by_id[field.id], field) for field in other if field.id in by_id)
