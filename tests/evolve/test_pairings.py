@@ -1,7 +1,7 @@
 """Laws of the pairings of two schemas: one with itself keeps every id, and where only names say who is who they agree.
 
-There are five: of columns that are asked for, of declared ones, of two tables that are compared, of data that is merged
-in, and of the versions of a Mini Paimon table. Each is asked by what it is used for.
+`pair` has four strategies: of columns that are asked for, of declared ones, of two tables that are compared, and of the
+versions of a Mini Paimon table. The union of schemas pairs while it merges. Each is asked by what it is for.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evolve.random_edits import TYPES, schemas
 from lakebed.catalog import TableName, TableSchema
 from lakebed.evolve import describe_changes
 from lakebed.evolve.identity import identify, identify_new
-from lakebed.evolve.pairing import pair_asked
+from lakebed.evolve.pairing import ByName, pair, pair_asked
 from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.migration.inference import infer
 from lakebed.physical import paimon_types as t
@@ -76,6 +76,7 @@ def as_mini(base: TableSchema, wanted: Fields) -> Fields:
 
 
 BY_NAME: dict[str, Pairing] = {
+    "named": lambda base, wanted: pair(base.fields, without_ids(wanted), ByName()),
     "wanted": as_wanted,
     "declared": as_declared,
     "merged": as_merged(MergeTypes.ADD),

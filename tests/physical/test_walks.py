@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,12 +10,18 @@ from hypothesis import given, settings
 from lakebed.physical import paimon_types as t
 from lakebed.physical.paimon_tree import (
     Path,
+    alike_levels,
+    alike_parts,
+    alike_places,
+    change_alike_rows,
+    change_outer_rows,
     children,
     fields_inside,
     fold,
     map_fields,
     named_children,
     outer_rows,
+    places_inside,
     transform,
     types_inside,
     with_children,
@@ -117,3 +124,68 @@ def test_the_outer_rows_hold_all_rows_and_none_another(type_: t.DataType) -> Non
     outer = list(outer_rows(type_))
     assert sorted(map(str, rows(type_))) == sorted(str(row) for top in outer for row in rows(top))
     assert not any(inner is top for top in outer for other in outer for inner in rows(other)[1:])
+
+
+# --- two types side by side -------------------------------------------------------------------------------------------
+
+
+def numbered(type_: t.DataType) -> t.DataType:
+    """With an id of its own for each field."""
+    numbers = iter(range(10_000))
+    return map_fields(type_, lambda f: replace(f, id=next(numbers)))
+
+
+@MANY
+@given(ANY)
+def test_a_type_has_every_place_in_common_with_itself(type_: t.DataType) -> None:
+    one = numbered(type_)
+    assert list(alike_places(one, one)) == [(path, part, part) for path, part in places_inside(one)]
+    assert [part for _, part in places_inside(one)] == list(types_inside(one))
+    columns = (t.DataField(20_000, "c", one),)
+    rows = [(path, part.fields, part.fields) for path, part in places_inside(one, ("c",)) if isinstance(part, t.Row)]
+    assert list(alike_levels(columns, columns)) == [((), columns, columns), *rows]
+
+
+@MANY
+@given(ANY, ANY)
+def test_places_in_common_are_reached_by_parts_in_common(one: t.DataType, other: t.DataType) -> None:
+    one, other = numbered(one), numbered(other)
+    found = {path: (a, b) for path, a, b in alike_places(one, other)}
+    assert found[()] == (one, other)
+    for path, pair in found.items():
+        if path:
+            above = found[path[:-1]]
+            by_place = [(a, b) for name, a, b in alike_parts(*above) if name == path[-1]]
+            by_id = [(a.type, b.type) for a in fields_of(above[0]) for b in fields_of(above[1]) if a.id == b.id]
+            assert pair in (by_place or by_id)
+    assert alike_parts(one, one) == tuple((n, p, p) for n, p in named_children(one)) or isinstance(one, t.Row)
+
+
+def fields_of(type_: t.DataType) -> tuple[t.DataField, ...]:
+    return type_.fields if isinstance(type_, t.Row) else ()
+
+
+@MANY
+@given(ANY, ANY)
+def test_rows_in_the_same_places_are_changed_and_all_else_is_kept(one: t.DataType, other: t.DataType) -> None:
+    assert change_outer_rows(other, lambda row: row) is other
+    assert change_alike_rows(one, other, lambda _, __, row: row, lambda part: part, ()) is other
+    met: list[t.Row] = []
+
+    def note(_: Path, __: t.Row, row: t.Row) -> t.Row:
+        met.append(row)
+        return row
+
+    change_alike_rows(other, other, note, lambda part: part, ())
+    assert met == list(outer_rows(other)) == _changed_rows(other)
+
+
+def _changed_rows(type_: t.DataType) -> list[t.Row]:
+    met: list[t.Row] = []
+
+    def note(row: t.Row) -> t.Row:
+        met.append(row)
+        return row
+
+    change_outer_rows(type_, note)
+    return met

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeAlias
 
 from lakebed import model
+from lakebed.catalog.node import Node, siblings
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, LakebedError, TypeTextError, ValidationError
 from lakebed.model.extra import FIELD_ID
 from lakebed.physical import DataType as PhysicalType
 from lakebed.physical import TypeReader, parse
+from lakebed.physical.paimon_tree import with_children
 from lakebed.physical.paimon_types import (
     STRING,
     UNASSIGNED,
@@ -195,23 +197,22 @@ def _from_logical(field: model.Field) -> DataField:
 
 def _pinned(field: DataField, logical: model.Field) -> DataField:
     """The field with the ids that `lakebed.dev/fieldId` pins, at every level."""
-    pin = logical.extra.get(FIELD_ID)
-    number = pin if isinstance(pin, int) and not isinstance(pin, bool) and pin >= 0 else field.id
-    return replace(field, id=number, type=_pinned_inside(field.type, model.required(logical.type)))
+    (node,) = siblings((field,), (logical,))
+    return replace(field, id=_pin(node, field.id), type=node.fold(_with_pins))
 
 
-def _pinned_inside(type_: PhysicalType, logical: model.LogicalType) -> PhysicalType:
-    match type_, logical:
-        case Row(), model.Struct() if len(type_.fields) == len(logical.fields):
-            pairs = zip(type_.fields, logical.fields, strict=True)
-            return replace(type_, fields=tuple(_pinned(field, member) for field, member in pairs))
-        case Array(), model.List():
-            return replace(type_, element=_pinned_inside(type_.element, model.required(logical.item_type)))
-        case Map(), model.Map():
-            key = _pinned_inside(type_.key, model.required(logical.key_type))
-            return replace(type_, key=key, value=_pinned_inside(type_.value, model.required(logical.value_type)))
-        case _:
-            return type_
+def _pin(node: Node, otherwise: int) -> int:
+    pin = node.extra.get(FIELD_ID)
+    return pin if isinstance(pin, int) and not isinstance(pin, bool) and pin >= 0 else otherwise
+
+
+def _with_pins(node: Node, parts: tuple[PhysicalType, ...]) -> PhysicalType:
+    """The type of the parts, its members with their pins, if it is a ROW."""
+    type_ = with_children(node.stored, parts) if parts else node.stored
+    if node.row is None or not isinstance(type_, Row):
+        return type_
+    members = zip(type_.fields, node.children(), strict=True)
+    return replace(type_, fields=tuple(replace(member, id=_pin(child, member.id)) for member, child in members))
 
 
 def _mini_name(text: str) -> str:

@@ -11,17 +11,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from lakebed.errors import UnsupportedError
-from lakebed.physical.paimon_tree import outer_rows
+from lakebed.physical.paimon_tree import change_outer_rows, outer_rows
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     UNASSIGNED,
-    Array,
     DataField,
     DataType,
-    Map,
-    Multiset,
-    Row,
-    Vector,
 )
 
 
@@ -66,16 +61,8 @@ class _Counter:
         return replace(field, id=self.next(), type=type_)
 
     def _inside(self, type_: DataType, *, new: bool) -> DataType:
-        match type_:
-            case Row():
-                return replace(type_, fields=tuple(self._new(f) if new else self.known(f) for f in type_.fields))
-            case Array() | Multiset() | Vector():
-                return replace(type_, element=self._inside(type_.element, new=new))
-            case Map():
-                key = self._inside(type_.key, new=new)
-                return replace(type_, key=key, value=self._inside(type_.value, new=new))
-            case _:
-                return type_
+        number = self._new if new else self.known
+        return change_outer_rows(type_, lambda row: replace(row, fields=tuple(map(number, row.fields))))
 
 
 def _highest_kept(fields: Iterable[DataField]) -> int:

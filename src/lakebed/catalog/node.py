@@ -34,6 +34,11 @@ class Node:
         """Whether NULL is stored there."""
         return self.stored.nullable
 
+    @property
+    def row(self) -> physical.Row | None:
+        """The ROW that is stored here and means a Struct; None where another type is."""
+        return self.stored if isinstance(self.stored, physical.Row) and isinstance(self.own, logical.Struct) else None
+
     def children(self) -> tuple[Node, ...]:
         """The places one level down; none where the stored type and the meaning are of different shapes.
 

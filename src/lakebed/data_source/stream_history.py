@@ -12,7 +12,8 @@ from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.format.live_files import DataFile
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
-from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, equal_ignoring_nullability
+from lakebed.physical.paimon_tree import alike_parts, alike_places
+from lakebed.physical.paimon_types import DataField, Row, equal_ignoring_nullability
 from lakebed.read.plan_changes import Commits
 from lakebed.read.plan_read import plan_read
 from lakebed.read.request import ReadRequest, Travel
@@ -130,28 +131,16 @@ def not_shown(shown: Sequence[DataField], newer: Sequence[DataField], *, additio
     Columns are matched by field id at every level: a renamed column is the same, a dropped one reads as NULL. What is
     not shown are added columns (`additions`: top-level ones too) and values of changed types.
     """
-    return tuple(_fields(shown, newer, "", additions=additions))
+    return tuple(_not_shown(shown, newer, additions=additions))
 
 
-def _fields(shown: Sequence[DataField], newer: Sequence[DataField], path: str, *, additions: bool) -> Iterator[str]:
-    by_id = {field.id: field for field in shown}
-    for column in newer:
-        own = by_id.get(column.id)
-        if own is not None:
-            yield from _types(own.type, column.type, f"{path}{own.name}")
-        elif additions:
-            yield f"column {path}{column.name} was added"
-
-
-def _types(shown: DataType, newer: DataType, path: str) -> Iterator[str]:
-    match shown, newer:
-        case Row(), Row():
-            yield from _fields(shown.fields, newer.fields, f"{path}.", additions=True)
-        case (Array(element=own), Array(element=other)) | (Multiset(element=own), Multiset(element=other)):
-            yield from _types(own, other, f"{path}.element")
-        case Map(), Map():
-            yield from _types(shown.key, newer.key, f"{path}.key")
-            yield from _types(shown.value, newer.value, f"{path}.value")
-        case _:
-            if not equal_ignoring_nullability(shown, newer):
-                yield f"column {path} changed from {shown} to {newer}"
+def _not_shown(shown: Sequence[DataField], newer: Sequence[DataField], *, additions: bool) -> Iterator[str]:
+    # Paths are in the names that are shown.
+    for path, other, own in alike_places(Row(tuple(newer)), Row(tuple(shown))):
+        if isinstance(own, Row) and isinstance(other, Row):
+            known = {field.id for field in own.fields} if additions or path else {field.id for field in other.fields}
+            for field in other.fields:
+                if field.id not in known:
+                    yield f"column {'.'.join((*path, field.name))} was added"
+        elif not alike_parts(other, own) and not equal_ignoring_nullability(own, other):
+            yield f"column {'.'.join(path)} changed from {own} to {other}"

@@ -10,10 +10,8 @@ from enum import StrEnum
 
 from lakebed.catalog import options as table_options
 from lakebed.catalog.option_values import is_flagged
-from lakebed.evolve.nested_paths import Fields
+from lakebed.evolve.nested_paths import Fields, changeable_parts
 from lakebed.evolve.schema_changes import (
-    ELEMENT,
-    VALUE,
     AddColumn,
     Change,
     DropColumn,
@@ -31,10 +29,8 @@ from lakebed.physical import path_text
 from lakebed.physical.paimon_tree import without_ids
 from lakebed.physical.paimon_types import (
     UNASSIGNED,
-    Array,
     DataField,
     DataType,
-    Map,
     Row,
     equal_ignoring_nullability,
     with_nullability,
@@ -200,19 +196,14 @@ def _type(path: Path, old: DataType, new: DataType, gates: Gates) -> Iterator[St
     nullability = Step(UpdateColumnNullability(path, new.nullable), edit)
     if new.nullable and not old.nullable:
         yield nullability
-    match old, new:
-        case Row(), Row():
-            yield from level(path, old.fields, new.fields, gates)
-        case Array(), Array():
-            yield from _type((*path, ELEMENT), old.element, new.element, gates)
-        case Map(), Map() if without_ids(old.key) == without_ids(new.key):
-            yield from _type((*path, VALUE), old.value, new.value, gates)
-        case _ if not equal_ignoring_nullability(without_ids(old), without_ids(new)):
-            nullable = old.nullable or new.nullable
-            wanted = with_nullability(without_ids(new), nullable)
-            yield Step(UpdateColumnType(path, wanted), Edit(EditKind.TYPE, path, before=old, after=new))
-        case _:
-            pass
+    parts = changeable_parts(old, new)
+    for name, before, after in parts:
+        yield from _type((*path, name), before, after, gates)
+    if isinstance(old, Row) and isinstance(new, Row):
+        yield from level(path, old.fields, new.fields, gates)
+    elif not parts and not equal_ignoring_nullability(without_ids(old), without_ids(new)):
+        wanted = with_nullability(without_ids(new), old.nullable or new.nullable)
+        yield Step(UpdateColumnType(path, wanted), Edit(EditKind.TYPE, path, before=old, after=new))
     if old.nullable and not new.nullable:
         yield nullability
 

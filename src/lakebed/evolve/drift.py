@@ -16,8 +16,9 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.evolve.describe_edits import describe_changes
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
-from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, Vector, with_nullability
+from lakebed.evolve.schema_changes import Path
+from lakebed.physical.paimon_tree import places_inside
+from lakebed.physical.paimon_types import DataField, DataType, Row, with_nullability
 
 #: From the table down to a column or to a type inside of it: ids of fields, and the steps into lists and maps.
 _Place: TypeAlias = tuple[int | str, ...]
@@ -154,29 +155,19 @@ class _Columns:
     @classmethod
     def of(cls, fields: Fields) -> _Columns:
         found = cls()
-        found.places[()] = ()
-        found._row((), (), fields)
+        members: dict[Path, DataField] = {}
+        for path, type_ in places_inside(Row(fields)):
+            member = members.get(path)
+            place = (*found.places[path[:-1]], path[-1] if member is None else member.id) if path else ()
+            found.places[path] = place
+            if path:
+                found.types[place] = type_
+            if member is not None:
+                found.fields[place] = member
+            if isinstance(type_, Row):
+                found.rows[place] = type_.fields
+                members |= {(*path, f.name): f for f in type_.fields}
         return found
-
-    def _row(self, path: Path, place: _Place, fields: Fields) -> None:
-        self.rows[place] = fields
-        for member in fields:
-            self.fields[(*place, member.id)] = member
-            self._type((*path, member.name), (*place, member.id), member.type)
-
-    def _type(self, path: Path, place: _Place, type_: DataType) -> None:
-        self.places[path] = place
-        self.types[place] = type_
-        match type_:
-            case Row():
-                self._row(path, place, type_.fields)
-            case Array() | Multiset() | Vector():
-                self._type((*path, ELEMENT), (*place, ELEMENT), type_.element)
-            case Map():
-                self._type((*path, "key"), (*place, "key"), type_.key)
-                self._type((*path, VALUE), (*place, VALUE), type_.value)
-            case _:
-                return
 
 
 @dataclass(frozen=True, slots=True)

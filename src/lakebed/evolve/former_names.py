@@ -6,11 +6,11 @@ there. Nobody but its author can say, so it is neither taken for the column nor 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
-from lakebed.physical.paimon_types import Array, DataType, Map, Row
+from lakebed.evolve.nested_paths import Fields, changeable_parts
+from lakebed.evolve.schema_changes import Path
+from lakebed.physical.paimon_tree import alike_levels, alike_members
 
 FORMER_NAME = "LB6132"
 
@@ -22,30 +22,9 @@ def former_names(now: Fields, versions: Iterable[Fields]) -> FormerNames:
     """The names that columns of `now` bore in the versions, less those that their siblings bear now."""
     found: dict[Path, dict[str, None]] = {}
     for fields in versions:
-        for path, name in _level((), fields, now):
-            found.setdefault(path, {}).setdefault(name)
+        for level, before, after in alike_levels(fields, now, changeable_parts):
+            taken = {f.name for f in after}
+            for old, new in alike_members(before, after):
+                if old.name not in taken:
+                    found.setdefault((*level, old.name), {}).setdefault(new.name)
     return {path: tuple(names) for path, names in found.items()}
-
-
-def _level(parent: Path, then: Fields, now: Fields) -> Iterator[tuple[Path, str]]:
-    by_id = {f.id: f for f in now}
-    taken = {f.name for f in now}
-    for old in then:
-        new = by_id.get(old.id)
-        if new is None:
-            continue
-        if old.name not in taken:
-            yield (*parent, old.name), new.name
-        yield from _inside((*parent, new.name), old.type, new.type)
-
-
-def _inside(path: Path, then: DataType, now: DataType) -> Iterator[tuple[Path, str]]:
-    match then, now:
-        case Row(), Row():
-            yield from _level(path, then.fields, now.fields)
-        case Array(), Array():
-            yield from _inside((*path, ELEMENT), then.element, now.element)
-        case Map(), Map():
-            yield from _inside((*path, VALUE), then.value, now.value)
-        case _:
-            return

@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from lakebed.catalog.node import Node, siblings
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
-from lakebed.model import Extra, Field, LogicalType, Schema, required
+from lakebed.evolve.schema_changes import Path
+from lakebed.model import Extra, LogicalType, Schema
 from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, FIELD_ID, PAIMON_TYPE, RENAMED_FROM
-from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row, Vector, equal_ignoring_nullability
+from lakebed.physical.paimon_types import Array, Map, Vector, equal_ignoring_nullability
 
 #: Attributes that Paimon's columns say themselves, or that only say which column is meant.
 _ELSEWHERE = frozenset({DEFAULT, FIELD_ID, RENAMED_FROM, PAIMON_TYPE})
@@ -36,56 +37,61 @@ def compare(before: Fields, old: Schema, after: Fields, new: Schema) -> Meanings
     """Compare two declared schemas whose columns are `before` and `after`; columns with the same id are the same."""
     found = Meanings()
     found.edits += _attributes((), old.extra, new.extra)
-    _siblings(found, (), (before, old.fields), (after, new.fields))
+    _siblings(found, (), (before, siblings(before, old.fields)), (after, siblings(after, new.fields)))
     return found
 
 
-_Level = tuple[Fields, tuple[Field, ...]]
+_Level = tuple[Fields, tuple[Node, ...]]
 
 
 def _siblings(found: Meanings, parent: Path, old: _Level, new: _Level) -> None:
-    stored = {column.id: (column, member) for column, member in zip(*old, strict=True)}
-    for column, member in zip(*new, strict=True):
-        path = (*parent, member.name)
+    stored = {column.id: node for column, node in zip(*old, strict=True)}
+    for column, node in zip(*new, strict=True):
+        path = (*parent, column.name)
         known = stored.pop(column.id, None)
         if known is None:
-            found.after[path] = member.type
+            found.after[path] = node.meant
             continue
-        found.edits += _attributes(path, known[1].extra, member.extra)
-        _types(found, path, (known[0].type, known[1].type), (column.type, member.type))
-    for _, member in stored.values():
-        found.dropped[(*parent, member.name)] = member.type
+        found.edits += _attributes(path, known.extra, node.extra)
+        _types(found, path, known, node)
+    for node in stored.values():
+        found.dropped[(*parent, node.path[-1])] = node.meant
 
 
-_Typed = tuple[DataType, LogicalType]
-
-
-def _types(found: Meanings, path: Path, old: _Typed, new: _Typed) -> None:
+def _types(found: Meanings, path: Path, old: Node, new: Node) -> None:
     """Note the types at a path and go on into what both have inside."""
-    found.before[path], found.after[path] = old[1], new[1]
-    before, after = required(old[1]), required(new[1])
-    match old[0], before, new[0], after:
-        case Row(), logical.Struct(), Row(), logical.Struct():
-            _siblings(found, path, (old[0].fields, before.fields), (new[0].fields, after.fields))
-        case ((Array() | Vector()), logical.List(), (Array() | Vector()), logical.List()):
-            _note(found, path, old[0], new[0], before.fixed_length == after.fixed_length)
-            inner = (old[0].element, before.item_type), (new[0].element, after.item_type)
-            _types(found, (*path, ELEMENT), *inner)
-        case Multiset(), logical.Map(), Multiset(), logical.Map():
-            inner = (old[0].element, before.key_type), (new[0].element, after.key_type)
-            _types(found, (*path, ELEMENT), *inner)
-        case Map(), logical.Map(), Map(), logical.Map():
-            _note(found, path, old[0], new[0], bool(before.keys_sorted) == bool(after.keys_sorted))
-            _types(found, (*path, "key"), (old[0].key, before.key_type), (new[0].key, after.key_type))
-            _types(found, (*path, VALUE), (old[0].value, before.value_type), (new[0].value, after.value_type))
+    found.before[path], found.after[path] = old.meant, new.meant
+    if old.row is not None and new.row is not None:
+        _siblings(found, path, (old.row.fields, old.children()), (new.row.fields, new.children()))
+        return
+    parts = _alike_parts(old, new)
+    if _own_part(old) != _own_part(new) if parts else _means_another(old, new):
+        found.edits.append(Edit(EditKind.MEANING, path, before=old.stored, after=new.stored))
+    for before, after in parts:
+        _types(found, (*path, after.path[-1]), before, after)
+
+
+def _alike_parts(old: Node, new: Node) -> tuple[tuple[Node, Node], ...]:
+    """What two lists, two maps or two multisets hold; nothing where the two are of different kinds."""
+    lists = (Array, Vector)
+    same = type(old.stored) is type(new.stored) or (isinstance(old.stored, lists) and isinstance(new.stored, lists))
+    return tuple(zip(old.children(), new.children(), strict=False)) if same else ()
+
+
+def _own_part(node: Node) -> object:
+    """What a list or a map means beside what it holds."""
+    match node.stored, node.own:
+        case ((Array() | Vector()), logical.List(fixed_length=length)):
+            return length
+        case Map(), logical.Map(keys_sorted=is_sorted):
+            return bool(is_sorted)
         case _:
-            same_carrier = equal_ignoring_nullability(old[0], new[0])
-            _note(found, path, old[0], new[0], before == after or not same_carrier)
+            return None
 
 
-def _note(found: Meanings, path: Path, old: DataType, new: DataType, same: bool) -> None:
-    if not same:
-        found.edits.append(Edit(EditKind.MEANING, path, before=old, after=new))
+def _means_another(old: Node, new: Node) -> bool:
+    """Whether two places that are stored alike mean different things."""
+    return old.own != new.own and equal_ignoring_nullability(old.stored, new.stored)
 
 
 def _attributes(path: Path, old: Extra, new: Extra) -> Iterator[Edit]:

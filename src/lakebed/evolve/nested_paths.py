@@ -15,9 +15,24 @@ from lakebed.diagnostics import near_names
 from lakebed.errors import ColumnMismatchError, ValidationError
 from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path, problem
 from lakebed.physical import path_text
+from lakebed.physical.paimon_tree import alike_parts, without_ids
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row
 
 Fields: TypeAlias = tuple[DataField, ...]
+
+
+def changeable_parts(old: DataType, new: DataType) -> tuple[tuple[str, DataType, DataType], ...]:
+    """The parts that a change of one type into another can reach by itself: elements of ARRAYs, values of MAPs.
+
+    There are none in a MAP whose keys differ, nor in a MULTISET or a VECTOR: those change as a whole.
+    """
+    match old, new:
+        case Array(), Array():
+            return alike_parts(old, new)
+        case Map(), Map() if without_ids(old.key) == without_ids(new.key):
+            return alike_parts(old, new)[1:]
+        case _:
+            return ()
 
 
 def index_of(fields: Fields, name: str) -> int | None:

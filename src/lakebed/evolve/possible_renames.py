@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.evolve.identity import PositionOf
-from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import ELEMENT, VALUE, Path
+from lakebed.evolve.nested_paths import Fields, changeable_parts
+from lakebed.evolve.schema_changes import Path
 from lakebed.model.extra import RENAMED_FROM
 from lakebed.physical import path_text
-from lakebed.physical.paimon_tree import without_ids
-from lakebed.physical.paimon_types import UNASSIGNED, Array, DataField, DataType, Map, Row, equal_ignoring_nullability
+from lakebed.physical.paimon_tree import alike_levels, without_ids
+from lakebed.physical.paimon_types import UNASSIGNED, DataField, equal_ignoring_nullability
 
 #: How alike two names must be, from 0 to 1.
 _SIMILAR = 0.6
@@ -29,7 +28,10 @@ def look_alikes(
     `of_others` are paths of fields that others have added, and go, or have dropped, and come back: who declares the
     others has renamed none of them.
     """
-    yield from _level((), before, after, _Asking(position_of, frozenset(of_others)))
+    for level, old_fields, new_fields in alike_levels(before, after, changeable_parts):
+        names = {path[-1] for path in of_others if path[:-1] == level}
+        for old, new in resembling(old_fields, new_fields, of_others=names):
+            yield _question((*level, new.name), old.name, position_of)
 
 
 def resembling(before: Fields, after: Fields, *, of_others: Collection[str] = ()) -> list[tuple[DataField, DataField]]:
@@ -70,39 +72,6 @@ def _letters(name: str) -> str:
 
 def _same_type(old: DataField, new: DataField) -> bool:
     return equal_ignoring_nullability(without_ids(old.type), without_ids(new.type))
-
-
-@dataclass(frozen=True, slots=True)
-class _Asking:
-    """Where declared fields stand in the manifest, and which fields are not asked about."""
-
-    position_of: PositionOf
-    of_others: frozenset[Path]
-
-    def names(self, parent: Path) -> frozenset[str]:
-        """The names of the fields below a path that are not asked about."""
-        return frozenset(path[-1] for path in self.of_others if path[:-1] == parent)
-
-
-def _level(parent: Path, before: Fields, after: Fields, asking: _Asking) -> Iterator[Diagnostic]:
-    for old, new in resembling(before, after, of_others=asking.names(parent)):
-        yield _question((*parent, new.name), old.name, asking.position_of)
-    by_id = {f.id: f for f in before}
-    for new in after:
-        if new.id in by_id:
-            yield from _inside((*parent, new.name), by_id[new.id].type, new.type, asking)
-
-
-def _inside(path: Path, old: DataType, new: DataType, asking: _Asking) -> Iterator[Diagnostic]:
-    match old, new:
-        case Row(), Row():
-            yield from _level(path, old.fields, new.fields, asking)
-        case Array(), Array():
-            yield from _inside((*path, ELEMENT), old.element, new.element, asking)
-        case Map(), Map():
-            yield from _inside((*path, VALUE), old.value, new.value, asking)
-        case _:
-            return
 
 
 def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) -> float:

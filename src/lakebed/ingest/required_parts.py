@@ -95,23 +95,22 @@ def _has_members(type_: DataType) -> bool:
 
 def _exact_type(type_: DataType, stamps: StampForms) -> spark.DataType:
     """The type of what `_exact` gives, with the field ids of members."""
-    match type_:
-        case Row():
-            return spark.StructType(
-                [
-                    spark.StructField(f.name, _exact_type(f.type, stamps), f.type.nullable, {FIELD_ID: f.id})
-                    for f in type_.fields
-                ]
-            )
-        case Array():
-            untouched = not _has_required_members(type_)
-            return spark.ArrayType(_exact_type(type_.element, stamps), untouched or type_.element.nullable)
-        case Map():
-            untouched = not _has_required_members(type_)
-            value = _exact_type(type_.value, stamps)
-            return spark.MapType(write_type(type_.key, stamps), value, untouched or type_.value.nullable)
-        case _:
-            return write_type(type_, stamps)
+
+    def exact(part: DataType, inner: tuple[spark.DataType, ...]) -> spark.DataType:
+        match part:
+            case Row():
+                members = zip(part.fields, inner, strict=True)
+                fields = [spark.StructField(f.name, t, f.type.nullable, {FIELD_ID: f.id}) for f, t in members]
+                return spark.StructType(fields)
+            case Array():
+                return spark.ArrayType(inner[0], not _has_required_members(part) or part.element.nullable)
+            case Map():
+                untouched = not _has_required_members(part)
+                return spark.MapType(write_type(part.key, stamps), inner[1], untouched or part.value.nullable)
+            case _:
+                return write_type(part, stamps)
+
+    return fold(type_, exact)
 
 
 def _some_value(type_: DataType, stamps: StampForms) -> Column:

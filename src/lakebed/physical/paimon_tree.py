@@ -1,4 +1,4 @@
-"""Walk stored types: their parts, a fold from the inside out, a change of every type inside, and two side by side."""
+"""Walk stored types, one or two side by side: their parts, folds, and changes of what is inside."""
 
 from __future__ import annotations
 
@@ -114,6 +114,20 @@ def fields_inside(fields: Iterable[DataField], path: Path = ()) -> Iterator[tupl
             yield from fields_inside(row.fields, inner)
 
 
+def places_inside(type_: DataType, path: Path = ()) -> Iterator[tuple[Path, DataType]]:
+    """The type itself and every type in it, each with its path, outer ones first; `path` is that of the type."""
+    yield path, type_
+    for name, part in named_children(type_):
+        yield from places_inside(part, (*path, name))
+
+
+def change_outer_rows(type_: DataType, change: Callable[[Row], Row]) -> DataType:
+    """The type with `change` done to each of its outermost ROWs, in their order."""
+    if isinstance(type_, Row):
+        return change(type_)
+    return with_children(type_, [change_outer_rows(part, change) for part in children(type_)])
+
+
 def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
     """Every field of every level, parents before children, in order."""
     return (f for _, f in fields_inside(fields))
@@ -126,6 +140,9 @@ def highest_id(fields: Iterable[DataField]) -> int:
 
 # --- two types side by side -------------------------------------------------------------------------------------------
 
+#: What two types have in the same places one level down, each with its name; nothing of ROWs.
+PartsOfTwo: TypeAlias = Callable[[DataType, DataType], tuple[tuple[str, DataType, DataType], ...]]
+
 
 def alike_parts(one: DataType, other: DataType) -> tuple[tuple[str, DataType, DataType], ...]:
     """What two types of one kind hold in the same places, each with its name; none where they are of two kinds.
@@ -134,19 +151,40 @@ def alike_parts(one: DataType, other: DataType) -> tuple[tuple[str, DataType, Da
     """
     if type(one) is not type(other) or isinstance(one, Row):
         return ()
+    if isinstance(one, Vector) and isinstance(other, Vector) and one.length != other.length:
+        return ()
     pairs = zip(named_children(one), named_children(other), strict=True)
     return tuple((name, part, other_part) for (name, part), (_, other_part) in pairs)
 
 
-def alike_rows(one: DataType, other: DataType, path: Path) -> Iterator[tuple[Path, Row, Row]]:
-    """The outermost ROWs that two types have in the same places, each pair with its path; `path` is that of the types.
+def alike_members(one: Iterable[DataField], other: Iterable[DataField]) -> Iterator[tuple[DataField, DataField]]:
+    """Fields with the same id of two ROWs or tables, each pair with that of `one` first, in the order of `other`."""
+    by_id = {field.id: field for field in one if field.id != UNASSIGNED}
+    return ((by_id[field.id], field) for field in other if field.id in by_id)
 
-    Where the two are of different kinds nothing inside of them is in the same place.
+
+def alike_places(
+    one: DataType, other: DataType, path: Path = (), parts: PartsOfTwo = alike_parts
+) -> Iterator[tuple[Path, DataType, DataType]]:
+    """The places that two types have in common, themselves first and outer ones before what they hold.
+
+    Members of ROWs are the same by their ids. Paths are in the names of `other`, and `path` is that of the types.
     """
+    yield path, one, other
     if isinstance(one, Row) and isinstance(other, Row):
-        yield path, one, other
-    for name, part, other_part in alike_parts(one, other):
-        yield from alike_rows(part, other_part, (*path, name))
+        for old, new in alike_members(one.fields, other.fields):
+            yield from alike_places(old.type, new.type, (*path, new.name), parts)
+    for name, part, other_part in parts(one, other):
+        yield from alike_places(part, other_part, (*path, name), parts)
+
+
+def alike_levels(
+    one: Sequence[DataField], other: Sequence[DataField], parts: PartsOfTwo = alike_parts
+) -> Iterator[tuple[Path, tuple[DataField, ...], tuple[DataField, ...]]]:
+    """The fields of two tables and of all ROWs that they have in common, level by level, as `alike_places` has them."""
+    for path, before, after in alike_places(Row(tuple(one)), Row(tuple(other)), (), parts):
+        if isinstance(before, Row) and isinstance(after, Row):
+            yield path, before.fields, after.fields
 
 
 def change_alike_rows(
@@ -166,9 +204,3 @@ def change_alike_rows(
     if not parts:
         return alone(other)
     return with_children(other, [change_alike_rows(a, b, change, alone, (*path, name)) for name, a, b in parts])
-
-
-def alike_members(one: Iterable[DataField], other: Iterable[DataField]) -> Iterator[tuple[DataField, DataField]]:
-    """Fields with the same id of two ROWs or tables, each pair with that of `one` first, in the order of `other`."""
-    by_id = {field.id: field for field in one if field.id != UNASSIGNED}
-    return ((by_id[field.id], field) for field in other if field.id in by_id)

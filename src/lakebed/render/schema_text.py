@@ -6,24 +6,15 @@ import json
 import re
 from collections.abc import Iterable
 
-from lakebed import physical
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION
-from lakebed.model import (
-    Extra,
-    Field,
-    List,
-    LogicalType,
-    Map,
-    Option,
-    Schema,
-    Struct,
-    Timestamp,
-)
+from lakebed.model import Extra, Field, LogicalType, Schema, Timestamp, required
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
+from lakebed.model.logical_tree import outer_structs
 from lakebed.model.type_name import type_name
-from lakebed.physical import DataField, DataType
+from lakebed.physical import DataField
+from lakebed.physical.paimon_tree import KEY, outer_rows_at
 from lakebed.printable import one_line
 from lakebed.render.table_text import table_text
 
@@ -62,7 +53,7 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     """A line for a field and each member: id (empty without a `column`), name, type, null, description."""
     attributes = "; ".join(f"{k}={attribute_text(v)}" for k, v in field.extra.items() if k != DESCRIPTION)
     notes = " ".join(part for part in (field.description or "", f"[{attributes}]" if attributes else "") if part)
-    own = field.type.inner if isinstance(field.type, Option) else field.type
+    own = required(field.type)
     number = "" if column is None else str(column.id)
     cells = (
         "  " * depth + field.name,
@@ -72,9 +63,12 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     )
     name, type_, null, description = map(one_line, cells)
     rows = [(number, name, type_, null, description)]
-    columns = () if column is None else _columns(column.type)
-    for inner in _members(own):
-        rows += field_rows(inner, _named(inner, columns), depth + 1)
+    stored = () if column is None else outer_rows_at(column.type, ())
+    columns = [member for path, row in stored if KEY not in path for member in row.fields]
+    for path, struct in outer_structs(own):
+        # Members of the keys of maps are not listed.
+        for inner in struct.fields if KEY not in path else ():
+            rows += field_rows(inner, _named(inner, columns), depth + 1)
     return rows
 
 
@@ -89,33 +83,6 @@ def _type(own: LogicalType, extra: Extra) -> str:
 
 def _named(field: Field, columns: Iterable[DataField]) -> DataField | None:
     return next((c for c in columns if c.name == field.name), None)
-
-
-def _members(type_: LogicalType) -> tuple[Field, ...]:
-    match type_:
-        case Struct():
-            return type_.fields
-        case Option():
-            return _members(type_.inner)
-        case List():
-            return _members(type_.item_type)
-        case Map():
-            return _members(type_.value_type)
-        case _:
-            return ()
-
-
-def _columns(type_: DataType) -> tuple[DataField, ...]:
-    """The stored columns of the members."""
-    match type_:
-        case physical.Row():
-            return type_.fields
-        case physical.Array():
-            return _columns(type_.element)
-        case physical.Map():
-            return _columns(type_.value)
-        case _:
-            return ()
 
 
 def attribute_text(value: object) -> str:

@@ -16,6 +16,7 @@ from __future__ import annotations
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
+from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import DataType, Double, Float, LocalZonedTimestamp, Row, Timestamp
 from lakebed.spark.sql_names import quote_name
 
@@ -45,12 +46,15 @@ def shielded(column: Column, type_: DataType) -> Column:
 
 
 def _needs_shield(type_: DataType) -> bool:
-    match type_:
-        case Timestamp(precision=p) | LocalZonedTimestamp(precision=p):
-            return p <= _MILLIS
-        case Float() | Double():
-            return True
-        case Row():
-            return any(_needs_shield(member.type) for member in type_.fields)
-        case _:
-            return False
+    def needs(part: DataType, inner: tuple[bool, ...]) -> bool:
+        match part:
+            case Timestamp(precision=p) | LocalZonedTimestamp(precision=p):
+                return p <= _MILLIS
+            case Float() | Double():
+                return True
+            case Row():
+                return any(inner)
+            case _:
+                return False
+
+    return fold(type_, needs)
