@@ -15,7 +15,7 @@ from lakebed.catalog.ids import assign
 from lakebed.catalog.schema_file import dumps, loads
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert import carrier, carrier_is_exact, from_paimon, to_paimon
-from lakebed.convert.fit import bare, fits
+from lakebed.convert.fit import fits
 from lakebed.convert.paimon import table_comment
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit
@@ -23,7 +23,7 @@ from lakebed.model import types as m
 from lakebed.model.from_json import field_from_json
 from lakebed.physical import DataType, parse, with_nullability
 from lakebed.physical import paimon_types as p
-from lakebed.physical.paimon_tree import walk_fields
+from lakebed.physical.paimon_tree import bare, walk_fields
 from lakebed.testing.physical import data_types, storable_schemas, storable_types
 
 S, MS, US, NS = TimeUnit

@@ -18,7 +18,7 @@ from pyarrow import orc
 
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format import orc_process
-from lakebed.format.avro_records import read_records
+from lakebed.format.avro_schemas import read_records
 from lakebed.format.orc_process import OrcDamageError, read_orc
 
 #: Damaged files that end the process with a segmentation fault (PyArrow 26), compressed.

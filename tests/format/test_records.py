@@ -15,8 +15,7 @@ from format.building import Built, table_schema
 from lakebed.errors import CorruptMetadataError
 from lakebed.format import binary_row
 from lakebed.format.avro_container import read_header, with_schema, without_logical_types, without_snappy
-from lakebed.format.avro_records import read_records
-from lakebed.format.avro_schemas import entry_schema, list_schema, read_container
+from lakebed.format.avro_schemas import entry_schema, list_schema, read_container, read_records
 from lakebed.format.manifest import (
     UNKNOWN_TOTAL,
     ColumnStatistics,

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyspark.sql.types import StructType
 
-from lakebed.arrow.arrow_schema import to_arrow_schema
+from lakebed.arrow.decode_files import to_arrow_schema
 from lakebed.convert.scan_types import scan_type
 from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (

@@ -1,12 +1,14 @@
-"""Make the function by which Spark's workers decode the contents of files."""
+"""Decode the contents of files in Spark's workers, which exchange Arrow batches of one schema."""
 
 from __future__ import annotations
 
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pyarrow as pa
+from pyspark.sql import types as spark
 
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.blob_values import blob_batches
@@ -18,6 +20,20 @@ _ADDED = 2
 #: What the libraries raise over bytes that are not what they should be.
 _DAMAGE = (ValueError, TypeError, EOFError, LookupError, ArithmeticError, struct.error, zlib.error)
 Decoder = Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+_FLAT: dict[type[spark.DataType], Any] = {
+    spark.BooleanType: pa.bool_(),
+    spark.ByteType: pa.int8(),
+    spark.ShortType: pa.int16(),
+    spark.IntegerType: pa.int32(),
+    spark.LongType: pa.int64(),
+    spark.FloatType: pa.float32(),
+    spark.DoubleType: pa.float64(),
+    spark.StringType: pa.string(),
+    spark.BinaryType: pa.binary(),
+    spark.DateType: pa.date32(),
+    spark.TimestampType: pa.timestamp("us", "UTC"),
+    spark.TimestampNTZType: pa.timestamp("us"),
+}
 
 
 def decoder(format: str, schema: pa.Schema) -> Decoder:
@@ -52,3 +68,22 @@ def _named(batches: Iterator[pa.RecordBatch], path: str) -> Iterator[pa.RecordBa
 
 def _rows(format: str, content: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     return avro_batches(content, schema) if format == "avro" else blob_batches(content, schema)
+
+
+def to_arrow_schema(schema: spark.StructType) -> pa.Schema:
+    """Columns as Spark's workers exchange them, everything nullable."""
+    return pa.schema([(f.name, _arrow(f.dataType)) for f in schema.fields])
+
+
+def _arrow(type_: spark.DataType) -> pa.DataType:
+    match type_:
+        case spark.StructType():
+            return pa.struct([(f.name, _arrow(f.dataType)) for f in type_.fields])
+        case spark.ArrayType():
+            return pa.list_(_arrow(type_.elementType))
+        case spark.MapType():
+            return pa.map_(_arrow(type_.keyType), _arrow(type_.valueType))
+        case spark.DecimalType():
+            return pa.decimal128(type_.precision, type_.scale)
+        case _:
+            return _FLAT[type(type_)]

@@ -15,9 +15,9 @@ import pyarrow.compute as pc
 import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from lakebed.arrow.arrow_schema import to_arrow_schema
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.convert_arrays import Stored, arrow_of, convert, find, nulls
+from lakebed.arrow.decode_files import to_arrow_schema
 from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError

@@ -15,9 +15,8 @@ from lakebed.arrow.file_part import Column, FilePart, batch_schema, rows_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.deletion_vectors import DeletionVector, read_positions
-from lakebed.format.file_columns import Versions, stored_fields
 from lakebed.format.live_files import DataFile
-from lakebed.format.row_ranges import column_sequence, first_row_id, is_blob_file
+from lakebed.format.row_ranges import Versions, column_sequence, first_row_id, is_blob_file, stored_fields
 from lakebed.store.base import Store
 
 #: How many bytes of files a task puts together at most: all of their rows are in memory at once.

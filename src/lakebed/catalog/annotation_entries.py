@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, field
 from typing import Any
 
-from lakebed.convert.fit import bare, bare_logical, fits, without_nullability
+from lakebed.convert.fit import bare_logical, fits
 from lakebed.convert.paimon import carrier, default_text, hint, logical_type, nearest, stated
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, TypeTextError
@@ -19,7 +19,7 @@ from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json
 from lakebed.model.extra import DEFAULT, DESCRIPTION, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.physical import DataField, parse, path_text
-from lakebed.physical.paimon_tree import Path, fields_inside
+from lakebed.physical.paimon_tree import Path, bare, fields_inside, without_nullability
 
 OPTION = "lakebed.schema"
 FORMAT = 1

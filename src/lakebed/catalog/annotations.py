@@ -22,14 +22,14 @@ from typing import Any
 from lakebed.catalog.annotation_entries import FORMAT, OPTION, annotation_json, less_description, resolve
 from lakebed.catalog.node import Node
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.convert.fit import bare, bare_logical, fits, without_options
+from lakebed.convert.fit import bare_logical, fits, without_options
 from lakebed.convert.paimon import hint, nearest
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, UnsupportedError
 from lakebed.model import Field, Schema, canonical_json, type_json
 from lakebed.model.extra import DEFAULT, FIELD_ID, PAIMON_TYPE
 from lakebed.physical import DataField, path_text
-from lakebed.physical.paimon_tree import Path
+from lakebed.physical.paimon_tree import Path, bare
 
 __all__ = ["FORMAT", "OPTION", "annotate", "annotation", "applied_version", "drift", "logical_schema", "refuse_newer"]
 

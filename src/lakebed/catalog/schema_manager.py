@@ -17,9 +17,8 @@ from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.commit_version import commit_version, conflict, says_the_same
 from lakebed.catalog.dialects import PAIMON, Dialect
 from lakebed.catalog.names import TableName, no_text
-from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, has_snapshots, schema_id_of
-from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, refuse_unknown_types
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, UnsupportedError, ValidationError
 from lakebed.store import Store

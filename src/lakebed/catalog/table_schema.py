@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, ClassVar
 
 from lakebed.catalog.annotation_entries import OPTION, meaning
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import UnsupportedError
 from lakebed.model.extra import canonical_json
 from lakebed.model.types import Schema
+from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     DataField,
+    DataType,
+    Unknown,
 )
 from lakebed.readable import Readable
 
 #: The schema file version that Lakebed writes; a higher one is never written over.
 CURRENT_VERSION = 3
+NOT_CHANGED = "LB4500"
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,3 +105,32 @@ class TableSchema(Readable):
     def with_options(self, options: Mapping[str, str]) -> TableSchema:
         """The same schema with other options."""
         return replace(self, options=options)
+
+
+def unknown_columns(fields: Iterable[DataField]) -> dict[str, str]:
+    """The top-level columns that are or hold something of an unknown type, with the text of that type."""
+    found = ((field.name, unknown_type(field.type)) for field in fields)
+    return {name: text for name, text in found if text is not None}
+
+
+def unknown_type(type_: DataType) -> str | None:
+    """The text of the first unknown type at any level; None where all are known."""
+    return next((t.text for t in types_inside(type_) if isinstance(t, Unknown)), None)
+
+
+def refuse_unknown_types(schema: TableSchema) -> None:
+    """Raise `UnsupportedError` (LB4500), naming each column, where a new version would be written over such a type."""
+    found = unknown_columns(schema.fields)
+    if found:
+        raise UnsupportedError(
+            *(
+                Diagnostic(
+                    NOT_CHANGED,
+                    f"the table cannot be changed: the type {text} of column {name!r} is not known to this version",
+                    path=name,
+                    found=text,
+                    remedy="use a newer Lakebed, or the engine that made the column",
+                )
+                for name, text in found.items()
+            )
+        )

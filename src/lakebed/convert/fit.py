@@ -1,15 +1,12 @@
-"""Tell which Paimon types can store a logical type; compare types without nullability or members."""
+"""Tell which Paimon types can store a logical type, and take off what such a comparison leaves out."""
 
 from __future__ import annotations
-
-from dataclasses import replace
 
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
 from lakebed.model.logical_tree import transform as transform_logical
 from lakebed.physical import STRING, DataType, with_nullability
 from lakebed.physical import paimon_types as physical
-from lakebed.physical.paimon_tree import transform
 
 #: A TIME is stored as a number of milliseconds, whatever its precision says.
 STORED_TIME_DIGITS = 3
@@ -34,11 +31,6 @@ PLAIN_CARRIERS: dict[type[LogicalType], DataType] = {
 }
 
 
-def bare(type_: DataType) -> DataType:
-    """The type with every ROW emptied: what a field's own type says, less what its nested fields say."""
-    return transform(type_, lambda t: replace(t, fields=()) if isinstance(t, physical.Row) else t)
-
-
 def bare_logical(type_: LogicalType) -> LogicalType:
     """The logical type with every Struct emptied."""
     return transform_logical(type_, lambda t: logical.Struct(()) if isinstance(t, logical.Struct) else t)
@@ -47,11 +39,6 @@ def bare_logical(type_: LogicalType) -> LogicalType:
 def without_options(type_: LogicalType) -> LogicalType:
     """The type with every `Option` taken off, at every level."""
     return transform_logical(type_, required)
-
-
-def without_nullability(type_: DataType) -> DataType:
-    """The type with everything in it nullable, and itself."""
-    return transform(type_, lambda t: with_nullability(t, True))
 
 
 def fits(type_: LogicalType, candidate: DataType) -> bool:

@@ -12,14 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, assert_never
 
-from lakebed.convert.fit import (
-    PLAIN_CARRIERS,
-    STORED_TIME_DIGITS,
-    bare,
-    bare_logical,
-    fits,
-    same_nullability,
-)
+from lakebed.convert.fit import PLAIN_CARRIERS, STORED_TIME_DIGITS, bare_logical, fits, same_nullability
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required
@@ -37,6 +30,7 @@ from lakebed.physical import (
     with_nullability,
 )
 from lakebed.physical import paimon_types as physical
+from lakebed.physical.paimon_tree import bare
 
 MAX_DECIMAL_PRECISION = 38
 #: The reference engine turns columns into BLOBs and vectors when their comment begins like this.

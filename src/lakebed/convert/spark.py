@@ -20,7 +20,7 @@ from typing import Any
 
 from pyspark.sql import types as spark_types
 
-from lakebed.convert.fit import bare, bare_logical, without_nullability
+from lakebed.convert.fit import bare_logical
 from lakebed.convert.loss import LossReport
 from lakebed.convert.paimon import carrier, hint, to_paimon
 from lakebed.convert.scan_types import MAX_MICROS, scan_schema, scan_type
@@ -34,6 +34,7 @@ from lakebed.model.from_json import type_from_json
 from lakebed.model.logical_tree import fields_inside
 from lakebed.physical import DataType, parse, path_text, with_nullability
 from lakebed.physical import paimon_types as physical
+from lakebed.physical.paimon_tree import bare, without_nullability
 
 METADATA_KEY = "lakebed"
 COMMENT_KEY = "comment"

@@ -20,9 +20,9 @@ from lakebed.convert.scan_types import scan_schema
 from lakebed.convert.spark import with_metadata
 from lakebed.data_source.read_options import ReadOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
-from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
 from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
+from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_branch import TableBranch
 from lakebed.model import Schema
 from lakebed.read.plan_read import PlannedState, branch_column, find_state, plan_read

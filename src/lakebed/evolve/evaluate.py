@@ -9,11 +9,9 @@ from typing import Any
 
 from lakebed.catalog import options as table_options
 from lakebed.catalog.annotations import FORMAT, OPTION
-from lakebed.catalog.newer_types import refuse_unknown_types
 from lakebed.catalog.option_values import is_flagged
-from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
+from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, refuse_unknown_types
 from lakebed.catalog.validate import validate
-from lakebed.convert.fit import bare, without_nullability
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ColumnMismatchError, UnsupportedError, ValidationError
 from lakebed.evolve.earlier_versions import unreadable
@@ -21,7 +19,7 @@ from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import Change, RemoveOption, SetOption
 from lakebed.evolve.working_copy import WorkingCopy
 from lakebed.model.extra import DEFAULT, PAIMON_TYPE, canonical_json
-from lakebed.physical.paimon_tree import walk_fields
+from lakebed.physical.paimon_tree import bare, walk_fields, without_nullability
 from lakebed.physical.paimon_types import DataField, with_nullability
 
 

@@ -1,4 +1,4 @@
-"""Declare the Avro schemas of manifests and manifest lists; read and write their container files.
+"""Declare the Avro schemas of manifests and manifest lists; write their files, and read them from Avro or ORC.
 
 What other readers insist on: a nullable field is a union with null first, counts and sizes are `long`, the fields of an
 entry stand in this order, and `_VERSION` is 2 (Paimon specification, "Manifest").
@@ -22,6 +22,7 @@ from lakebed.format.avro_container import (
     without_logical_types,
     without_snappy,
 )
+from lakebed.format.orc_process import read_orc
 
 #: The value of `_VERSION` in manifest lists and manifests.
 VERSION = 2
@@ -29,6 +30,7 @@ _RECORD = "org.apache.paimon.avro.generated.record"
 _STRINGS = {"type": "array", "items": "string"}
 _CODECS = {"none": "null", "null": "null", "uncompressed": "null", "deflate": "deflate", "gzip": "deflate"}
 _OTHER_FORMATS = {b"ORC": "ORC", b"PAR": "Parquet"}
+_ORC = b"ORC"
 
 
 def _field(name: str, type_: Any) -> dict[str, Any]:
@@ -221,3 +223,38 @@ def _reading(source: str) -> Iterator[None]:
         raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {e}", path=source) from e
     except Exception as e:
         raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {reason_of(e)}", path=source) from e
+
+
+def read_records(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
+    """The records of a file whose bytes are `data`; `source` names it in errors.
+
+    Raises UnsupportedError for other formats, codecs or libraries that are missing, CorruptMetadataError for damage.
+    """
+    return _read_orc(data, source) if data[:3] == _ORC else read_container(data, source=source)
+
+
+def _read_orc(data: bytes, source: str) -> Iterator[dict[str, Any]]:
+    try:
+        import pyarrow as pa
+    except ImportError as e:
+        raise UnsupportedError.of(
+            "LB5011",
+            f"{source} is written in ORC, which needs PyArrow",
+            remedy="pip install 'lakebed[arrow]'",
+            path=source,
+        ) from e
+    try:
+        table = read_orc(data)
+        # Nanoseconds have no Python form without pandas; the format means milliseconds.
+        schema = pa.schema([f.with_type(_in_millis(f.type, pa)) for f in table.schema])
+        yield from table.cast(schema, safe=False).to_pylist()
+    except (pa.ArrowException, OSError, ValueError) as e:
+        raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {e}", path=source) from e
+
+
+def _in_millis(type_: Any, pa: Any) -> Any:
+    if pa.types.is_timestamp(type_):
+        return pa.timestamp("ms", "UTC")
+    if pa.types.is_struct(type_):
+        return pa.struct([f.with_type(_in_millis(f.type, pa)) for f in type_.fields])
+    return type_

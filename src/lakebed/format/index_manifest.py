@@ -13,8 +13,7 @@ from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import INDEX_FILE_IN_DATA_FILE_DIR
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
-from lakebed.format.avro_records import read_records
-from lakebed.format.avro_schemas import GLOBAL_INDEX_PARTS, index_schema, write_container
+from lakebed.format.avro_schemas import GLOBAL_INDEX_PARTS, index_schema, read_records, write_container
 from lakebed.format.deletion_vectors import LEAST
 from lakebed.format.manifest import manifest_path
 from lakebed.format.snapshot import Snapshot

@@ -16,8 +16,7 @@ from typing import Any
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format import binary_row
-from lakebed.format.avro_records import read_records
-from lakebed.format.avro_schemas import VERSION, entry_schema, list_schema, write_container
+from lakebed.format.avro_schemas import VERSION, entry_schema, list_schema, read_records, write_container
 from lakebed.physical.paimon_types import DataType
 from lakebed.store.base import Store
 

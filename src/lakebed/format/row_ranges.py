@@ -1,4 +1,4 @@
-"""Plan reads with data evolution: group files that hold parts of the same row range.
+"""Plan reads with data evolution: tell what each file holds, and group files that hold parts of the same rows.
 
 Each row of such a table has an id: that of its file's first row plus its place in the file. Files whose ranges of row
 ids overlap hold parts of the same rows; of a column that several of them hold, the file with the highest sequence
@@ -16,11 +16,15 @@ from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import DATA_EVOLUTION_ENABLED, ROW_TRACKING_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError
+from lakebed.format.blob_columns import in_blob_files
 from lakebed.format.live_files import DataFile
 from lakebed.format.overlaps import overlapping
+from lakebed.physical.paimon_types import DataField
 
 _BLOB = ".blob"
 Range = tuple[int, int]
+#: The schema version of an id.
+Versions = Callable[[int], TableSchema]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +153,20 @@ def first_row_id(file: DataFile) -> int:
             "LB5015", f"data file {file.path} has no row ids", path=file.path, expected="_FIRST_ROW_ID"
         )
     return found
+
+
+def stored_fields(version: Versions, file: DataFile) -> tuple[DataField, ...]:
+    """The columns that a file holds: those of its schema version, or of them the ones that its meta data names.
+
+    Where it names none, columns of blobs are among them, which the file need not hold (`doubtful_fields`).
+    """
+    fields = version(file.meta.schema_id).fields
+    names = file.meta.write_cols
+    return fields if names is None else tuple(f for f in fields if f.name in names)
+
+
+def doubtful_fields(version: Versions, file: DataFile) -> frozenset[int]:
+    """The ids of those of `stored_fields` that hold blobs and most likely lie in blob files instead."""
+    if file.meta.write_cols is not None or is_blob_file(file):
+        return frozenset()
+    return in_blob_files(version(file.meta.schema_id))

@@ -8,10 +8,9 @@ from dataclasses import replace
 
 from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.names import TableName, as_table_name
-from lakebed.catalog.newer_types import unknown_columns
 from lakebed.catalog.paths import Layout, PathFactory
 from lakebed.catalog.table_manager import TableManager
-from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.table_schema import TableSchema, unknown_columns
 from lakebed.catalog.validate import validate
 from lakebed.catalog.warehouse_layout import detect_layout
 from lakebed.diagnostics import Diagnostic, Severity, near_names

@@ -16,6 +16,7 @@ from lakebed.physical.paimon_types import (
     Multiset,
     Row,
     Vector,
+    with_nullability,
 )
 
 T = TypeVar("T")
@@ -82,6 +83,16 @@ def map_fields(type_: DataType, change: Callable[[DataField], DataField]) -> Dat
 def without_ids(type_: DataType) -> DataType:
     """The type with every field id inside it unassigned."""
     return map_fields(type_, lambda f: replace(f, id=UNASSIGNED))
+
+
+def bare(type_: DataType) -> DataType:
+    """The type with every ROW emptied: what a field's own type says, less what its nested fields say."""
+    return transform(type_, lambda t: replace(t, fields=()) if isinstance(t, Row) else t)
+
+
+def without_nullability(type_: DataType) -> DataType:
+    """The type with everything in it nullable, and itself."""
+    return transform(type_, lambda t: with_nullability(t, True))
 
 
 def types_inside(type_: DataType) -> Iterator[DataType]:

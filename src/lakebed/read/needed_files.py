@@ -17,11 +17,10 @@ from typing import Any, TypeAlias, assert_never
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.deletion_vectors import read_positions
-from lakebed.format.file_columns import Versions, stored_fields
 from lakebed.format.live_files import DataFile, PartitionBounds, PartitionFilter, plan_files
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.merge_plan import MergePlan, Section, plan_merge
-from lakebed.format.row_ranges import RangePlan, has_data_evolution, plan_ranges
+from lakebed.format.row_ranges import RangePlan, Versions, has_data_evolution, plan_ranges, stored_fields
 from lakebed.format.snapshot import Snapshot
 from lakebed.read.bucket_evidence import against_bucket, bucket_key, wanted_buckets
 from lakebed.read.file_index import FileIndex, file_index

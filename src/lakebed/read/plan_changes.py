@@ -20,13 +20,12 @@ from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UnsupportedError, UsageError
-from lakebed.format.file_columns import Versions
 from lakebed.format.live_files import DataFile, data_files, delta_manifests, entries_of
 from lakebed.format.manifest import Kind, ManifestEntry, read_list
 from lakebed.format.merge_engine import MergeEngine, merge_engine, merge_rules
 from lakebed.format.partition import POSTPONED
 from lakebed.format.refuse_unsupported import refuse_unreadable_files
-from lakebed.format.row_ranges import has_data_evolution
+from lakebed.format.row_ranges import Versions, has_data_evolution
 from lakebed.format.snapshot import APPEND, Snapshot, loads
 from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_tree import types_inside

@@ -15,10 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from lakebed.catalog.names import TableName
-from lakebed.catalog.newer_types import unknown_columns
 from lakebed.catalog.options import SCAN_FALLBACK_BRANCH
 from lakebed.catalog.paths import MAIN
-from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.table_schema import TableSchema, unknown_columns
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import LakebedWarning, UnsupportedError, UsageError
 from lakebed.format.live_files import PartitionFilter

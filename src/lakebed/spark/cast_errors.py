@@ -13,8 +13,8 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
-from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
+from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row, type_line
 from lakebed.read.plan_read import PlannedState, branch_column, plan_read

@@ -25,12 +25,11 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
-from lakebed.format.file_columns import stored_fields
 from lakebed.format.live_files import DataFile
+from lakebed.format.row_ranges import stored_fields
 from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown
-from lakebed.spark.blob_places import described
-from lakebed.spark.map_leaves import Changes, with_changes
+from lakebed.spark.file_constants import by_number, partition_columns
 from lakebed.spark.orc_values import (
     holds_instants,
     jvm_zone,
@@ -42,9 +41,7 @@ from lakebed.spark.orc_values import (
     scanned_as_instants,
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
-from lakebed.spark.partitions import partition_columns
 from lakebed.spark.projection import CastRules, layout, project
-from lakebed.spark.push_down import shielded
 from lakebed.spark.reach import check_reach
 from lakebed.spark.scan import (
     NATIVE,
@@ -52,12 +49,14 @@ from lakebed.spark.scan import (
     ScanFile,
     Scanned,
     Scratch,
+    described,
     file_path,
     format_of,
     scan,
     without_deleted,
 )
-from lakebed.spark.sql_names import by_number, quote_name
+from lakebed.spark.scanned_values import Changes, shielded, with_changes
+from lakebed.spark.sql_names import quote_name
 from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store
 

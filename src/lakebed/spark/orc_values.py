@@ -35,7 +35,7 @@ from lakebed.physical.paimon_types import (
 )
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall, wall_to_instant
 from lakebed.spark.footers import of_each_file
-from lakebed.spark.map_leaves import Change, Changes
+from lakebed.spark.scanned_values import Change, Changes
 from lakebed.store.base import Store
 
 #: Names of the zone whose clocks are never put forward.

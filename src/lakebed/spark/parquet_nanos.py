@@ -18,7 +18,7 @@ from lakebed.format.refuse_unsupported import holds_nanoseconds
 from lakebed.physical.paimon_types import DataField, DataType, LocalZonedTimestamp, Timestamp
 from lakebed.spark.clocks import UTC, floor_div, instant_to_wall
 from lakebed.spark.footers import of_each_file
-from lakebed.spark.map_leaves import Change
+from lakebed.spark.scanned_values import Change
 from lakebed.store.base import Store
 
 

@@ -13,10 +13,9 @@ from dataclasses import dataclass, replace
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.convert.fit import without_nullability
 from lakebed.convert.scan_types import scan_type
 from lakebed.errors import CorruptMetadataError
-from lakebed.physical.paimon_tree import map_fields
+from lakebed.physical.paimon_tree import map_fields, without_nullability
 from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, type_line, with_nullability
 from lakebed.spark.casts import cast_column
 

@@ -14,14 +14,17 @@ from typing import assert_never
 
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema, scan_type
+from lakebed.convert.spark import column_metadata, has_nested_metadata, with_metadata
 from lakebed.errors import UsageError
 from lakebed.format.blob_columns import holds_blobs, refuse_blobs
 from lakebed.format.merge_plan import MergePlan
 from lakebed.format.row_ranges import RangePlan
 from lakebed.format.table_branch import TableBranch
+from lakebed.model import Schema
 from lakebed.physical.paimon_types import Blob
 from lakebed.read.count import known_rows
 from lakebed.read.needed_files import Plain, ReadPlan
@@ -30,12 +33,10 @@ from lakebed.read.request import ReadRequest
 from lakebed.read.system_tables import read_system_table
 from lakebed.read.table_state import TableState
 from lakebed.read.where_sql import unknown_names
-from lakebed.spark.annotated import annotated
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_merge.merge import merged
-from lakebed.spark.row_parts import put_together
-from lakebed.spark.row_tracking import metadata_columns, tracked
+from lakebed.spark.row_tracking import metadata_columns, put_together, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.spark_errors import checksum_failures, known_failures
 from lakebed.spark.sql_names import quote_name
@@ -201,3 +202,27 @@ def like(rows: DataFrame, schema: TableSchema, wanted: TableSchema) -> DataFrame
         value = F.lit(None).cast(scan_type(field.type)) if lacks else F.col(quote_name(field.name))
         columns.append(value.alias(field.name))
     return rows.select(*columns)
+
+
+def annotated(spark: SparkSession, rows: DataFrame, schema: TableSchema, beside: Sequence[str] = ()) -> DataFrame:
+    """`rows`, whose columns are those of the schema and `beside`, with its annotations in the metadata of their fields.
+
+    An alias says the metadata of a column and costs nothing; there is none for members of structs, and a cast would
+    keep filters from the files. A union takes the metadata at every level from its first part: an empty one says it
+    here, and the optimizer takes it away.
+    """
+    logical = schema.logical
+    fields = {f.name: f for f in logical.fields}
+    wanted = Schema(tuple(fields[f.name] for f in schema.fields), logical.extra)
+    if has_nested_metadata(wanted):
+        others = list(rows.schema.fields)[len(wanted.fields) :]
+        shapes = with_metadata(StructType(list(rows.schema.fields)[: len(wanted.fields)]), wanted)
+        empty = spark.sql("SELECT 1").where(F.lit(False))
+        rows = empty.select(*(F.lit(None).cast(f.dataType).alias(f.name) for f in (*shapes.fields, *others))).union(
+            rows
+        )
+    first, *rest = wanted.fields
+    metadata = [column_metadata(first, schema_extra=wanted.extra), *map(column_metadata, rest)]
+    named = zip(wanted.fields, metadata, strict=True)
+    own = (F.col(quote_name(f.name)).alias(f.name, metadata=said) for f, said in named)
+    return rows.select(*own, *(F.col(quote_name(name)) for name in beside))

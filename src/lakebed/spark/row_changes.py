@@ -17,9 +17,8 @@ from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND
 from lakebed.format.table_branch import TableBranch
 from lakebed.read.plan_changes import ChangesAsked, CommitChanges, Commits, Mode, StateDifference, plan_changes
 from lakebed.read.request import ReadRequest
-from lakebed.spark.annotated import annotated
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.read import Executor, read_table
+from lakebed.spark.read import Executor, annotated, read_table
 from lakebed.spark.row_merge.merge import merged
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 from urllib.parse import unquote
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
 
 _STRICT = {"ignoreCorruptFiles": "false", "ignoreMissingFiles": "false"}
 _WITHOUT_CHECKSUMS = {
@@ -49,9 +44,3 @@ def file_options(paths: Iterable[str]) -> dict[str, str]:
 def spark_pattern(path: str) -> str:
     """A path or URL for readers that take patterns: the URL with what they would take for one escaped."""
     return _GLOB.sub(r"\\\g<0>", spark_url(path))
-
-
-def by_number(element: str, values: Sequence[Any]) -> Callable[[Column], Column]:
-    """The value of a number, counted from 0. `values` are JSON values of the Spark type `element`."""
-    table = F.from_json(F.lit(json.dumps(values)), f"array<{element}>")
-    return lambda number: F.element_at(table, number + F.lit(1))

@@ -18,10 +18,11 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.merge_plan import Section, has_no_deletes, is_older, split_base
 from lakebed.format.row_kinds import INSERTS
+from lakebed.spark.file_constants import by_number
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.row_merge.arithmetic import refused
 from lakebed.spark.row_merge.merge_versions import folded, folded_onto
-from lakebed.spark.sql_names import by_number, quote_name
+from lakebed.spark.sql_names import quote_name
 
 _SECTION, _PLACE, _OTHER = "_LAKEBED_SECTION", "_LAKEBED_PLACE", "_LAKEBED_OTHER_"
 #: Up to so many rows of a delta, its keys are sent to every task instead of the base being shuffled.

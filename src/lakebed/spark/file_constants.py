@@ -1,9 +1,9 @@
-"""Add partition values from the manifests as typed constant columns."""
+"""Add what all rows of a file share as columns: values of its partition, and values by its number."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from pyspark.sql import Column
@@ -22,7 +22,6 @@ from lakebed.physical.paimon_types import (
     Timestamp,
     TinyInt,
 )
-from lakebed.spark.sql_names import by_number
 
 _EPOCH = "timestamp_ntz'1970-01-01 00:00:00'"
 
@@ -42,6 +41,12 @@ def partition_columns(
     else:
         row = by_number(_row_type(types), [_encode(types, p) for p in partitions])(ordinal)
     return tuple(_decode(row.getField(f"p{i}"), t) for i, t in enumerate(types))
+
+
+def by_number(element: str, values: Sequence[Any]) -> Callable[[Column], Column]:
+    """The value of a number, counted from 0. `values` are JSON values of the Spark type `element`."""
+    table = F.from_json(F.lit(json.dumps(values)), f"array<{element}>")
+    return lambda number: F.element_at(table, number + F.lit(1))
 
 
 def _encode(types: Sequence[DataType], partition: tuple[Any, ...]) -> dict[str, Any]:
