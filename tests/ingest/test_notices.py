@@ -10,7 +10,7 @@ from ingest.ingest_lake import SmallLake
 from lakebed.diagnostics import Severity
 from lakebed.ingest.ingest import IngestResult
 from lakebed.ingest.run_history import READ_AS
-from lakebed.ingest.sources.declared_source import declared_source
+from lakebed.ingest.sources.declared_source import declared_read, declared_source
 from lakebed.model import Field, Int32, Option, String
 
 OTHERWISE, TWICE, ALL_BAD = "LB6134", "LB6135", "LB6137"
@@ -49,7 +49,7 @@ def test_runs_keep_how_they_read(lake: SmallLake) -> None:
     lake.create(Field("id", Int32()))
     lake.ingest(lake.file("a.csv", "id\n1\nx\n"))
     schema = lake.tables.get_schema_manager("db", "t").load_latest_schema()
-    expected = declared_source(schema, ["a.csv"], None, None).digest(folders=True)
+    expected = declared_source(declared_read(schema), ["a.csv"], None, None).digest(folders=True)
     for table in ("db.t", "db.t__quarantine"):
         assert [(s.properties or {})[READ_AS] for s in lake.snapshots(table)] == [expected]
 
@@ -66,8 +66,8 @@ def test_runs_keep_how_they_read(lake: SmallLake) -> None:
 def test_options_that_are_the_same(lake: SmallLake, options: dict[str, Any], same: bool) -> None:
     lake.create(Field("id", Int32()))
     schema = lake.tables.get_schema_manager("db", "t").load_latest_schema()
-    first = declared_source(schema, ["a.csv"], None, {"sep": ";", "header": True})
-    other = declared_source(schema, ["a.csv"], None, options)
+    first = declared_source(declared_read(schema), ["a.csv"], None, {"sep": ";", "header": True})
+    other = declared_source(declared_read(schema), ["a.csv"], None, options)
     assert (first.digest(folders=True) == other.digest(folders=True)) is same
     assert first.digest(folders=True) != first.digest(folders=False)
-    assert first.digest(folders=True) != declared_source(schema, ["a"], "json", {}).digest(folders=True)
+    assert first.digest(folders=True) != declared_source(declared_read(schema), ["a"], "json", {}).digest(folders=True)

@@ -8,7 +8,8 @@ finished when it is repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import Any, Literal
@@ -40,7 +41,7 @@ from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult
 from lakebed.ingest.run_memory import Leftover, RunMemory
 from lakebed.ingest.run_notices import all_bad, no_rows, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
-from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_source, moments
+from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_read, declared_source, moments
 from lakebed.ingest.sources.open_source import open_files, open_frame
 from lakebed.ingest.sources.parquet_rebase import naming_columns
 from lakebed.ingest.sources.source_files import (
@@ -166,38 +167,27 @@ class _LookedAt:
         return self.declared.digest(folders=self.folders)
 
 
+@dataclass(frozen=True)
 class _Job:
-    """From a source to its run."""
+    """From a source to its run. `schema` is the table's newest version as the ingest begins, before any merge."""
 
-    def __init__(
-        self,
-        context: IngestContext,
-        session: Callable[[], SparkSession],
-        name: TableName,
-        storage: TableStorage,
-        schema: TableSchema,
-        memory: RunMemory,
-        limits: Limits,
-        tell: Callable[[str], None],
-        merging: MergeTypes | None,
-    ) -> None:
-        self._context = context
-        self._session = session
-        self._name = name
-        self._storage = storage
-        self._schema = schema
-        self._memory = memory
-        self._limits = limits
-        self._tell = tell
-        self._merging = merging
+    context: IngestContext
+    session: Callable[[], SparkSession]
+    name: TableName
+    storage: TableStorage
+    schema: TableSchema
+    memory: RunMemory
+    limits: Limits
+    tell: Callable[[str], None]
+    merging: MergeTypes | None
 
     @cached_property
-    def _spark(self) -> SparkSession:
+    def spark(self) -> SparkSession:
         """The session, which can write what the table wants where it lies."""
-        spark = self._session()
+        spark = self.session()
         refuse_legacy_dates(spark)
-        schemas = self._context.tables.get_schema_manager(self._name.database, self._name.table)
-        check_reach(spark, [schemas.path(self._schema.id)])
+        schemas = self.context.tables.get_schema_manager(self.name.database, self.name.table)
+        check_reach(spark, [schemas.path(self.schema.id)])
         return spark
 
     def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
@@ -206,16 +196,16 @@ class _Job:
             done = self._repeated(run_id, (), ())
             if done is not None:
                 return done
-        before = self._schema
-        if self._merging is not None:
-            self._schema = merge_frame(self._context, self._name, frame, self._merging)
-        run = self._run(run_id or random_run_id(), checked, (), None, again=False)
+        schema = self.schema
+        if self.merging is not None:
+            schema = merge_frame(self.context, self.name, frame, self.merging)
+        run = self._run(schema, run_id or random_run_id(), checked, (), None, again=False)
         with open_frame(frame) as parts:
-            return replace(run.execute(parts), merged=merged_columns(before, self._schema))
+            return replace(run.execute(parts), merged=merged_columns(self.schema, schema))
 
     def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
-        done = None if run_id is None else self._memory.finished(run_id)
-        if done is not None and are_gone(named.paths, self._context.sources):
+        done = None if run_id is None else self.memory.finished(run_id)
+        if done is not None and are_gone(named.paths, self.context.sources):
             # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
             return done
         looked = self._look(named, again=again)
@@ -224,47 +214,58 @@ class _Job:
             if done is not None:
                 return done
         if looked.fresh and looked.declared.documents is None:
-            check_reach(self._spark, [f.path for f in looked.fresh])
-        before = self._schema
-        with hinted(partial(self._hints, looked)), naming_broken(lambda: looked.fresh, self._context.sources):
-            self._merge_files(looked)
-            made_up = random_run_id() if again else file_run_id(self._name, looked.fresh or looked.files)
-            run = self._run(run_id or made_up, looked.options, looked.fresh, looked, again=again)
-            with naming_columns(looked.parquet_paths, self._context.sources):
+            check_reach(self.spark, [f.path for f in looked.fresh])
+        with self._explained(looked, self.schema):
+            schema = self._merged(looked)
+        with self._explained(looked, schema):
+            made_up = random_run_id() if again else file_run_id(self.name, looked.fresh or looked.files)
+            run = self._run(schema, run_id or made_up, looked.options, looked.fresh, looked, again=again)
+            with naming_columns(looked.parquet_paths, self.context.sources):
                 result = run.execute(self._opened(looked, run.schema) if looked.fresh else ())
-        result = replace(result, left_out=looked.left_out, merged=merged_columns(before, self._schema))
+        result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
         return replace(result, notices=self._notices(looked, result))
 
+    @contextmanager
+    def _explained(self, looked: _LookedAt, schema: TableSchema) -> Iterator[None]:
+        """What fails inside says also what the files hint at, under this schema, and which of them are broken."""
+        with (
+            hinted(partial(self._hints, looked, schema)),
+            naming_broken(lambda: looked.fresh, self.context.sources),
+        ):
+            yield
+
     def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
-        storage = self._context.sources
-        found = find_files(named.paths, chosen_files(self._schema, named.choice), storage)
-        declared = declared_source(self._schema, found.paths, named.format, named.options)
+        storage = self.context.sources
+        read = declared_read(self.schema)
+        found = find_files(named.paths, chosen_files(read, named.choice), storage)
+        declared = declared_source(read, found.paths, named.format, named.options)
         is_document = declared.documents is not None
         options = check_options(declared.format, declared.options, is_document=is_document, named=declared.named)
-        checked = replace(options, verify_checksums=self._context.verify_checksums)
-        self._tell("looking at the files")
+        checked = replace(options, verify_checksums=self.context.verify_checksums)
+        self.tell("looking at the files")
         # Documents are read by the driver, which says itself what is wrong with them.
         scan = None if declared.documents is not None else partial(text_scan, declared.format, checked)
         files = identify(found.files, scan, storage)
         check_compressed(files, storage)
-        before = frozenset[tuple[str, int, str]]() if again else self._memory.ingested()
+        before = frozenset[tuple[str, int, str]]() if again else self.memory.ingested()
         fresh = tuple(f for f in files if f.identity not in before)
         return _LookedAt(declared, checked, files, fresh, found.left_out, named.folders)
 
-    def _merge_files(self, looked: _LookedAt) -> None:
-        if self._merging is None or not looked.fresh:
-            return
-        refuse_misread(self._hints(looked))
-        parts, known = self._opened(looked, self._schema), self._schema.field_names
-        self._schema = merge_parts(self._context, self._name, parts, looked.declared.format, self._merging, known)
+    def _merged(self, looked: _LookedAt) -> TableSchema:
+        """The schema after the columns of the files were merged into it, where that is asked for."""
+        if self.merging is None or not looked.fresh:
+            return self.schema
+        refuse_misread(self._hints(looked, self.schema))
+        parts, known = self._opened(looked, self.schema), self.schema.field_names
+        return merge_parts(self.context, self.name, parts, looked.declared.format, self.merging, known)
 
     def _opened(self, looked: _LookedAt, schema: TableSchema) -> tuple[SourcePart, ...]:
-        declared, storage = looked.declared, self._context.sources
+        declared, storage = looked.declared, self.context.sources
         columns = schema.field_names if looked.folders else None
         placed = [replace(f, folders=declared.folders(f, columns)) for f in looked.fresh]
         with spark_errors():
             parts = open_files(
-                self._spark,
+                self.spark,
                 placed,
                 declared.format,
                 looked.options,
@@ -274,8 +275,8 @@ class _Job:
             )
         return tuple(declared.only(part) for part in parts)
 
-    def _hints(self, looked: _LookedAt) -> tuple[Diagnostic, ...]:
-        declared, schema = looked.declared, self._schema
+    def _hints(self, looked: _LookedAt, schema: TableSchema) -> tuple[Diagnostic, ...]:
+        declared = looked.declared
         reading = Reading(
             declared.format,
             looked.options,
@@ -284,14 +285,14 @@ class _Job:
             declared.names(schema),
             declared.documents.encoding if declared.documents is not None else None,
         )
-        return hints(looked.fresh, reading, self._context.sources)
+        return hints(looked.fresh, reading, self.context.sources)
 
     def _notices(self, looked: _LookedAt, result: IngestResult) -> tuple[Diagnostic, ...]:
         fresh = set(looked.fresh)
-        skipped = self._memory.finished_with(f for f in looked.files if f not in fresh)
+        skipped = self.memory.finished_with(f for f in looked.files if f not in fresh)
         return (
             *read_otherwise(skipped, looked.read_as),
-            *rows_twice(tuple(self._memory.finished_with(looked.fresh)), result),
+            *rows_twice(tuple(self.memory.finished_with(looked.fresh)), result),
             *all_bad(result),
             *no_rows(looked.fresh, result),
         )
@@ -302,10 +303,10 @@ class _Job:
         `files` are all of the source, `fresh` those that would be ingested now. Raises `UsageError` where the run was
         about something else.
         """
-        record = self._memory.record(run_id)
+        record = self.memory.record(run_id)
         if record is None:
             return None
-        done = self._memory.finished(run_id)
+        done = self.memory.finished(run_id)
         theirs = {f.identity for f in record.sources}
         ours = {f.identity for f in fresh}
         if done is None:
@@ -328,6 +329,7 @@ class _Job:
 
     def _run(
         self,
+        schema: TableSchema,
         run_id: str,
         options: SourceOptions,
         files: tuple[SourceFile, ...],
@@ -337,13 +339,12 @@ class _Job:
     ) -> Run:
         declared = None if looked is None else looked.declared
         self._refuse_legacy_patterns(options.formats)
-        context, memory = self._context, self._memory
-        interrupted = memory.interrupted(run_id)
-        schema = self._schema
+        context, memory = self.context, self.memory
+        interrupted, newest = memory.interrupted(run_id), schema
         if interrupted is not None:
             # The rest of the run is checked as its beginning was, whatever has become of the schema since.
             version = interrupted.number(SCHEMA_ID)
-            schema = schema if version is None else self._storage.schemas.load_schema(version)
+            schema = schema if version is None else self.storage.schemas.load_schema(version)
         leftovers = memory.leftovers(files, schema.id)
         if interrupted is not None and not files:
             leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
@@ -351,9 +352,9 @@ class _Job:
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
             context=context,
-            session=lambda: self._spark,
-            name=self._name,
-            storage=self._storage,
+            session=lambda: self.spark,
+            name=self.name,
+            storage=self.storage,
             schema=schema,
             rules=Rules(context.time_zone, stamp_forms(schema.fields), options.formats),
             run_id=run_id,
@@ -362,25 +363,25 @@ class _Job:
             leftovers=leftovers,
             guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
             system=system_row(schema, context.clock, context.time_zone, known),
-            limits=self._limits,
-            tell=self._tell,
+            limits=self.limits,
+            tell=self.tell,
             again=again,
             columns=None if declared is None else declared.columns,
             declared=NOT_DECLARED if declared is None else declared.schema,
             former=cache(partial(self._former_names, schema)),
             read_as=None if looked is None else looked.read_as,
-            hints=tuple if looked is None else partial(self._hints, looked),
+            hints=tuple if looked is None else partial(self._hints, looked, newest),
         )
 
     def _former_names(self, schema: TableSchema) -> FormerNames:
-        manager = self._context.tables.get_schema_manager(self._name.database, self._name.table)
+        manager = self.context.tables.get_schema_manager(self.name.database, self.name.table)
         return former_names(schema.fields, (version.fields for version in manager.versions()))
 
     def _refuse_legacy_patterns(self, formats: TextFormats) -> None:
         """Patterns mean something else, and are read leniently, under Spark's old parser."""
         if formats.date is None and formats.timestamp is None and formats.wall_clock is None:
             return
-        policy = (self._spark.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
+        policy = (self.spark.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
         if policy != "CORRECTED":
             raise UsageError.of(
                 LEGACY_PATTERNS,

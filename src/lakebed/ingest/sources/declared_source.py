@@ -86,20 +86,23 @@ class DeclaredSource:
         return replace(part, columns=tuple(c for c in part.columns if c.name in self.ordered))
 
 
-def chosen_files(schema: TableSchema, choice: FileChoice) -> FileChoice:
+def declared_read(schema: TableSchema) -> ReadOptions:
+    """How the table says that its sources are read."""
+    return stored_read(schema.logical.extra) or ReadOptions()
+
+
+def chosen_files(read: ReadOptions, choice: FileChoice) -> FileChoice:
     """The patterns that hold for a run: of `include` and `exclude`, those of the caller, else those of the table."""
-    read = stored_read(schema.logical.extra) or ReadOptions()
     return FileChoice(choice.include or read.include, choice.exclude or read.exclude)
 
 
 def declared_source(
-    schema: TableSchema, paths: Sequence[str], format_: str | None, options: Mapping[str, object] | None
+    read: ReadOptions, paths: Sequence[str], format_: str | None, options: Mapping[str, object] | None
 ) -> DeclaredSource:
-    """What holds for a run over files: what the caller says, then what the table says, then the files' names.
+    """What holds for a run over files: what the caller says, then what the table's `read` says, then the files' names.
 
     Where the caller gives another format than the table's, nothing of the table's declaration but `eventTime` holds.
     """
-    read = stored_read(schema.logical.extra) or ReadOptions()
     event_time = read.event_time
     kind = format_of(paths, format_ or read.format)
     if format_ is not None and read.kind is ReadKind.JSON:
