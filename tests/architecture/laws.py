@@ -16,10 +16,17 @@ OPTIONS = f"{PACKAGE}.catalog.options"
 #: Where functions may have as many parameters as users need.
 FRONT_DOOR = {f"{PACKAGE}.lake", f"{PACKAGE}.table"}
 MOST_PARAMETERS = 7
-#: The one walk of each system of types, and the one of both side by side.
-TREES = {f"{PACKAGE}.model.logical_tree", f"{PACKAGE}.physical.paimon_tree", f"{PACKAGE}.catalog.node"}
-#: The types of either system that hold others.
+#: The one walk of each system of types, and the one of stored types and their meanings side by side.
+TREES = {
+    f"{PACKAGE}.model.logical_tree",
+    f"{PACKAGE}.physical.paimon_tree",
+    f"{PACKAGE}.convert.spark_tree",
+    f"{PACKAGE}.catalog.node",
+}
+#: The types of a system that hold others.
 CONTAINERS = {"Struct", "List", "Map", "Option", "Row", "Array", "Multiset", "Vector"}
+SPARK_CONTAINERS = {"StructType", "ArrayType", "MapType"}
+_SPARK = "pyspark.sql"
 _TYPES = (f"{PACKAGE}.model", f"{PACKAGE}.physical")
 FEWEST_LINES = 60
 #: The words of the first sentence of a docstring.
@@ -227,8 +234,10 @@ def _names_of_types(module: Module) -> dict[str, str]:
         own = {}
     imports = [n for n in module.nodes if isinstance(n, ast.ImportFrom) and (n.module or "").startswith(_TYPES)]
     package = [n for n in module.nodes if isinstance(n, ast.ImportFrom) and n.module == PACKAGE]
+    sparks = [n for n in module.nodes if isinstance(n, ast.ImportFrom) and (n.module or "").startswith(_SPARK)]
+    of_spark = {a.asname or a.name: a.name for n in sparks for a in n.names if a.name in {"types", *SPARK_CONTAINERS}}
     of_package = {a.asname or a.name: a.name for n in package for a in n.names if a.name in ("model", "physical")}
-    return own | of_package | {a.asname or a.name: a.name for n in imports for a in n.names}
+    return own | of_spark | of_package | {a.asname or a.name: a.name for n in imports for a in n.names}
 
 
 def _classes_asked_for(node: ast.AST) -> Iterator[ast.expr]:
@@ -242,9 +251,9 @@ def _classes_asked_for(node: ast.AST) -> Iterator[ast.expr]:
 def _is_container(node: ast.expr, known: dict[str, str]) -> bool:
     match node:
         case ast.Name(id=name):
-            return known.get(name) in CONTAINERS
+            return known.get(name) in CONTAINERS | SPARK_CONTAINERS
         case ast.Attribute(value=ast.Name(id=name), attr=attr):
-            return name in known and attr in CONTAINERS
+            return name in known and attr in CONTAINERS | SPARK_CONTAINERS
         case _:
             return False
 

@@ -263,7 +263,8 @@ class TestWhatIsFound:
     def test_a_walk_by_hand(self) -> None:
         imports = (
             "from lakebed.model import types as logical\nfrom lakebed.physical import Array as A, Row\n"
-            "from lakebed.physical.paimon_types import Int\nfrom pyspark.sql.types import Map\n"
+            "from lakebed.physical.paimon_types import Int\nfrom pyspark.sql.types import MapType\n"
+            "from pyspark.sql import types as T\n"
         )
         walks = """
 def itself(t):
@@ -279,6 +280,14 @@ def other(f):
 
 def handed_on(t):
     return list(map(handed_on, t.parts)) if isinstance(t, A) else []
+
+def of_spark(t):
+    return isinstance(t, MapType) and of_spark(t.valueType)
+
+def of_spark_as_well(t):
+    match t:
+        case T.StructType():
+            return [of_spark_as_well(f.dataType) for f in t.fields]
 
 class Walker:
     def type(self, t):
@@ -300,7 +309,7 @@ def combine(t, inner):
 
 def of_others(t):
     match t:
-        case Map():
+        case Others.Map():
             return of_others(t.value)
 
 def of_flat_ones(t):
@@ -308,4 +317,5 @@ def of_flat_ones(t):
 """
         trees = {tree.replace(".", "/").removeprefix("lakebed/") + ".py": imports + walks for tree in laws.TREES}
         found = laws.walks_by_hand(Modules.of_texts({"a.py": imports + walks, "b.py": imports + none, **trees}))
-        assert found == [("a", where) for where in ("Walker.type", "by_others", "handed_on", "itself")]
+        names = ("Walker.type", "by_others", "handed_on", "itself", "of_spark", "of_spark_as_well")
+        assert found == [("a", name) for name in names]

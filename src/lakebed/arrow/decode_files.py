@@ -12,6 +12,7 @@ from pyspark.sql import types as spark
 
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.blob_values import blob_batches
+from lakebed.convert.spark_tree import fold
 from lakebed.diagnostics import reason_of
 
 ORDINAL, POSITION = "_LAKEBED_ORDINAL", "_LAKEBED_POSITION"
@@ -72,17 +73,17 @@ def _rows(format: str, content: bytes, schema: pa.Schema) -> Iterator[pa.RecordB
 
 def to_arrow_schema(schema: spark.StructType) -> pa.Schema:
     """Columns as Spark's workers exchange them, everything nullable."""
-    return pa.schema([(f.name, _arrow(f.dataType)) for f in schema.fields])
+    return pa.schema([(f.name, fold(f.dataType, _arrow)) for f in schema.fields])
 
 
-def _arrow(type_: spark.DataType) -> pa.DataType:
+def _arrow(type_: spark.DataType, inner: tuple[pa.DataType, ...]) -> pa.DataType:
     match type_:
         case spark.StructType():
-            return pa.struct([(f.name, _arrow(f.dataType)) for f in type_.fields])
+            return pa.struct(list(zip(type_.names, inner, strict=True)))
         case spark.ArrayType():
-            return pa.list_(_arrow(type_.elementType))
+            return pa.list_(inner[0])
         case spark.MapType():
-            return pa.map_(_arrow(type_.keyType), _arrow(type_.valueType))
+            return pa.map_(*inner)
         case spark.DecimalType():
             return pa.decimal128(type_.precision, type_.scale)
         case _:

@@ -25,6 +25,7 @@ from lakebed.convert.loss import LossReport
 from lakebed.convert.paimon import carrier, hint, to_paimon
 from lakebed.convert.scan_types import MAX_MICROS, scan_schema, scan_type
 from lakebed.convert.spark_lengths import LENGTHS_KEY, lengths_text, unread_metadata, with_lengths
+from lakebed.convert.spark_tree import fold, transform
 from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ConversionError, TypeTextError, UnsupportedError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required, type_json
@@ -246,17 +247,21 @@ def _check_stored(declared: LogicalType | None, hint: Any, field: spark_types.St
 
 def _shape(type_: spark_types.DataType) -> spark_types.DataType:
     """The type with everything inside nullable and every struct emptied, as `scan_type` gives a bare type."""
-    match type_:
-        case spark_types.ArrayType():
-            return spark_types.ArrayType(_shape(type_.elementType))
-        case spark_types.MapType():
-            return spark_types.MapType(_shape(type_.keyType), _shape(type_.valueType))
-        case spark_types.StructType():
-            return spark_types.StructType([])
-        case spark_types.CharType() | spark_types.VarcharType():
-            return spark_types.StringType()
-        case _:
-            return type_
+
+    def shape(part: spark_types.DataType) -> spark_types.DataType:
+        match part:
+            case spark_types.ArrayType():
+                return spark_types.ArrayType(part.elementType)
+            case spark_types.MapType():
+                return spark_types.MapType(part.keyType, part.valueType)
+            case spark_types.StructType():
+                return spark_types.StructType([])
+            case spark_types.CharType() | spark_types.VarcharType():
+                return spark_types.StringType()
+            case _:
+                return part
+
+    return transform(type_, shape)
 
 
 def _nearest(type_: spark_types.DataType, nullable: bool) -> LogicalType:
@@ -324,6 +329,10 @@ def _exact(type_: spark_types.DataType) -> DataType | None:
 
     Structs are left empty: their members have hints of their own.
     """
+    return fold(type_, _exact_of)
+
+
+def _exact_of(type_: spark_types.DataType, inner: tuple[DataType | None, ...]) -> DataType | None:
     match type_:
         case spark_types.TimestampNTZType():
             return physical.Timestamp(MAX_MICROS)
@@ -334,10 +343,10 @@ def _exact(type_: spark_types.DataType) -> DataType | None:
         case spark_types.VariantType():
             return physical.Variant()
         case spark_types.ArrayType():
-            element = _exact(type_.elementType)
+            (element,) = inner
             return None if element is None else physical.Array(with_nullability(element, type_.containsNull))
         case spark_types.MapType():
-            key, value = _exact(type_.keyType), _exact(type_.valueType)
+            key, value = inner
             if key is None and value is None:
                 return None
             key = carrier(_nearest(type_.keyType, False)) if key is None else key

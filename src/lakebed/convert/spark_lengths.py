@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pyspark.sql import types as spark_types
 
 from lakebed.convert.loss import Loss
+from lakebed.convert.spark_tree import outer_structs
 from lakebed.errors import ConversionError
 from lakebed.physical import MAX_LENGTH, DataType, path_text
 from lakebed.physical import paimon_types as physical
@@ -149,16 +150,5 @@ def unread_metadata(struct: spark_types.StructType, read: frozenset[str], path: 
         unknown = sorted(set(field.metadata or {}) - read)
         if unknown:
             yield Loss(path_text(where), "the metadata " + ", ".join(unknown))
-        for part, inner in _structs(field.dataType, where):
+        for part, inner in outer_structs(field.dataType, where):
             yield from unread_metadata(inner, read, part)
-
-
-def _structs(type_: spark_types.DataType, path: _Path) -> Iterator[tuple[_Path, spark_types.StructType]]:
-    match type_:
-        case spark_types.StructType():
-            yield path, type_
-        case spark_types.ArrayType():
-            yield from _structs(type_.elementType, (*path, "element"))
-        case spark_types.MapType():
-            yield from _structs(type_.keyType, (*path, "key"))
-            yield from _structs(type_.valueType, (*path, "value"))

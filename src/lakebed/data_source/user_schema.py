@@ -9,6 +9,7 @@ from pyspark.sql import types as spark_types
 from lakebed.arrow.convert_arrays import find
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
+from lakebed.convert.spark_tree import transform_struct
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.format.row_kinds import ROW_KIND
@@ -46,18 +47,18 @@ def _fields(
 
 def all_nullable(struct: spark_types.StructType) -> spark_types.StructType:
     """The same columns, as files give them: nothing that is stored is certain not to be NULL."""
-    fields = (spark_types.StructField(f.name, _nullable(f.dataType), True, f.metadata) for f in struct.fields)
-    return spark_types.StructType(list(fields))
+    return transform_struct(struct, _nullable_parts)
 
 
-def _nullable(type_: spark_types.DataType) -> spark_types.DataType:
+def _nullable_parts(type_: spark_types.DataType) -> spark_types.DataType:
     match type_:
         case spark_types.StructType():
-            return all_nullable(type_)
+            fields = [spark_types.StructField(f.name, f.dataType, True, f.metadata) for f in type_.fields]
+            return spark_types.StructType(fields)
         case spark_types.ArrayType():
-            return spark_types.ArrayType(_nullable(type_.elementType))
+            return spark_types.ArrayType(type_.elementType)
         case spark_types.MapType():
-            return spark_types.MapType(_nullable(type_.keyType), _nullable(type_.valueType))
+            return spark_types.MapType(type_.keyType, type_.valueType)
         case _:
             return type_
 

@@ -68,35 +68,23 @@ def _known_only(struct: spark.StructType) -> spark.StructType:
     """The struct less the members of the type `void`, at every level."""
     from pyspark.sql import types as spark
 
-    def kept(type_: spark.DataType) -> spark.DataType:
-        match type_:
-            case spark.StructType():
-                return _known_only(type_)
-            case spark.ArrayType():
-                return spark.ArrayType(kept(type_.elementType), type_.containsNull)
-            case spark.MapType():
-                return spark.MapType(type_.keyType, kept(type_.valueType), type_.valueContainsNull)
-            case _:
-                return type_
+    from lakebed.convert.spark_tree import transform_struct
 
-    return spark.StructType(
-        [
-            spark.StructField(f.name, kept(f.dataType), f.nullable, f.metadata)
-            for f in struct.fields
-            if not _is_void(f.dataType)
-        ]
-    )
+    def known(type_: spark.DataType) -> spark.DataType:
+        if not isinstance(type_, spark.StructType):
+            return type_
+        return spark.StructType([f for f in type_.fields if not _is_void(f.dataType)])
+
+    return transform_struct(struct, known)
 
 
 def _is_void(type_: spark.DataType) -> bool:
+    """Whether values hold nothing but NULL: an array of `void`, too."""
     from pyspark.sql import types as spark
 
-    match type_:
-        case spark.NullType():
-            return True
-        case spark.ArrayType():
-            return _is_void(type_.elementType)
-        case spark.MapType():
-            return _is_void(type_.keyType) or _is_void(type_.valueType)
-        case _:
-            return False
+    from lakebed.convert.spark_tree import fold
+
+    def void(part: spark.DataType, inner: tuple[bool, ...]) -> bool:
+        return isinstance(part, spark.NullType) or (not isinstance(part, spark.StructType) and any(inner))
+
+    return fold(type_, void)

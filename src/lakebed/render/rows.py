@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
@@ -62,12 +63,14 @@ def row_encoder(schema: StructType, time_zone: str) -> Callable[[Any], list[Any]
 
     Dates and timestamps may also be numbers: days, microseconds since 1970.
     """
+    from lakebed.convert.spark_tree import fold
+
     zone = ZoneInfo(time_zone)
-    encoders = [_encoder(f.dataType, zone) for f in schema.fields]
+    encoders = [fold(f.dataType, partial(_encoder, zone)) for f in schema.fields]
     return lambda row: [encode(v) for encode, v in zip(encoders, row, strict=True)]
 
 
-def _encoder(type_: DataType, zone: ZoneInfo) -> _Encoder:
+def _encoder(zone: ZoneInfo, type_: DataType, inner: tuple[_Encoder, ...]) -> _Encoder:
     """What is needed beyond `json_value`: Spark gives instants as naive datetimes in the zone of the process."""
     from pyspark.sql import types as t
 
@@ -81,18 +84,17 @@ def _encoder(type_: DataType, zone: ZoneInfo) -> _Encoder:
                 lambda v: moment_text(v, zone) if isinstance(v, int) else v.astimezone(zone).isoformat(),
             )
         case t.ArrayType():
-            item = _encoder(type_.elementType, zone)
+            (item,) = inner
             return _optional(lambda v: [item(x) for x in v])
         case t.MapType():
-            key, value = _encoder(type_.keyType, zone), _encoder(type_.valueType, zone)
+            key, value = inner
             if isinstance(type_.keyType, t.StringType):
                 return _optional(lambda v: {key(k): value(x) for k, x in v.items()})
             return _optional(lambda v: [[key(k), value(x)] for k, x in v.items()])
         case t.StructType():
             names = [f.name for f in type_.fields]
-            members = [_encoder(f.dataType, zone) for f in type_.fields]
             return _optional(
-                lambda v: {n: member(x) for n, member, x in zip(names, members, v, strict=True)},
+                lambda v: {n: member(x) for n, member, x in zip(names, inner, v, strict=True)},
             )
         case t.VariantType():
             return _optional(lambda v: json.loads(v.toJson(str(zone))))

@@ -8,6 +8,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.convert.spark_tree import fold
 from lakebed.spark.clocks import UTC, wall_to_instant
 
 _Count = Callable[[Column], Column]
@@ -18,7 +19,7 @@ def with_counted_moments(frame: DataFrame) -> DataFrame:
 
     Wall clocks are counted as if they were of UTC. What has no moments inside stays as it is.
     """
-    counts = [_count(f.dataType) for f in frame.schema.fields]
+    counts = [fold(f.dataType, _count) for f in frame.schema.fields]
     if all(count is None for count in counts):
         return frame
     plain = frame.toDF(*(f"c{i}" for i in range(len(counts))))
@@ -26,7 +27,7 @@ def with_counted_moments(frame: DataFrame) -> DataFrame:
     return plain.select(*((c if count is None else count(c)).alias(f"c{i}") for i, (c, count) in enumerate(columns)))
 
 
-def _count(type_: spark.DataType) -> _Count | None:
+def _count(type_: spark.DataType, inner: tuple[_Count | None, ...]) -> _Count | None:
     match type_:
         case spark.DateType():
             return F.unix_date
@@ -35,19 +36,17 @@ def _count(type_: spark.DataType) -> _Count | None:
         case spark.TimestampNTZType():
             return lambda x: F.unix_micros(wall_to_instant(x, UTC))
         case spark.ArrayType():
-            item = _count(type_.elementType)
+            (item,) = inner
             return None if item is None else lambda x: F.transform(x, item)
         case spark.MapType():
-            return _count_entries(type_)
+            return _count_entries(*inner)
         case spark.StructType():
-            return _count_members(type_)
+            return _count_members(tuple(zip(type_.names, inner, strict=True)))
         case _:
             return None
 
 
-def _count_entries(type_: spark.MapType) -> _Count | None:
-    key, value = _count(type_.keyType), _count(type_.valueType)
-
+def _count_entries(key: _Count | None, value: _Count | None) -> _Count | None:
     def count(x: Column) -> Column:
         x = x if value is None else F.transform_values(x, lambda _, v: value(v))
         return x if key is None else F.transform_keys(x, lambda k, _: key(k))
@@ -55,9 +54,7 @@ def _count_entries(type_: spark.MapType) -> _Count | None:
     return None if key is None and value is None else count
 
 
-def _count_members(type_: spark.StructType) -> _Count | None:
-    counts = [(f.name, _count(f.dataType)) for f in type_.fields]
-
+def _count_members(counts: tuple[tuple[str, _Count | None], ...]) -> _Count | None:
     def member(x: Column, name: str, count: _Count | None) -> Column:
         value = x.getField(name)
         return (value if count is None else count(value)).alias(name)

@@ -21,6 +21,7 @@ from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.convert.spark_tree import transform
 from lakebed.diagnostics import reason_of
 from lakebed.errors import UnsupportedError
 from lakebed.format.orc_footer import has_instants, java_writer_zone
@@ -56,18 +57,7 @@ _KNOWS_INSTANTS = (4, 2)
 
 def scanned_as_instants(type_: spark_types.DataType) -> spark_types.DataType:
     """What an ORC scan is asked for where `type_` is what a Parquet scan would be asked for."""
-    match type_:
-        case spark_types.TimestampNTZType():
-            return spark_types.TimestampType()
-        case spark_types.StructType():
-            fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in type_.fields]
-            return spark_types.StructType(fields)
-        case spark_types.ArrayType():
-            return spark_types.ArrayType(scanned_as_instants(type_.elementType))
-        case spark_types.MapType():
-            return spark_types.MapType(scanned_as_instants(type_.keyType), scanned_as_instants(type_.valueType))
-        case _:
-            return type_
+    return transform(type_, lambda t: spark_types.TimestampType() if isinstance(t, spark_types.TimestampNTZType) else t)
 
 
 def jvm_zone(spark: SparkSession) -> str:

@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from pyspark.sql import types as spark
 
+from lakebed.convert.spark_tree import fold
 from lakebed.physical.paimon_types import DataType
 
 
@@ -88,13 +89,17 @@ SourceType: TypeAlias = Text | Json | JsonText | Plain | Clock | Ticks | Items |
 
 def from_spark(type_: spark.DataType) -> SourceType:
     """The source type of a DataFrame's column."""
+    return fold(type_, _of_parts)
+
+
+def _of_parts(type_: spark.DataType, inner: tuple[SourceType, ...]) -> SourceType:
     match type_:
         case spark.ArrayType():
-            return Items(from_spark(type_.elementType))
+            return Items(inner[0])
         case spark.MapType():
-            return Entries(from_spark(type_.keyType), from_spark(type_.valueType))
+            return Entries(inner[0], inner[1])
         case spark.StructType():
-            return Members(tuple((f.name, from_spark(f.dataType)) for f in type_.fields))
+            return Members(tuple(zip(type_.names, inner, strict=True)))
         case spark.VariantType():
             return Json()
         case _:

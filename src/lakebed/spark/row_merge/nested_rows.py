@@ -13,6 +13,7 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
+from lakebed.convert.spark_tree import types_inside
 from lakebed.format.merge_engine import Aggregate, NullKeys
 from lakebed.spark.row_merge.arithmetic import refused
 
@@ -28,14 +29,7 @@ def greater_or_equal(pairs: Sequence[tuple[Column, Column]]) -> Column:
 
 def holds_map(kind: T.DataType) -> bool:
     """Whether values of a type cannot be compared, since there is a map in them."""
-    match kind:
-        case T.MapType():
-            return True
-        case T.ArrayType():
-            return holds_map(kind.elementType)
-        case T.StructType():
-            return any(holds_map(f.dataType) for f in kind.fields)
-    return False
+    return any(isinstance(part, T.MapType) for part in types_inside(kind))
 
 
 # --- collect ----------------------------------------------------------------------------------------------------------
