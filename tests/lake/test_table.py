@@ -5,18 +5,22 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import get_type_hints
+from typing import Any, get_type_hints
 from unittest import mock
 
+import pyarrow as pa
 import pytest
 
 import lakebed
 from lakebed import table
 from lakebed.catalog import TableRef
-from lakebed.errors import NotFoundError, UnsupportedError, UsageError
+from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
 from lakebed.read.request import ReadKeywords, ReadRequest, Travel, TravelKeywords, read_request
 from lakebed.table import Table
+from read.keyed_tables import INSERT, KeyedTable, Record
 
 MANIFEST = """kind: Table
 version: 1
@@ -118,16 +122,71 @@ def test_a_state_is_not_looked_after_and_a_missing_table_is_told_when_it_is_aske
         lake.table("db.t").inspect("nothing")
 
 
-@pytest.mark.parametrize("name", [name for name in READS if name != "inspect"])
-def test_every_call_refuses_what_a_read_refuses(lake: lakebed.Lake, name: str) -> None:
-    # Set as another engine would: what Lakebed itself does not set, it still has to notice.
-    path = lake.table("db.t").schemas.path(0)
+def set_as_another_engine(lake: lakebed.Lake, table: str, **changes: Any) -> None:
+    """What Lakebed itself does not set, it still has to notice."""
+    schemas = lake.table(table).schemas
+    path = schemas.path(schemas.ids()[-1])
     stored = json.loads(lake.store.read(path))
-    stored["options"] |= {"scan.primary-branch": "b"}
+    stored |= changes | {"options": stored["options"] | changes.get("options", {})}
     lake.store.replace(path, json.dumps(stored).encode())
+
+
+def another_primary_branch(lake: lakebed.Lake) -> None:
+    set_as_another_engine(lake, "db.t", options={"scan.primary-branch": "b"})
+
+
+def another_type_on_the_fallback_branch(lake: lakebed.Lake) -> None:
+    lake.branches("db.t").create("b")
+    lake.tables.alter_table("db", "t", [{"action": "updateColumnType", "fieldNames": ["a"], "newDataType": "BIGINT"}])
+    set_as_another_engine(lake, "db.t", options={"scan.fallback-branch": "b"})
+
+
+def an_unreadable_fallback_branch(lake: lakebed.Lake) -> None:
+    lake.branches("db.t").create("b")
+    set_as_another_engine(lake, "db.t@branch:b", options={"scan.primary-branch": "c"})
+    set_as_another_engine(lake, "db.t", options={"scan.fallback-branch": "b"})
+
+
+@pytest.mark.parametrize("name", [name for name in READS if name != "inspect"])
+@pytest.mark.parametrize(
+    "fault", [another_primary_branch, another_type_on_the_fallback_branch, an_unreadable_fallback_branch]
+)
+def test_every_call_refuses_what_a_read_refuses(
+    lake: lakebed.Lake, fault: Callable[[lakebed.Lake], None], name: str
+) -> None:
+    fault(lake)
     spark = {} if name in ("count", "explain_read", "check_read") else {"spark": mock.MagicMock()}
     with pytest.raises(UnsupportedError, match="LB5053"):
         getattr(lake, name)(table="db.t", **spark)
+
+
+@pytest.mark.parametrize("files", [1, 2])
+@pytest.mark.parametrize("name", [name for name in READS if name != "inspect"])
+@pytest.mark.parametrize(
+    ("code", "options"),
+    [
+        ("LB5500", {"merge-engine": "keep-some"}),
+        ("LB5506", {"merge-engine": "aggregation", "fields.v.nested-sequence-field": "x"}),
+        ("LB5509", {"sequence.field": "w"}),
+    ],
+)
+def test_rules_of_a_merge_are_refused_where_rows_are_merged(
+    tmp_path: Path, code: str, options: dict[str, str], name: str, files: int
+) -> None:
+    made = KeyedTable(tmp_path, "t", {"k": ("INT", pa.int32()), "v": ("INT", pa.int32())}, options=options)
+    for number in range(files):
+        made.add([Record(INSERT, number, {"k": 1, "v": number})])
+    made.commit()
+    lake = lakebed.open(tmp_path)
+    call = partial(getattr(lake, name), table="db.t")
+    if name in ("read", "cast_errors"):
+        call = partial(call, spark=mock.MagicMock())
+    if files > 1 or code == "LB5500":
+        with pytest.raises(LakebedError) as caught:
+            call()
+        assert caught.value.code == code
+    elif name not in ("read", "cast_errors"):
+        call()
 
 
 @pytest.mark.parametrize(

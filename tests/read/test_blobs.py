@@ -375,6 +375,9 @@ def test_what_is_not_read_is_refused(spark: Any, tmp_path: Path) -> None:
         with pytest.raises((UnsupportedError, UsageError)) as caught:
             lake.read(spark, f"lab.{name}", blobs=blobs)  # type: ignore[arg-type]
         assert caught.value.code == code
+    for name, code in {"described": "LB5564", "viewed": "LB5565"}.items():
+        with pytest.raises(UnsupportedError, match=code):
+            lake.cast_errors(spark, f"lab.{name}")
     with pytest.raises(LakebedError):
         lake.read_blob(BlobDescriptor(str(tmp_path / "nowhere"), 0, 5).to_bytes())
 

@@ -19,8 +19,10 @@ from lakebed.catalog.options import SCAN_FALLBACK_BRANCH
 from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema, unknown_columns
 from lakebed.diagnostics import Diagnostic, Severity, near_names
-from lakebed.errors import LakebedWarning, UnsupportedError, UsageError
+from lakebed.errors import LakebedError, LakebedWarning, UnsupportedError, UsageError
 from lakebed.format.live_files import PartitionFilter
+from lakebed.format.merge_engine import merge_rules
+from lakebed.format.merge_plan import MergePlan
 from lakebed.format.refuse_unsupported import refuse_unreadable
 from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import DataField, equal_ignoring_nullability, type_line
@@ -85,11 +87,11 @@ def plan_read(
     state = find_state(table, request) if state is None else state
     planning = _Planning(table, request, wanted, list_partitions)
     plan = planning.files(state)
-    branch = fallback_branch(table, request, state)
-    if branch is None:
+    fallback = _fallback(table, request, state)
+    if fallback is None:
         limited = plan if request.limit is None else with_limit(plan, request.limit)
         return PlannedRead(PlannedState(request.travel.branch, state, limited))
-    other = _fallback_state(table, request, state, branch)
+    branch, other = fallback
     # A partition that the predicate leaves out is none of the plan's: it is left out of the other branch, too.
     own = plan.partitions
     missing = planning.files(other, lambda partition: partition not in own)
@@ -104,11 +106,22 @@ def readable_state(table: TableBranch, request: ReadRequest) -> TableState:
 
 
 def check_read(table: TableBranch, request: ReadRequest, select: str | None = None) -> None:
-    """Raise what a read raises for what it names, without a look at files; see `lakebed.Lake.check_read`."""
+    """Raise what a read raises for what it names; see `lakebed.Lake.check_read`.
+
+    Files are looked at only where it depends on them: rows are merged by rules that make no sense if there are any to
+    merge.
+    """
     with warnings.catch_warnings():
         # The read itself warns of what it leaves out.
         warnings.simplefilter("ignore", LakebedWarning)
-        schema = readable_state(table, request).schema
+        state = find_state(table, request)
+        fallback = _fallback(table, request, state)
+        states = (state,) if fallback is None else (state, fallback[1])
+        for one in states:
+            refuse_unreadable(one.schema, columns=request.columns)
+        if not all(_can_merge(one.schema) for one in states):
+            plan_read(table, request, state=state)
+    schema = state.schema
     unknown = () if request.where is None else unknown_names(request.where, schema)
     unknown += () if select is None else unknown_names(select, schema, selected=True)
     if unknown:
@@ -135,12 +148,26 @@ class _Planning:
 
     def files(self, state: TableState, partition_filter: PartitionFilter | None = None) -> ReadPlan:
         refuse_unreadable(state.schema, columns=self.request.columns)
-        return needed_files(
+        plan = needed_files(
             ReadState(self.table.store, state.table_path, state.snapshot, state.schema, state.schemas.load_schema),
             self.wanted(state.schema),
             partition_filter=partition_filter,
             list_partitions=self.list_partitions,
         )
+        if isinstance(plan.parts, MergePlan) and plan.groups:
+            # Raises for rules that make no sense: whoever merges the rows has no other ones.
+            merge_rules(state.schema)
+        return plan
+
+
+def _can_merge(schema: TableSchema) -> bool:
+    """Whether the rules by which rows of one key are merged make sense, where there are any."""
+    try:
+        if schema.primary_keys:
+            merge_rules(schema)
+    except LakebedError:
+        return False
+    return True
 
 
 # --- the fallback branch ----------------------------------------------------------------------------------------------
@@ -153,16 +180,26 @@ def fallback_branch(table: TableBranch, request: ReadRequest, state: TableState)
     return state.newest.options.get(SCAN_FALLBACK_BRANCH, "").strip() or None
 
 
-def _fallback_state(table: TableBranch, request: ReadRequest, main: TableState, branch: str) -> TableState:
-    """The state of the fallback branch that goes with a state of the main branch."""
-    newest = resolve(table, ReadRequest(travel=Travel(branch=branch)))
-    travel, snapshots = request.travel, newest.snapshots
-    if not travel.chosen or main.snapshot is None:
-        return _without_unknown(newest, table.name)
-    same = travel.snapshot if travel.snapshot in snapshots.ids() else None
-    then = snapshots.at_or_before(main.snapshot.time_millis) if same is None else snapshots.load(same)
-    schema = newest.schema if then is None else newest.schemas.load_schema(then.schema_id)
-    return _without_unknown(replace(newest, snapshot=then, schema=schema), table.name)
+def _fallback(table: TableBranch, request: ReadRequest, main: TableState) -> tuple[str, TableState] | None:
+    """The fallback branch of a read, where there is one, and the state of it that goes with that of the main branch.
+
+    Raises UnsupportedError for a column that is read and has another type there.
+    """
+    branch = fallback_branch(table, request, main)
+    if branch is None:
+        return None
+    state = resolve(table, ReadRequest(travel=Travel(branch=branch)))
+    travel, snapshots = request.travel, state.snapshots
+    if travel.chosen and main.snapshot is not None:
+        same = travel.snapshot if travel.snapshot in snapshots.ids() else None
+        then = snapshots.at_or_before(main.snapshot.time_millis) if same is None else snapshots.load(same)
+        schema = state.schema if then is None else state.schemas.load_schema(then.schema_id)
+        state = replace(state, snapshot=then, schema=schema)
+    state = _without_unknown(state, table.name)
+    for field in main.schema.fields:
+        if request.columns is None or field.name in request.columns:
+            branch_column(field, state.schema)
+    return branch, state
 
 
 def branch_column(field: DataField, schema: TableSchema) -> DataField | None:

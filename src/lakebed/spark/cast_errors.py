@@ -13,6 +13,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.format.blob_columns import refuse_blobs
 from lakebed.format.live_files import DataFile
 from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_branch import TableBranch
@@ -23,7 +24,7 @@ from lakebed.spark.casts import cast_fails
 from lakebed.spark.casts.conversion import shown
 from lakebed.spark.file_rows import FileRows, StoredRows
 from lakebed.spark.projection import CastRules
-from lakebed.spark.read import Executor
+from lakebed.spark.read import DESCRIPTOR, Executor
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 
@@ -44,6 +45,8 @@ def cast_errors(spark: SparkSession, table: TableBranch, request: ReadRequest, s
     looked at too, for they are stored. Of a fallback branch it is the partitions that the read takes from it.
     """
     planned = plan_read(table, request)
+    for one in planned.states:
+        refuse_blobs(one.state.schema, descriptors=request.blobs == DESCRIPTOR)
     executor = Executor.of(spark, table, request, scratch)
     wanted = planned.main.state.schema.fields
     frames = list(_in_files(executor.reader(planned.main.state), planned.main, wanted))
