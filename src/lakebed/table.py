@@ -168,15 +168,26 @@ class Table:
     def ingest(
         self, spark: SparkSession | Callable[[], SparkSession], source: Any, **asked: Unpack[IngestKeywords]
     ) -> IngestResult:
-        """Put rows into the table; see `lakebed.Lake.ingest`."""
+        """Put rows into the table; see `lakebed.Lake.ingest`.
+
+        Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `merge_schema`, `include`,
+        `exclude`, `folders`, `progress`.
+        """
+        from lakebed.ingest.arguments import IngestKeywords
         from lakebed.ingest.ingest import ingest
 
+        check_keywords("Table.ingest", IngestKeywords, asked)
         self.tables.refuse_foreign_rows(self.name)
         self.check_attributes()
         return ingest(self._ingest_context, spark, str(self.ref), source, **asked)
 
     def read(self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[ReadKeywords]) -> DataFrame:
-        """The rows as a DataFrame; see `lakebed.Lake.read`."""
+        """The rows as a DataFrame; see `lakebed.Lake.read`.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`, `on_cast_error`,
+        `metadata_columns`, `blobs`.
+        """
+        check_keywords("Table.read", ReadKeywords, asked, "scratch")
         from lakebed.spark.read import read_table
 
         return read_table(spark, self._branch, self.request(**asked), scratch)
@@ -184,8 +195,11 @@ class Table:
     def count(
         self, *, spark: SparkSession | None = None, scratch: str | None = None, **asked: Unpack[FilterKeywords]
     ) -> int:
-        """How many rows `read` gives; see `lakebed.Lake.count`."""
-        check_keywords(FilterKeywords, asked)
+        """How many rows `read` gives; see `lakebed.Lake.count`.
+
+        Keywords: `where`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.count", FilterKeywords, asked, "spark", "scratch")
         request = self.request(**asked)
         if spark is None:
             from lakebed.read.count import count_from_metadata
@@ -196,15 +210,21 @@ class Table:
         return count_table(spark, self._branch, request, scratch)
 
     def explain_read(self, **asked: Unpack[PlanKeywords]) -> ReadExplanation:
-        """What `read` would do, without Spark; see `lakebed.Lake.explain_read`."""
-        check_keywords(PlanKeywords, asked)
+        """What `read` would do, without Spark; see `lakebed.Lake.explain_read`.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.explain_read", PlanKeywords, asked)
         from lakebed.read.explanation import explain_read
 
         return explain_read(self._branch, self.request(**asked))
 
     def check_read(self, *, select: str | None = None, **asked: Unpack[FilterKeywords]) -> None:
-        """Raise what `read` raises for what it names; see `lakebed.Lake.check_read`."""
-        check_keywords(FilterKeywords, asked)
+        """Raise what `read` raises for what it names; see `lakebed.Lake.check_read`.
+
+        Keywords: `where`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.check_read", FilterKeywords, asked, "select")
         from lakebed.read.plan_read import check_read
 
         check_read(self._branch, self.request(**asked), select)
@@ -212,8 +232,11 @@ class Table:
     def cast_errors(
         self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[StateKeywords]
     ) -> DataFrame:
-        """The stored values that `read` cannot convert; see `lakebed.Lake.cast_errors`."""
-        check_keywords(StateKeywords, asked)
+        """The stored values that `read` cannot convert; see `lakebed.Lake.cast_errors`.
+
+        Keywords: `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.cast_errors", StateKeywords, asked, "scratch")
         from lakebed.spark.cast_errors import cast_errors
 
         return cast_errors(spark, self._branch, self.request(**asked), scratch)
@@ -229,8 +252,11 @@ class Table:
         scratch: str | None = None,
         **asked: Unpack[ChangesKeywords],
     ) -> DataFrame:
-        """What changed after the state `since`, up to the state `until`; see `lakebed.Lake.read_changes`."""
-        check_keywords(ChangesKeywords, asked)
+        """What changed after the state `since`, up to the state `until`; see `lakebed.Lake.read_changes`.
+
+        Keywords: `branch`, `schema`, `on_cast_error`.
+        """
+        check_keywords("Table.read_changes", ChangesKeywords, asked, "since", "until", "mode", "row_kinds", "scratch")
         from lakebed.read.plan_changes import ChangesAsked
         from lakebed.spark.row_changes import read_changes
 
@@ -238,8 +264,11 @@ class Table:
         return read_changes(spark, self._branch, changes, self.request(**asked), scratch)
 
     def inspect(self, system: str, **asked: Unpack[TravelKeywords]) -> SystemTable:
-        """A system table such as `files`, made from metadata; see `lakebed.Lake.inspect` for which there are."""
-        check_keywords(TravelKeywords, asked)
+        """A system table such as `files`, made from metadata; see `lakebed.Lake.inspect` for which there are.
+
+        Keywords: `snapshot`, `tag`, `branch`, `as_of`, `watermark`.
+        """
+        check_keywords("Table.inspect", TravelKeywords, asked)
         from lakebed.inspection import check_system
         from lakebed.read.system_tables import read_system_table
 
@@ -247,8 +276,11 @@ class Table:
         return read_system_table(self._branch, system, self.request(**asked))
 
     def read_system_table(self, spark: SparkSession, system: str, **asked: Unpack[PlanKeywords]) -> DataFrame:
-        """The rows of a system table such as `files` as a DataFrame."""
-        check_keywords(PlanKeywords, asked)
+        """The rows of a system table such as `files` as a DataFrame.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.read_system_table", PlanKeywords, asked)
         from lakebed.inspection import check_system
         from lakebed.spark.read import read_system_rows
 
@@ -256,7 +288,12 @@ class Table:
         return read_system_rows(spark, self._branch, system, self.request(**asked))
 
     def request(self, **asked: Unpack[ReadKeywords]) -> ReadRequest:
-        """What keywords ask of a read of this table; what they leave open, the name says."""
+        """What keywords ask of a read of this table; what they leave open, the name says.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`, `on_cast_error`,
+        `metadata_columns`, `blobs`.
+        """
+        check_keywords("Table.request", ReadKeywords, asked)
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
 
     # --- maintenance --------------------------------------------------------------------------------------------------

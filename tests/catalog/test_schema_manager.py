@@ -145,6 +145,7 @@ def test_other_keys_are_refused(store):
         with pytest.raises(RefusedError) as caught:
             manager.create_new_schema_version([ID, EMAIL], keys)
         assert caught.value.code == "LB3204"
+        assert f"the primary key of {manager.label} cannot change" in str(caught.value)
     with pytest.raises(RefusedError):
         manager.create_new_schema_version([ID, EMAIL], ["id"], ["email"])
     assert store.snapshot() == before

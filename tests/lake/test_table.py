@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import json
+import re
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -18,6 +19,7 @@ import lakebed
 from lakebed import table
 from lakebed.catalog import TableRef
 from lakebed.errors import LakebedError, NotFoundError, UnsupportedError, UsageError
+from lakebed.ingest import arguments
 from lakebed.read.request import ReadKeywords, ReadRequest, Travel, TravelKeywords, read_request
 from lakebed.table import Table
 from read.keyed_tables import INSERT, KeyedTable, Record
@@ -194,7 +196,8 @@ def test_rules_of_a_merge_are_refused_where_rows_are_merged(
     [
         ("explain_read", "snapshots", "did you mean 'snapshot'"),
         ("explain_read", "on_cast_error", "there are snapshot"),
-        ("count", "limit", "there are snapshot"),
+        ("count", "limit", "there are spark, scratch, snapshot"),
+        ("count", "scrach", "did you mean 'scratch'"),
         ("check_read", "wheer", "did you mean 'where'"),
         ("request", "watermarks", "did you mean 'watermark'"),
     ],
@@ -204,14 +207,28 @@ def test_keywords_that_a_call_does_not_take_are_refused(
 ) -> None:
     with pytest.raises(TypeError, match=keyword) as caught:
         getattr(lake.table("db.t"), method)(**{keyword: None})
+    assert str(caught.value).startswith(f"Table.{method}() got an unexpected keyword argument {keyword!r}; ")
     assert said in str(caught.value)
 
 
-@pytest.mark.parametrize("method", ["read", "cast_errors", "read_changes", "inspect", "read_system_table"])
+@pytest.mark.parametrize("method", ["ingest", "read", "cast_errors", "read_changes", "inspect", "read_system_table"])
 def test_calls_with_more_parameters_refuse_them_too(lake: lakebed.Lake, method: str) -> None:
-    more = {"read_changes": {"since": 0}, "read_system_table": {"system": "files"}}.get(method, {})
-    with pytest.raises(TypeError, match="unexpected keyword argument 'nothing'"):
-        getattr(lake.table("db.t"), method)("files", nothing=1, **more)
+    more = {"read_changes": {"since": 0}, "read_system_table": {"system": "files"}, "ingest": {"source": "x"}}
+    with pytest.raises(TypeError, match=rf"Table\.{method}\(\) got an unexpected keyword argument 'nothing'"):
+        getattr(lake.table("db.t"), method)("files", nothing=1, **more.get(method, {}))
+
+
+def test_help_lists_the_keywords_that_a_call_takes() -> None:
+    classes = vars(arguments) | vars(table)
+    checked = 0
+    for name, method in inspect.getmembers(Table, inspect.isfunction):
+        asked = inspect.signature(method).parameters.get("asked")
+        if asked is not None:
+            said = re.findall("`([a-z_]+)`", (method.__doc__ or "").partition("Keywords: ")[2])
+            keywords = classes[asked.annotation.removeprefix("Unpack[").removesuffix("]")]
+            assert sorted(said) == sorted(keywords.__annotations__), name
+            checked += 1
+    assert checked == 10
 
 
 def test_one_metadata_column_may_be_a_name(lake: lakebed.Lake) -> None:

@@ -225,7 +225,13 @@ class SchemaManager:
 
         def make(base: TableSchema) -> TableSchema:
             return with_columns(
-                base, columns, keys, has_snapshots=self.has_snapshots, now=self._clock(), history=self.versions
+                base,
+                columns,
+                keys,
+                has_snapshots=self.has_snapshots,
+                now=self._clock(),
+                history=self.versions,
+                label=self._table,
             )
 
         def is_meant(base: TableSchema, latest: TableSchema) -> bool:

@@ -45,15 +45,16 @@ def with_columns(
     has_snapshots: Callable[[], bool],
     now: int,
     history: History | None = None,
+    label: str = "the table",
 ) -> TableSchema:
     """The version after `base` that has exactly these columns; columns are those of `base` by id, else by name.
 
-    `keys` are the table's, under their old or their new names. Logical columns are kept as annotations. The result may
-    differ from `base` in nothing but its number and time. Raises `RefusedError` (LB3204) for other keys,
-    `ValidationError` for an unknown id (LB3207), else as `evaluate`.
+    `keys` are the table's, under their old or their new names; `label` is the table in messages. Logical columns are
+    kept as annotations. The result may differ from `base` in nothing but its number and time. Raises `RefusedError`
+    (LB3204) for other keys, `ValidationError` for an unknown id (LB3207), else as `evaluate`.
     """
     paired = pair_asked(base.fields, columns.fields)
-    _check_keys(base, paired, keys)
+    _check_keys(base, paired, keys, label)
     required = {f.id for f in base.fields if f.name in base.primary_keys and not f.type.nullable}
     wanted = tuple(_required(f) if f.id in required else f for f in paired)
     if wanted == base.fields:
@@ -111,11 +112,11 @@ def _with_type(change: Change) -> Change:
     return change
 
 
-def _check_keys(base: TableSchema, fields: Fields, keys: Keys) -> None:
+def _check_keys(base: TableSchema, fields: Fields, keys: Keys, label: str) -> None:
     problems = [
         Diagnostic(
             KEYS_CHANGE,
-            f"the {kind} key of a table cannot change",
+            f"the {kind} key of {label} cannot change",
             expected=", ".join(has) or "no key",
             found=", ".join(given) or "no key",
             remedy="Give the table's own keys; for other keys make a new table and copy the rows.",

@@ -103,21 +103,24 @@ class ChangesKeywords(TypedDict, total=False):
     on_cast_error: Literal["error", "null"]
 
 
-def check_keywords(known: type, asked: Mapping[str, object]) -> None:
-    """Raise `TypeError` for keywords that are none of a class above: Python itself does not hold them against it."""
-    names = tuple(known.__annotations__)
+def check_keywords(call: str, known: type, asked: Mapping[str, object], *own: str) -> None:
+    """Raise `TypeError` for keywords that are none of a class above: Python itself does not hold them against it.
+
+    `call` names what was called, `own` are the keywords that it has beside those of the class.
+    """
+    names = (*own, *known.__annotations__)
     for name in asked:
         if name not in names:
             near = near_names(name, names)
-            guess = f", did you mean {near[0]!r}?" if near else f"; there are {', '.join(names)}"
-            raise TypeError(f"unexpected keyword argument {name!r}{guess}")
+            guess = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(names)}"
+            raise TypeError(f"{call}() got an unexpected keyword argument {name!r}; {guess}")
 
 
 def read_request(
     ref: TableRef, *, time_zone: str = "UTC", verify_checksums: bool = True, **asked: Unpack[ReadKeywords]
 ) -> ReadRequest:
     """The request that keywords make; where they say nothing of the state, the name says it (`db.t@snap:5`, `@3`)."""
-    check_keywords(ReadKeywords, asked)
+    check_keywords("read_request", ReadKeywords, asked)
     beside = asked.get("metadata_columns") or ()
     return ReadRequest(
         travel=Travel(
