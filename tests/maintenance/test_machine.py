@@ -12,7 +12,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
 from lakebed.maintenance.references import References
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
-from maintenance.worlds import ROOT, TABLE, World
+from maintenance.worlds import TABLE, World
 
 NAMES = st.sampled_from(["a", "b"])
 BRANCHES = st.sampled_from(["main", "main", "a", "b"])
@@ -100,7 +100,7 @@ class Life(RuleBasedStateMachine):
     def remove_orphans(self, age: int) -> None:
         self.world.lake.remove_orphans(TABLE, min_age=timedelta(days=age))
         if age == 0:
-            references = References(self.world.store, ROOT)
+            references = References(self.world.place())
             named = {n for s in self.world.states() for m in references.manifests_of(s) for n in references.files_of(m)}
             there = {p.rpartition("/")[2] for p in self.world.store.snapshot() if p.endswith(".parquet")}
             assert there == named

@@ -99,12 +99,12 @@ class World:
 
     def states(self) -> list[State]:
         """Every state of every branch."""
-        references = References(self.store, ROOT)
+        references = References(self.place())
         return [s for branch in ("main", *references.branch_directories()) for s in references.states(branch)]
 
     def check_whole(self) -> None:
         """Every branch has a schema; every state has the version of each of its files, and the files."""
-        references = References(self.store, ROOT)
+        references = References(self.place())
         for branch in ("main", *self.branches()):
             assert has_schema(self.store, ROOT, branch)
             ids = self.versions(branch)

@@ -167,7 +167,7 @@ class Branches:
         found = Tags(self._branch).get(tag)
         data = self._branch.store.read(f"{self._branch.root}/tag/tag-{tag}")
         state = State(MAIN, ReferenceKind.TAG, tag, found.snapshot)
-        references = References(self._branch.store, self._branch.table_path)
+        references = References(self._branch)
         newest = max(r.schema_id for r in references.of_state(state))
         return {
             f"tag/tag-{tag}": data,

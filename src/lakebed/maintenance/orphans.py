@@ -22,7 +22,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import temporary
-from lakebed.store.base import Entry, Store
+from lakebed.store.base import Entry
 from lakebed.store.safe_delete import Inside
 
 DEFAULT_MIN_AGE = timedelta(days=1)
@@ -81,10 +81,9 @@ def orphan_files(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) ->
     """
     newest = newest_to_go(table.clock, min_age)
     _ = table.on(MAIN).schemas
-    store, root = table.store, table.table_path
     # Files are listed before what refers to them is read, so that one that is committed in between counts as used.
-    found = list(_candidates(table.inside))
-    used = _used(store, root)
+    found = list(_candidates(table))
+    used = _used(table)
     unused = [(path, entry) for path, entry in found if path.rpartition("/")[2] not in used]
     return report_of(table.name, unused, min_age, newest)
 
@@ -123,16 +122,16 @@ def remove_orphans(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) 
     return replace(report, removed=True)
 
 
-def _candidates(inside: Inside) -> Iterator[tuple[str, Entry]]:
+def _candidates(table: TableBranch) -> Iterator[tuple[str, Entry]]:
     """Every file that could be an orphan, by its path below the table's directory. Links are not followed."""
-    root = inside.root
+    inside, root = table.inside, table.table_path
     for directory in _FLAT:
         yield from ((f"{directory}/{e.name}", e) for e in inside.list(f"{root}/{directory}") if not e.is_directory)
     yield from _below_table(inside, "")
     for entry in inside.list(f"{root}/branch"):
         if entry.is_directory and temporary.is_half_branch(entry.name):
             yield from together(inside, f"branch/{entry.name}")
-    for branch in [MAIN, *References(inside.store, root).branch_directories()]:
+    for branch in [MAIN, *References(table).branch_directories()]:
         below = branch_root(root, branch)[len(root) + 1 :]
         for name in ("", "schema", "snapshot", "tag", "changelog"):
             directory = f"{below}/{name}".strip("/")
@@ -175,21 +174,21 @@ def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
     return [(path, replace(entry, modified=youngest)) for path, entry in files]
 
 
-def _used(store: Store, root: str) -> set[str]:
+def _used(table: TableBranch) -> set[str]:
     """The names of all files that any state of any branch refers to; names are unique over the table."""
-    references, used = References(store, root), set()
+    references, used = References(table), set[str]()
     try:
         for branch in [MAIN, *references.branch_directories()]:
             for state in references.states(branch):
-                used |= _files_of(store, root, references, state)
+                used |= _files_of(table, references, state)
     except RefusedError:
         raise
     except LakebedError as error:
-        raise unreadable(root, error) from error
+        raise unreadable(table.table_path, error) from error
     return used
 
 
-def _files_of(store: Store, root: str, references: References, state: State) -> set[str]:
+def _files_of(table: TableBranch, references: References, state: State) -> set[str]:
     snapshot = state.snapshot
     used = {
         snapshot.base_manifest_list,
@@ -199,14 +198,14 @@ def _files_of(store: Store, root: str, references: References, state: State) -> 
     for meta in references.manifests_of(state):
         used |= {meta.file_name, *(meta.extra_files or ()), *references.files_of(meta)}
     if snapshot.index_manifest is not None:
-        used |= {snapshot.index_manifest, *_index_files(store, root, snapshot)}
+        used |= {snapshot.index_manifest, *_index_files(table, snapshot)}
     return used
 
 
-def _index_files(store: Store, root: str, snapshot: Snapshot) -> list[str]:
+def _index_files(table: TableBranch, snapshot: Snapshot) -> list[str]:
     """The names of the index files of a snapshot; none where its index manifest has gone."""
     try:
-        return [file.name for file in read_index_manifest(store, root, snapshot)]
+        return [file.name for file in read_index_manifest(table.store, table.table_path, snapshot)]
     except NotFoundError:
         return []
 

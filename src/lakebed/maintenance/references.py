@@ -16,7 +16,8 @@ from typing import Any
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.format.manifest import ManifestFileMeta, read_list, read_manifest
-from lakebed.format.snapshot import Snapshot, SnapshotManager, loads
+from lakebed.format.snapshot import Snapshot, loads
+from lakebed.format.table_branch import TableBranch
 from lakebed.store.base import Store
 
 UNREADABLE = "LB3664"
@@ -67,9 +68,10 @@ class _Files:
 class References:
     """Finds what refers to the versions of one table. Manifests, which never change, are read once."""
 
-    def __init__(self, store: Store, table_path: str) -> None:
-        self._store = store
-        self._path = table_path
+    def __init__(self, table: TableBranch) -> None:
+        self._table = table
+        self._store = table.store
+        self._path = table.table_path
         self._lists: dict[str, list[ManifestFileMeta]] = {}
         self._manifests: dict[str, _Files] = {}
 
@@ -109,7 +111,7 @@ class References:
 
     def states(self, branch: str) -> list[State]:
         """Every snapshot, tag and changelog of a branch."""
-        manager = SnapshotManager(self._store, self._path, branch)
+        manager = self._table.on(branch).snapshots
         found = [State(branch, ReferenceKind.SNAPSHOT, str(i), manager.load(i)) for i in manager.ids()]
         found += [State(branch, ReferenceKind.TAG, name, manager.tag(name)) for name in manager.tags()]
         for number, path in changelogs(self._store, self._path, branch):

@@ -99,7 +99,7 @@ def roll_back_schema(table: TableBranch, schema_id: int, *, dry_run: bool = Fals
     found = RollBack(table.name, table.branch, f"schema {schema_id}", versions=tuple(later))
     if not later:
         return found
-    references = References(table.store, table.table_path)
+    references = References(table)
     _refuse_referred(table, schema_id, references)
     if dry_run:
         return found

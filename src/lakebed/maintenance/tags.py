@@ -195,7 +195,7 @@ def refuse_needed(table: TableBranch, name: str, snapshot: Snapshot) -> None:
     if table.branch != MAIN:
         return
     standing = []
-    for branch in References(table.store, table.table_path).branch_directories():
+    for branch in References(table).branch_directories():
         others = table.on(branch).snapshots
         if name in others.tags() and others.tag(name) == snapshot:
             standing.append(branch)

@@ -90,7 +90,7 @@ def unused_versions(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE)
         RefusedError: something that may refer to a version cannot be read.
         UsageError: a negative `min_age`, or a table of the mini layout, whose versions build on each other.
     """
-    return _examine(table, min_age, References(table.store, table.table_path))
+    return _examine(table, min_age, References(table))
 
 
 def remove_versions(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) -> VersionReport:
@@ -99,7 +99,7 @@ def remove_versions(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE)
     What refers is looked at once more right before the first file goes, and again afterwards: a version that a commit
     came to need in between is put back as it was. A crash leaves some of them removed and the table as it was.
     """
-    references = References(table.store, table.table_path)
+    references = References(table)
     first = _examine(table, min_age, references)
     if not first.unused:
         return first
