@@ -9,7 +9,7 @@ from itertools import count
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from format.building import PATH, Built, table_schema
@@ -386,7 +386,8 @@ _STEP = st.tuples(
 )
 
 
-@given(st.lists(_STEP, max_size=25))
+@settings(max_examples=40)
+@given(st.lists(_STEP, max_size=15))
 def test_histories_leave_what_a_set_of_files_leaves(steps: list[tuple[str, int, int]]) -> None:
     table = _built()
     model: dict[str, tuple[int, ManifestEntry]] = {}
