@@ -22,6 +22,7 @@ from lakebed.read.request import (
     read_request,
 )
 from lakebed.store.base import Store
+from lakebed.write.write_result import WriteKeywords, WriteRun
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from lakebed.manifest import TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.read.explanation import ReadExplanation
+    from lakebed.write.partition_specs import NamedPartition
+    from lakebed.write.write_result import WriteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -295,6 +298,27 @@ class Table:
         """
         check_keywords("Table.request", ReadKeywords, asked)
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
+
+    def truncate(self, *, dry_run: bool = False, **asked: Unpack[WriteKeywords]) -> WriteResult:
+        """Remove all rows; see `lakebed.Lake.truncate`."""
+        check_keywords(WriteKeywords, asked)
+        from lakebed.write.remove_partitions import truncate
+
+        return truncate(self._whole, WriteRun.of(**asked), dry_run=dry_run, time_zone=self.time_zone)
+
+    def drop_partitions(
+        self,
+        partitions: NamedPartition | Iterable[NamedPartition],
+        *,
+        dry_run: bool = False,
+        **asked: Unpack[WriteKeywords],
+    ) -> WriteResult:
+        """Remove all rows of partitions; see `lakebed.Lake.drop_partitions`."""
+        check_keywords(WriteKeywords, asked)
+        from lakebed.write.remove_partitions import drop_partitions
+
+        run = WriteRun.of(**asked)
+        return drop_partitions(self._whole, partitions, run, dry_run=dry_run, time_zone=self.time_zone)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

@@ -37,6 +37,8 @@ COMMANDS = {
     "convert": "Put a schema into another form: ODF, Arrow, Spark, DDL, Paimon, Parquet, JSON Schema.",
     "schema": "Print the JSON Schema of manifests, for editors.",
     "event": "Metadata blocks of Open Data Fabric: export, verify, inspect.",
+    "truncate": "Remove all rows of a table.",
+    "drop-partitions": "Remove all rows of some partitions of a table.",
     "tag": "Name a snapshot so that it is kept: create, list, delete.",
     "branch": "Branches of a table: create, list, delete, fast-forward.",
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
@@ -59,7 +61,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"lakebed.cli.commands.{cmd_name}").command
+        command: click.Command = import_module(f"lakebed.cli.commands.{cmd_name.replace('-', '_')}").command
         return command
 
     def resolve_command(

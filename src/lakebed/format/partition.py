@@ -12,7 +12,7 @@ from typing import Any
 
 from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import DATA_FILE_PATH_DIRECTORY, PARTITION_DEFAULT_NAME, PARTITION_LEGACY_NAME
-from lakebed.format.value_text import cast_text, legacy_text
+from lakebed.format.value_text import cast_text, legacy_text, shown_text
 from lakebed.physical.paimon_types import DataType
 
 DEFAULT_NAME = "__DEFAULT_PARTITION__"
@@ -70,6 +70,22 @@ def partition_path(
         f"{escape(k)}={escape(value_text(t, v, options, time_zone=time_zone))}"
         for k, t, v in zip(keys, types, values, strict=True)
     )
+
+
+def partition_text(
+    keys: Sequence[str],
+    types: Sequence[DataType],
+    values: Sequence[Any],
+    options: Mapping[str, str],
+    *,
+    time_zone: str = "UTC",
+) -> str:
+    """`key=value/...` for people: values as a cast to STRING gives them, nothing escaped, NULL as in directories."""
+    default = options.get(PARTITION_DEFAULT_NAME, DEFAULT_NAME)
+    texts = (
+        default if v is None else shown_text(t, v, time_zone=time_zone) for t, v in zip(types, values, strict=True)
+    )
+    return "/".join(f"{key}={text}" for key, text in zip(keys, texts, strict=True))
 
 
 def bucket_directory(bucket: int) -> str:

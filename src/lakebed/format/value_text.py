@@ -78,6 +78,14 @@ def cast_text(type_: DataType, value: Any, *, time_zone: str = "UTC") -> str:
             return _plain_text(type_, value)
 
 
+def shown_text(type_: DataType, value: Any, *, time_zone: str = "UTC") -> str:
+    """A value for people: as a cast to STRING gives it, or somehow where that says nothing."""
+    try:
+        return cast_text(type_, value, time_zone=time_zone)
+    except UnsupportedError:
+        return str(value)
+
+
 def _plain_text(type_: DataType, value: Any) -> str:
     match type_:
         case Boolean():

@@ -11,8 +11,6 @@ from functools import cache
 from typing import Any
 
 from lakebed.catalog import SchemaManager, TableSchema
-from lakebed.catalog.options import PARTITION_DEFAULT_NAME
-from lakebed.errors import UnsupportedError
 from lakebed.format import binary_row
 from lakebed.format.live_files import (
     DataFile,
@@ -24,10 +22,10 @@ from lakebed.format.live_files import (
 )
 from lakebed.format.manifest import FileSource
 from lakebed.format.merge_plan import key_types
-from lakebed.format.partition import DEFAULT_NAME
+from lakebed.format.partition import partition_text
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.statistics import file_statistics
-from lakebed.format.value_text import cast_text
+from lakebed.format.value_text import shown_text
 from lakebed.inspection.system_table import wall_clock
 from lakebed.physical.paimon_types import DataType, with_nullability
 from lakebed.store.base import Store
@@ -76,11 +74,9 @@ def partitions(
 ) -> _Rows:
     """The partitions that have files, sorted by their texts."""
     types = partition_types(schema)
-    default = schema.options.get(PARTITION_DEFAULT_NAME, DEFAULT_NAME)
     found = []
     for partition, group in _grouped(_live(store, table_path, snapshot, schema), lambda f: f.partition):
-        texts = [default if t is None else t for t in _texts(types, partition, time_zone)]
-        text = "/".join(f"{k}={t}" for k, t in zip(schema.partition_keys, texts, strict=True))
+        text = partition_text(schema.partition_keys, types, partition, schema.options, time_zone=time_zone)
         found.append((text, *_sums(group), None, None, None, None, group[-1].total_buckets, False))
     yield from sorted(found, key=lambda row: row[0])
 
@@ -124,14 +120,7 @@ def _created(file: DataFile) -> datetime | None:
 
 
 def _texts(types: Sequence[DataType], values: Sequence[Any], time_zone: str) -> list[str | None]:
-    return [None if v is None else _text(t, v, time_zone) for t, v in zip(types, values, strict=True)]
-
-
-def _text(type_: DataType, value: Any, time_zone: str) -> str:
-    try:
-        return cast_text(type_, value, time_zone=time_zone)
-    except UnsupportedError:
-        return str(value)
+    return [None if v is None else shown_text(t, v, time_zone=time_zone) for t, v in zip(types, values, strict=True)]
 
 
 def _braces(texts: Iterable[str | None]) -> str:

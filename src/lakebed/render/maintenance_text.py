@@ -86,9 +86,9 @@ def versions_text(report: VersionReport, *, width: int | None = None) -> str:
     if report.put_back:
         end = f"Put back, since a commit came to need them: {', '.join(map(str, report.put_back))}."
     elif gone:
-        end = f"Removed {len(gone):,} of {_count(len(report.versions), 'version')}."
+        end = f"Removed {len(gone):,} of {count_text(len(report.versions), 'version')}."
     elif count:
-        end = f"{count:,} of {_count(len(report.versions), 'version')} can be removed; --remove does it."
+        end = f"{count:,} of {count_text(len(report.versions), 'version')} can be removed; --remove does it."
     else:
         end = "No version can be removed."
     return f"{table}\n\n{end}"
@@ -96,14 +96,14 @@ def versions_text(report: VersionReport, *, width: int | None = None) -> str:
 
 def orphans_text(report: OrphanReport) -> str:
     """The files that nothing refers to, or how many of them were removed."""
-    total = f"{_count(len(report.files), 'file')}, {_size(report.size)}"
-    young = f" {_count(report.young, 'younger file')} may be of a commit that is under way." if report.young else ""
+    total = f"{count_text(len(report.files), 'file')}, {size_text(report.size)}"
+    young = f" {count_text(report.young, 'younger file')} may be of a commit that is under way." if report.young else ""
     if report.removed:
         return f"Removed {total}.{young}"
     if not report.files:
         where = "the warehouse beside its tables" if report.name is None else report.name
         return f"No file of {where} that is older than {_duration(report.min_age)} is without use.{young}"
-    shown = [f"{_size(file.size):>10}  {one_line(file.path)}" for file in report.files[:_SHOWN]]
+    shown = [f"{size_text(file.size):>10}  {one_line(file.path)}" for file in report.files[:_SHOWN]]
     more = len(report.files) - len(shown)
     lines = [*shown, *([f"{'':>10}  and {more:,} more (--json lists all)"] if more else [])]
     return "\n".join([*lines, "", f"Nothing refers to {total}; --remove removes them.{young}"])
@@ -133,11 +133,13 @@ def _numbers(word: str, numbers: tuple[int, ...]) -> list[str]:
     return [f"{plural} {', '.join(map(str, numbers))}"]
 
 
-def _count(count: int, word: str) -> str:
+def count_text(count: int, word: str) -> str:
+    """`1 row`, `2,000 rows`."""
     return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
-def _size(size: int) -> str:
+def size_text(size: int) -> str:
+    """A size in bytes for people, in powers of 1024."""
     number, unit = float(size), 0
     while number >= 1024 and unit < len(_UNITS) - 1:
         number, unit = number / 1024, unit + 1

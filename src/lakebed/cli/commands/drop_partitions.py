@@ -1,0 +1,38 @@
+"""`lakebed drop-partitions TABLE KEY=VALUE...`: remove all rows of some partitions."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
+
+
+@click.command()
+@click.argument("table")
+@click.argument("partitions", nargs=-1, required=True, metavar="KEY=VALUE[/KEY=VALUE]...")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
+@yes_option
+@common_options
+@click.pass_obj
+def command(
+    session: Session, table: str, partitions: tuple[str, ...], dry_run: bool, run_id: str | None, yes: bool
+) -> ExitCode:
+    """Remove all rows of some partitions of TABLE, or of a branch of it, as one snapshot.
+
+    A partition is named as the system table `partitions` names it: day=2024-01-01/region=eu. Of keys that are left out
+    any value is meant, so day=2024-01-01 is that day in all regions. Older snapshots and tags keep their rows.
+    """
+    from lakebed.render.write_text import removal_question, write_text
+
+    lake = session.lake()
+    if dry_run or not yes:
+        found = lake.drop_partitions(table, partitions, dry_run=True)
+        if dry_run:
+            return session.finish(found.to_json(), lambda _: write_text(found))
+        if found.files_removed:
+            confirm(session, yes, removal_question(found))
+    result = lake.drop_partitions(table, partitions, run_id=run_id)
+    return session.finish(result.to_json(), lambda _: write_text(result))

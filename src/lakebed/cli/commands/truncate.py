@@ -1,0 +1,31 @@
+"""`lakebed truncate TABLE`: remove all rows of a table."""
+
+from __future__ import annotations
+
+import click
+
+from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
+
+
+@click.command()
+@click.argument("table")
+@click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
+@click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
+@yes_option
+@common_options
+@click.pass_obj
+def command(session: Session, table: str, dry_run: bool, run_id: str | None, yes: bool) -> ExitCode:
+    """Remove all rows of TABLE, or of a branch of it, as one snapshot. Older snapshots and tags keep theirs."""
+    from lakebed.render.write_text import removal_question, write_text
+
+    lake = session.lake()
+    if dry_run or not yes:
+        found = lake.truncate(table, dry_run=True)
+        if dry_run:
+            return session.finish(found.to_json(), lambda _: write_text(found))
+        if found.files_removed:
+            confirm(session, yes, removal_question(found))
+    result = lake.truncate(table, run_id=run_id)
+    return session.finish(result.to_json(), lambda _: write_text(result))

@@ -1,0 +1,53 @@
+"""Show the result of a write: rows, files and bytes that came and went, and the snapshot."""
+
+from __future__ import annotations
+
+from lakebed.printable import one_line
+from lakebed.render.maintenance_text import count_text, size_text
+from lakebed.write.write_result import WriteResult
+
+#: How many partitions a list names.
+_SHOWN = 20
+
+
+def write_text(result: WriteResult) -> str:
+    """What a write did, or would do where it has no snapshot."""
+    if result.snapshot_id is None and not result.files_removed:
+        return (
+            f"{one_line(result.table)}: no partition matches, nothing to remove."
+            if _drops(result)
+            else (f"{one_line(result.table)}: there are no rows, nothing to remove.")
+        )
+    where = "" if result.snapshot_id is None else f" (snapshot {result.snapshot_id}, schema {result.schema_id})"
+    verb = "would remove" if result.snapshot_id is None else "removed"
+    lines = [f"{one_line(result.table)}: {verb} {_removed(result)}{where}"]
+    lines += _partitions(result)
+    if result.repeated:
+        lines.append("this run was done before; nothing was done now")
+    return "\n".join(lines)
+
+
+def removal_question(result: WriteResult) -> str:
+    """What is about to be removed, as `confirm` asks for it."""
+    if not _drops(result):
+        return f"remove all of {one_line(result.table)}: {_removed(result)}"
+    return "\n".join((f"remove {_removed(result)} of {one_line(result.table)}", *_partitions(result)))
+
+
+def _drops(result: WriteResult) -> bool:
+    return result.operation == "drop-partitions"
+
+
+def _removed(result: WriteResult) -> str:
+    parts = [count_text(result.rows_removed, "row"), count_text(result.files_removed, "file")]
+    if _drops(result):
+        parts.append(count_text(len(result.partitions), "partition"))
+    return ", ".join((*parts, size_text(result.bytes_removed)))
+
+
+def _partitions(result: WriteResult) -> list[str]:
+    if not _drops(result):
+        return []
+    more = len(result.partitions) - _SHOWN
+    shown = [f"  {one_line(p)}" for p in result.partitions[:_SHOWN]]
+    return [*shown, f"  and {more:,} more"] if more > 0 else shown

@@ -1,0 +1,112 @@
+"""Tell what a write did: rows by kind, files, bytes and the snapshot; and say what every write can be asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, TypedDict
+from uuid import uuid4
+
+from lakebed.errors import UsageError
+from lakebed.readable import Readable
+
+BAD_ARGUMENT = "LB5104"
+OTHER_RUN = "LB5105"
+#: The property of a snapshot that says what a write was asked for, so that a run id is not taken for another write's.
+ASKED = "lakebed.asked"
+#: The property that tells apart calls that commit as the same user.
+ATTEMPT = "lakebed.attempt"
+_OURS = "lakebed."
+
+
+class WriteKeywords(TypedDict, total=False):
+    """The keywords that every write takes; see `lakebed.Lake.truncate`."""
+
+    run_id: str | None
+    commit_user: str | None
+    properties: Mapping[str, str] | None
+
+
+@dataclass(frozen=True, slots=True)
+class WriteRun:
+    """Who writes: the commit user, whether a commit that this user has made counts as this one, and what is told."""
+
+    commit_user: str
+    once: bool
+    run_id: str | None = None
+    properties: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls, run_id: str | None = None, commit_user: str | None = None, properties: Mapping[str, str] | None = None
+    ) -> WriteRun:
+        """The run that the keywords of a write make. Raises `UsageError` (LB5104) where they do not make sense."""
+        properties = dict(properties or {})
+        if run_id is not None and commit_user is not None:
+            raise UsageError.of(
+                BAD_ARGUMENT, "a run id is a commit user too", found=commit_user, remedy="give one of the two"
+            )
+        for name, text in (("run id", run_id), ("commit user", commit_user)):
+            if text is not None and not text.strip():
+                raise UsageError.of(BAD_ARGUMENT, f"the {name} is blank", found=repr(text))
+        for key, value in properties.items():
+            if key.startswith(_OURS):
+                raise UsageError.of(
+                    BAD_ARGUMENT,
+                    f"{key!r} cannot be a property of a snapshot, {value!r}: Lakebed's own begin so",
+                    found=repr(key),
+                    expected=f"a name that does not begin with {_OURS}",
+                )
+        if commit_user is not None:
+            return cls(commit_user, True, None, properties)
+        return cls(f"{_OURS[:-1]}-{run_id or uuid4().hex}", run_id is not None, run_id, properties)
+
+
+@dataclass(frozen=True, slots=True)
+class WriteResult(Readable):
+    """What a write did. `snapshot_id` is None where there was nothing to do.
+
+    Rows are those that files hold: in a table with a primary key several of them may make one row of the table.
+    `rows_by_kind` are the rows that were written, by `+I`, `-U`, `+U` and `-D`. `partitions` are the partitions that
+    lost files. `repeated` says that the run was done before and nothing was done now; all else is as it was then.
+    """
+
+    renderer: ClassVar[str] = "lakebed.render.write_text:write_text"
+
+    table: str
+    operation: str
+    schema_id: int
+    snapshot_id: int | None
+    rows_by_kind: Mapping[str, int] = field(default_factory=dict)
+    rows_removed: int = 0
+    files_added: int = 0
+    files_removed: int = 0
+    bytes_added: int = 0
+    bytes_removed: int = 0
+    partitions: tuple[str, ...] = ()
+    run_id: str | None = None
+    repeated: bool = False
+
+    @property
+    def rows_added(self) -> int:
+        """Rows of all kinds that were written."""
+        return sum(self.rows_by_kind.values())
+
+    def to_json(self) -> dict[str, Any]:
+        """The object of `--json`."""
+        return {
+            "table": self.table,
+            "operation": self.operation,
+            "run_id": self.run_id,
+            "schema_id": self.schema_id,
+            "snapshot_id": self.snapshot_id,
+            "rows_by_kind": dict(self.rows_by_kind),
+            "rows_added": self.rows_added,
+            "rows_removed": self.rows_removed,
+            "files_added": self.files_added,
+            "files_removed": self.files_removed,
+            "bytes_added": self.bytes_added,
+            "bytes_removed": self.bytes_removed,
+            "partitions": list(self.partitions),
+            "repeated": self.repeated,
+        }
