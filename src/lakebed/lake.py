@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.migration import MigrationPlan, MigrationResult
     from lakebed.read.explanation import ReadExplanation
-    from lakebed.write.partition_specs import NamedPartition
-    from lakebed.write.write_result import WriteResult
 
 
 def wall_clock() -> int:
@@ -473,54 +471,6 @@ class Lake:
     def tags(self, table: str) -> Tags:
         """The tags of a table, or of a branch (`db.table@branch:NAME`): `list`, `get`, `create`, `delete`."""
         return self.table(table).tags()
-
-    def truncate(
-        self,
-        table: str,
-        *,
-        run_id: str | None = None,
-        commit_user: str | None = None,
-        properties: Mapping[str, str] | None = None,
-        dry_run: bool = False,
-    ) -> WriteResult:
-        """Remove all rows of a table, or of a branch of it (`db.t@branch:b`), as one snapshot; its schema stays.
-
-        What others commit at the same time goes too if it comes first, and stays if it comes after. Older snapshots and
-        tags keep their rows, and the files, until they expire. Consumers of changes are not told of the rows.
-
-        `run_id`: a run that has been done under this id is not done again; its result is returned. `commit_user` is the
-        user of the commit itself, in place of one made from the run id: a commit of that user is not made again
-        either. Without both each call is a run of its own, and where there is no row nothing is committed.
-        `properties` are told in the snapshot. `dry_run`: only say what would go. The rows of the result are those that
-        files hold.
-
-        Raises `UnsupportedError` for a table that cannot be written, `UsageError` for arguments that make no sense and
-        a run id that something else has used, `ConflictError` when every attempt lost the race against other writers.
-        """
-        return self.table(table).truncate(
-            run_id=run_id, commit_user=commit_user, properties=properties, dry_run=dry_run
-        )
-
-    def drop_partitions(
-        self,
-        table: str,
-        partitions: NamedPartition | Iterable[NamedPartition],
-        *,
-        run_id: str | None = None,
-        commit_user: str | None = None,
-        properties: Mapping[str, str] | None = None,
-        dry_run: bool = False,
-    ) -> WriteResult:
-        """Remove all rows of some partitions as one snapshot; the other arguments and errors are those of `truncate`.
-
-        A partition is a mapping of values by partition key, such as `{"day": "2024-01-01"}`, or a text
-        (`day=2024-01-01/region=eu`). Of keys that are left out any value is meant. Texts are understood as a filter
-        understands those that a column is compared with; None, and the name that directories have for it, is NULL.
-        That a partition is not there is no error: `partitions` of the result are those that lost files.
-        """
-        return self.table(table).drop_partitions(
-            partitions, run_id=run_id, commit_user=commit_user, properties=properties, dry_run=dry_run
-        )
 
     def roll_back(
         self,

@@ -52,7 +52,7 @@ class Table:
     """One table, a branch of it, or a state (`db.t@snap:5`, `@tag:NAME`, `@3`). Made by `lakebed.Lake.table`.
 
     It holds what the name says and what the lake knows; nothing is read, and nothing need be there, until a method asks
-    for it. The methods are those of `lakebed.Lake`, which explains them, without their first parameter `table`. What a
+    for it. Most methods are those of `lakebed.Lake`, which explains them, without their first parameter `table`. What a
     read is asked for goes before what the name says.
     """
 
@@ -300,8 +300,21 @@ class Table:
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
 
     def truncate(self, *, dry_run: bool = False, **asked: Unpack[WriteKeywords]) -> WriteResult:
-        """Remove all rows; see `lakebed.Lake.truncate`."""
-        check_keywords(WriteKeywords, asked)
+        """Remove all rows of the table, or of the branch, as one snapshot; the schema stays.
+
+        What others commit at the same time goes too if it comes first, and stays if it comes after. Older snapshots and
+        tags keep their rows, and the files, until they expire. Consumers of changes are not told of the rows.
+
+        `run_id`: a run that has been done under this id is not done again; its result is returned. `commit_user` is the
+        user of the commit itself, in place of one made from the run id: a commit of that user is not made again
+        either. Without both each call is a run of its own, and where there is no row nothing is committed.
+        `properties` are told in the snapshot. `dry_run`: only say what would go. The rows of the result are those that
+        files hold.
+
+        Raises `UnsupportedError` for a table that cannot be written, `UsageError` for arguments that make no sense and
+        a run id that something else has used, `ConflictError` when every attempt lost the race against other writers.
+        """
+        check_keywords("truncate", WriteKeywords, asked)
         from lakebed.write.remove_partitions import truncate
 
         return truncate(self._whole, WriteRun.of(**asked), dry_run=dry_run, time_zone=self.time_zone)
@@ -313,8 +326,14 @@ class Table:
         dry_run: bool = False,
         **asked: Unpack[WriteKeywords],
     ) -> WriteResult:
-        """Remove all rows of partitions; see `lakebed.Lake.drop_partitions`."""
-        check_keywords(WriteKeywords, asked)
+        """Remove all rows of some partitions as one snapshot; the other arguments and errors are those of `truncate`.
+
+        A partition is a mapping of values by partition key, such as `{"day": "2024-01-01"}`, or a text
+        (`day=2024-01-01/region=eu`). Of keys that are left out any value is meant. Texts are understood as a filter
+        understands those that a column is compared with; None, and the name that directories have for it, is NULL.
+        That a partition is not there is no error: `partitions` of the result are those that lost files.
+        """
+        check_keywords("drop_partitions", WriteKeywords, asked)
         from lakebed.write.remove_partitions import drop_partitions
 
         run = WriteRun.of(**asked)

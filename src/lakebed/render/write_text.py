@@ -27,11 +27,9 @@ def write_text(result: WriteResult) -> str:
     return "\n".join(lines)
 
 
-def removal_question(result: WriteResult) -> str:
-    """What is about to be removed, as `confirm` asks for it."""
-    if not _drops(result):
-        return f"remove all of {one_line(result.table)}: {_removed(result)}"
-    return "\n".join((f"remove {_removed(result)} of {one_line(result.table)}", *_partitions(result)))
+def removal(result: WriteResult) -> str:
+    """What is about to be removed, in a line: `remove 10 rows, ... of db.t`."""
+    return f"remove {_removed(result)} of {one_line(result.table)}"
 
 
 def _drops(result: WriteResult) -> bool:

@@ -1,1 +1,1 @@
-"""Plan what a write does to a table, without an engine: where rows go, what is refused, what a commit changes."""
+"""Plan what a write does to a table, without an engine: routing, refusals, the change of a commit."""

@@ -15,9 +15,10 @@ from lakebed.catalog.options import PARTITION_DEFAULT_NAME
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
+from lakebed.format import binary_row
 from lakebed.format.partition import DEFAULT_NAME
 from lakebed.physical import paimon_types as physical
-from lakebed.physical.paimon_types import DataField, type_line
+from lakebed.physical.paimon_types import DataField, DataType, type_line
 from lakebed.read.literals import Kind, Literal, bind, from_python, single
 
 NOT_PARTITIONED = "LB5100"
@@ -77,7 +78,7 @@ def _parts(schema: TableSchema, text: str) -> dict[str, str]:
     """The values of `key=value/key=value`; a slash that no partition key follows belongs to a value."""
     keys = "|".join(map(re.escape, schema.partition_keys))
     found: dict[str, str] = {}
-    for part in re.split(f"/(?=(?:{keys})=)", text.strip("/")):
+    for part in re.split(f"/(?=(?:{keys})=)", text):
         key, equals, value = part.partition("=")
         if not equals or key in found:
             problem = "says a partition key twice" if key in found else "is no partition"
@@ -89,7 +90,8 @@ def _parts(schema: TableSchema, text: str) -> dict[str, str]:
 def _value(field: DataField, value: Any, time_zone: str) -> Any:
     literal = _literal(field, value)
     bound = None if literal is None else bind(field, literal, time_zone=time_zone)
-    if bound is None or not bound.exact:
+    stored = None if bound is None or not bound.exact else _stored(field.type, bound.low)
+    if stored is None:
         raise UsageError.of(
             NO_SUCH_VALUE,
             f"{value!r} is no value of the partition key {field.name!r}",
@@ -98,7 +100,21 @@ def _value(field: DataField, value: Any, time_zone: str) -> Any:
             found=repr(value),
             remedy=f"the system table `partitions` lists those that there are; {_EXAMPLES}",
         )
-    return bound.low
+    return stored
+
+
+def _stored(type_: DataType, value: Any) -> Any:
+    """The value as a column of the type holds it; None where it cannot: a fraction in an INT, or too large."""
+    codec, wanted = binary_row.codec((type_,)), value
+    if isinstance(type_, physical.Decimal):
+        wanted = Number(value)
+        if abs(wanted) >= 10 ** (type_.precision - type_.scale):
+            return None
+    try:
+        (found,) = codec.decode(codec.encode((wanted,)))
+    except ValueError:
+        return None
+    return found if found == wanted else None
 
 
 _EXAMPLES = "dates are written 2024-01-31, timestamps 2024-01-31 12:00:00, instants with Z or an offset after that"

@@ -30,7 +30,7 @@ _OPERATION = "TRUNCATE"
 
 
 def truncate(table: TableBranch, run: WriteRun, *, dry_run: bool = False, time_zone: str = "UTC") -> WriteResult:
-    """Remove all rows; see `lakebed.Lake.truncate`."""
+    """Remove all rows; see `lakebed.Table.truncate`."""
     removal = _Removal(table, _writable(table), WHOLE_TABLE, TRUNCATE, run, time_zone)
     return removal.look() if dry_run else removal.make()
 
@@ -43,7 +43,7 @@ def drop_partitions(
     dry_run: bool = False,
     time_zone: str = "UTC",
 ) -> WriteResult:
-    """Remove all rows of partitions; see `lakebed.Lake.drop_partitions`."""
+    """Remove all rows of partitions; see `lakebed.Table.drop_partitions`."""
     schema = _writable(table)
     specs = partition_specs(schema, partitions, time_zone=time_zone)
     asked = sorted(canonical_json({k: None if v is None else str(v) for k, v in spec.items()}) for spec in specs)

@@ -1,4 +1,4 @@
-"""Tell what a write did: rows by kind, files, bytes and the snapshot; and say what every write can be asked for."""
+"""Tell what a write did, and hold what every write can be asked for."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OURS = "lakebed."
 
 
 class WriteKeywords(TypedDict, total=False):
-    """The keywords that every write takes; see `lakebed.Lake.truncate`."""
+    """The keywords that every write takes; see `lakebed.Table.truncate`."""
 
     run_id: str | None
     commit_user: str | None

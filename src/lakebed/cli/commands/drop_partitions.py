@@ -25,14 +25,14 @@ def command(
     A partition is named as the system table `partitions` names it: day=2024-01-01/region=eu. Of keys that are left out
     any value is meant, so day=2024-01-01 is that day in all regions. Older snapshots and tags keep their rows.
     """
-    from lakebed.render.write_text import removal_question, write_text
+    from lakebed.render.write_text import removal, write_text
 
-    lake = session.lake()
+    rows = session.lake().table(table)
     if dry_run or not yes:
-        found = lake.drop_partitions(table, partitions, dry_run=True)
+        found = rows.drop_partitions(partitions, dry_run=True)
         if dry_run:
             return session.finish(found.to_json(), lambda _: write_text(found))
         if found.files_removed:
-            confirm(session, yes, removal_question(found))
-    result = lake.drop_partitions(table, partitions, run_id=run_id)
+            confirm(session, yes, removal(found), question=f"{write_text(found)}\nRemove?")
+    result = rows.drop_partitions(partitions, run_id=run_id)
     return session.finish(result.to_json(), lambda _: write_text(result))

@@ -18,14 +18,14 @@ from lakebed.cli.invocation import Session, common_options
 @click.pass_obj
 def command(session: Session, table: str, dry_run: bool, run_id: str | None, yes: bool) -> ExitCode:
     """Remove all rows of TABLE, or of a branch of it, as one snapshot. Older snapshots and tags keep theirs."""
-    from lakebed.render.write_text import removal_question, write_text
+    from lakebed.render.write_text import removal, write_text
 
-    lake = session.lake()
+    rows = session.lake().table(table)
     if dry_run or not yes:
-        found = lake.truncate(table, dry_run=True)
+        found = rows.truncate(dry_run=True)
         if dry_run:
             return session.finish(found.to_json(), lambda _: write_text(found))
         if found.files_removed:
-            confirm(session, yes, removal_question(found))
-    result = lake.truncate(table, run_id=run_id)
+            confirm(session, yes, removal(found), question=f"{write_text(found)}\nRemove?")
+    result = rows.truncate(run_id=run_id)
     return session.finish(result.to_json(), lambda _: write_text(result))

@@ -1,0 +1,68 @@
+"""`truncate` and `drop-partitions`: what they ask, what they say, in text and JSON, and when they refuse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.command_line import CommandLine, on_terminal
+from format.building import Built, table_schema
+from lakebed.store import LocalStore
+
+
+@pytest.fixture
+def table(warehouse: Path) -> Built:
+    """`lab.t` with the partitions `day=2024-01-01`, twice, and `day=2024-01-02`; files are described only."""
+    schema = table_schema([("day", "DATE"), ("v", "INT")], partition_keys=["day"])
+    made = Built(LocalStore(), schema, path=str(warehouse / "lab.db" / "t"))
+    made.append(*(made.new_file((day,), rows=1000) for day in (19_723, 19_723, 19_724)))
+    return made
+
+
+def test_partitions_are_dropped(lakebed: CommandLine, table: Built) -> None:
+    looked = lakebed.ok("drop-partitions", "lab.t", "day=2024-01-01", "--dry-run")
+    assert looked.splitlines() == [
+        "lab.t: would remove 2,000 rows, 2 files, 1 partition, 20 B",
+        "  day=2024-01-01",
+    ]
+    refused = lakebed("drop-partitions", "lab.t", "day=2024-01-01")
+    assert (refused.code, "not confirmed, nothing was changed" in refused.err) == (2, True)
+    assert table.storage.snapshots.latest_id() == 1
+    made = lakebed.json("drop-partitions", "lab.t", "day=2024-01-01", "--yes", "--run-id", "r")
+    assert (made["snapshot_id"], made["rows_removed"], made["partitions"]) == (2, 2000, ["day=2024-01-01"])
+    again = lakebed.ok("drop-partitions", "lab.t", "day=2024-01-01", "--yes", "--run-id", "r")
+    assert again.splitlines()[-1] == "this run was done before; nothing was done now"
+    assert len(table.plan()) == 1
+    none = lakebed.ok("drop-partitions", "lab.t", "day=2024-01-01")
+    assert none == "lab.t: no partition matches, nothing to remove.\n"
+
+
+def test_a_table_is_truncated(lakebed: CommandLine, table: Built) -> None:
+    assert lakebed("truncate", "lab.t").code == 2
+    assert lakebed.json("truncate", "lab.t", "--dry-run")["files_removed"] == 3
+    said = lakebed.ok("truncate", "lab.t", "--yes")
+    assert said == "lab.t: removed 3,000 rows, 3 files, 30 B (snapshot 2, schema 0)\n"
+    assert lakebed.ok("truncate", "lab.t") == "lab.t: there are no rows, nothing to remove.\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code"),
+    [
+        (["dya=1"], "LB5101"),
+        (["2024-01-01"], "LB5102"),
+        (["day=x"], "LB5103"),
+    ],
+)
+def test_what_is_refused(lakebed: CommandLine, table: Built, arguments: list[str], code: str) -> None:
+    refused = lakebed("drop-partitions", "lab.t", *arguments, "--yes")
+    assert (refused.code, code in refused.err) == (2, True)
+    assert table.storage.snapshots.latest_id() == 1
+
+
+def test_a_person_is_asked(lakebed: CommandLine, table: Built) -> None:
+    code, screen = on_terminal("drop-partitions", "lab.t", "day=2024-01-02", answers={"[y/N]": "n\n"})
+    assert (code, table.storage.snapshots.latest_id()) == (1, 1)
+    assert "would remove 1,000 rows, 1 file, 1 partition, 10 B\n  day=2024-01-02\nRemove? [y/N]" in screen
+    code, screen = on_terminal("truncate", "lab.t", answers={"[y/N]": "y\n"})
+    assert (code, "removed 3,000 rows" in screen) == (0, True)
