@@ -9,9 +9,10 @@ from itertools import pairwise
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from arrow import values as v
@@ -23,6 +24,7 @@ from lakebed.format import binary_row
 from lakebed.format.manifest import ColumnStatistics, ManifestEntry
 from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.statistics import parquet_statistics, stats_mode
+from lakebed.format.writable_types import unwritable_fields
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField, Double, Float, LocalZonedTimestamp, Timestamp
 from lakebed.store import LocalStore, Store
@@ -66,6 +68,36 @@ def same_bounds(field: DataField, mode: str, footer: ColumnStatistics, collected
 
 
 class TestEveryType:
+    @given(v.rows(), st.sampled_from(["orc", "avro"]), st.integers(1, 5), st.booleans())
+    @settings(max_examples=200)
+    def test_rows_come_back_in_other_formats(self, rows: v.Rows, format: str, size: int, keyed: bool) -> None:
+        assume(not any(unwritable_fields(format, rows.fields)))
+        store = MemoryObjectStore()
+        task = task_of(rows.fields, file_format=format)
+        parquet = replace(task, file_format="parquet")
+        try:
+            (entry,) = write_data_files(rows.batches(size), task, store=store)
+        except WriteError as e:
+            assert (format, e.code) == ("orc", "LB6507")
+            assert store.snapshot() == {}
+            return
+        (expected,) = write_data_files(rows.batches(size), parquet, store=store)
+        path = path_of(entry, task)
+        same = replace(expected.file, file_name=entry.file.file_name, file_size=store.size(path))
+        assert entry.file == same
+        if format == "avro":
+            back = read(store, entry, task)
+            names = back.column_names
+        else:
+            file = orc.ORCFile(pa.BufferReader(store.read(path)))
+            names, times = file.schema.names, [f.name for f in rows.fields if holds_times(f) or "CHAR" in str(f.type)]
+            back = file.read([n for n in names if n not in times])
+            assert [int(f.metadata[b"paimon.id"]) for f in file.schema] == [f.id for f in rows.fields]
+        assert names == [f.name for f in rows.fields]
+        for field, values in zip(rows.fields, rows.columns, strict=True):
+            if field.name in back.column_names:
+                assert column(back, field.name) == v.comparable(values)
+
     @given(v.rows(), st.sampled_from(["none", "counts", "truncate(16)", "truncate(2)", "full"]), st.integers(1, 5))
     @settings(max_examples=250)
     def test_rows_come_back_and_statistics_are_those_of_the_footer(self, rows: v.Rows, mode: str, size: int) -> None:

@@ -27,7 +27,7 @@ class DataFileWriter:
     def __init__(self, output: Output, name: str, task: WriteTask, rows: RowForms, first_sequence: int) -> None:
         self._output, self._name, self._task, self._rows = output, name, task, rows
         self._first = first_sequence
-        self._writer = open_writer(output, rows.stored, task.file_format, task.compression, task.options)
+        self._writer = open_writer(output, rows, task)
         self._statistics = StatisticsCollector(task.fields, task.options, task.key_places)
         self._order = KeyOrder(task.key) if task.key else None
         self._held: list[pa.RecordBatch] = []

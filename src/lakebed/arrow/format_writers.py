@@ -1,25 +1,34 @@
-"""Write rows in their stored forms as Parquet files, through an output of a store."""
+"""Write rows in their stored forms as Parquet and ORC files, through an output of a store."""
 
 from __future__ import annotations
 
 import io
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
-from lakebed.catalog.option_values import whole_number
-from lakebed.catalog.options import FILE_COMPRESSION_ZSTD_LEVEL
+from lakebed.arrow.avro_writer import AvroWriter
+from lakebed.arrow.row_forms import RowForms
+from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import UnsupportedError
 from lakebed.format.writable_types import UNWRITABLE_FORMAT
 from lakebed.store import Output
 
-_PARQUET_CODECS = {"none": "none", "uncompressed": "none", "lz4_raw": "lz4"}
 #: Bytes that are collected before they go to a store: pages have small headers.
 _BUFFER = 1 << 20
-_PARQUET_KNOWN = ("none", "zstd", "snappy", "gzip", "brotli", "lz4")
+#: The names that PyArrow has for compressions of the table format, where they are others.
+_OTHER_NAMES = {"parquet": {"uncompressed": "none", "null": "none", "lz4_raw": "lz4"}, "orc": {"none": "uncompressed"}}
+_CODECS = {
+    "parquet": ("none", "zstd", "snappy", "gzip", "brotli", "lz4"),
+    "orc": ("uncompressed", "zstd", "snappy", "zlib", "lz4"),
+}
+#: Texts of which this share or less differ go by a dictionary, as in Java.
+_DICTIONARY = 0.8
+_STRIPE, _SMALLEST_STRIPE = 64 << 20, 64 << 10
 
 
 class FormatWriter(Protocol):
@@ -38,25 +47,32 @@ class FormatWriter(Protocol):
         ...
 
 
-def open_writer(
-    output: Output, schema: pa.Schema, format: str, compression: str, options: Mapping[str, str]
-) -> FormatWriter:
-    """A writer of rows of a schema. Raises UnsupportedError for a format that is not written."""
-    if format == "parquet":
-        return ParquetWriter(output, schema, compression, options)
-    raise UnsupportedError.of(UNWRITABLE_FORMAT, f"data files of the format {format} are not written", found=format)
+def open_writer(output: Output, rows: RowForms, task: WriteTask) -> FormatWriter:
+    """A writer of rows of a task's files.
+
+    Raises UnsupportedError for a format that is not written.
+    """
+    match task.file_format:
+        case "parquet":
+            return ParquetWriter(output, rows.stored, task)
+        case "orc":
+            return OrcWriter(output, task)
+        case "avro":
+            return AvroWriter(output, rows.stored_fields, task)
+        case other:
+            message = f"data files of the format {other} are not written"
+            raise UnsupportedError.of(UNWRITABLE_FORMAT, message, found=other)
 
 
 class ParquetWriter:
     """Writes Parquet as every reader of the table format expects it (section 6.6): decimals as integers, checksums."""
 
-    def __init__(self, output: Output, schema: pa.Schema, compression: str, options: Mapping[str, str]) -> None:
+    def __init__(self, output: Output, schema: pa.Schema, task: WriteTask) -> None:
         self._sink = Sink(output)
-        self._buffered = pa.BufferedOutputStream(pa.PythonFile(self._sink, mode="w"), _BUFFER)
-        codec = parquet_codec(compression)
-        level = {"compression_level": whole_number(options, FILE_COMPRESSION_ZSTD_LEVEL)} if codec == "zstd" else {}
+        codec = codec_name("parquet", task.compression)
+        level = {"compression_level": task.zstd_level} if codec == "zstd" else {}
         self._writer = pq.ParquetWriter(
-            self._buffered,
+            self._sink.stream,
             schema,
             compression=codec,
             store_decimal_as_integer=True,
@@ -68,13 +84,13 @@ class ParquetWriter:
 
     def write(self, rows: pa.Table) -> None:
         """Write a row group."""
-        self._writer.write_table(rows, row_group_size=rows.num_rows)
-        self._buffered.flush()
+        with self._sink.filled():
+            self._writer.write_table(rows, row_group_size=rows.num_rows)
 
     def close(self) -> None:
         """Write the footer."""
-        self._writer.close()
-        self._buffered.flush()
+        with self._sink.filled():
+            self._writer.close()
 
     def let_go(self) -> None:
         """Let the file go."""
@@ -83,10 +99,41 @@ class ParquetWriter:
             self._writer.close()
 
 
-def parquet_codec(compression: str) -> str:
-    """The name that PyArrow has for a compression of the table format; zstd for one that it does not write."""
-    name = _PARQUET_CODECS.get(compression, compression)
-    return name if name in _PARQUET_KNOWN and (name == "none" or pa.Codec.is_available(name)) else "zstd"
+class OrcWriter:
+    """Writes ORC; moments as of a writer in UTC, so that clocks and instants are what they are."""
+
+    def __init__(self, output: Output, task: WriteTask) -> None:
+        self._sink = Sink(output)
+        # A file is full between stripes only.
+        stripe = min(_STRIPE, max(task.target_size // 4, _SMALLEST_STRIPE))
+        codec = codec_name("orc", task.compression)
+        self._writer = orc.ORCWriter(
+            self._sink.stream, compression=codec, stripe_size=stripe, dictionary_key_size_threshold=_DICTIONARY
+        )
+
+    def write(self, rows: pa.Table) -> None:
+        """Write rows, which need not be a stripe of their own."""
+        with self._sink.filled():
+            self._writer.write(rows)
+
+    def close(self) -> None:
+        """Write the last stripe and the footer."""
+        with self._sink.filled():
+            self._writer.close()
+
+    def let_go(self) -> None:
+        """Let the file go."""
+        self._sink.let_go()
+        with suppress(Exception):
+            self._writer.close()
+
+
+def codec_name(format: str, compression: str) -> str:
+    """The name that PyArrow has for a compression in a format; zstd for one that it does not write there."""
+    name = _OTHER_NAMES[format].get(compression, compression)
+    if name not in _CODECS[format]:
+        return "zstd"
+    return name if name in ("none", "uncompressed", "zlib") or pa.Codec.is_available(name) else "zstd"
 
 
 class Sink(io.RawIOBase):
@@ -95,6 +142,9 @@ class Sink(io.RawIOBase):
     def __init__(self, output: Output) -> None:
         self._output: Output | None = output
         self._at = 0
+        self._error: BaseException | None = None
+        #: What a writer is given.
+        self.stream = pa.BufferedOutputStream(pa.PythonFile(self, mode="w"), _BUFFER)
 
     def writable(self) -> bool:
         return True
@@ -104,9 +154,27 @@ class Sink(io.RawIOBase):
 
     def write(self, data: bytes) -> int:  # type: ignore[override]
         if self._output is not None:
-            self._output.write(data)
+            try:
+                self._output.write(data)
+            except BaseException as e:
+                self._error = e
+                raise
         self._at += len(data)
         return len(data)
+
+    @contextmanager
+    def filled(self) -> Iterator[None]:
+        """Run a block that writes, then let the output have all of it.
+
+        ORC's writer says of an error what it was, not which.
+        """
+        try:
+            yield
+            self.stream.flush()
+        except Exception:
+            if self._error is not None:
+                raise self._error from None
+            raise
 
     def let_go(self) -> None:
         """Write nothing more, whatever the writer says at its end."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakebed.arrow.stored_forms import missing_value, stored_column, stored_field
+from lakebed.arrow.stored_forms import ORC, PARQUET, missing_value, stored_column, stored_field
 from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import WriteError
 from lakebed.format.row_kinds import INSERTS, SEQUENCE_NUMBER, VALUE_KIND, key_field
+from lakebed.physical.paimon_types import DataField, with_nullability
 
 NO_COLUMN = "LB6500"
 
@@ -21,20 +23,21 @@ class RowForms:
     def __init__(self, task: WriteTask) -> None:
         self._task = task
         self._is_keyed = bool(task.key)
-        # Rows that delete have no values but the key's.
-        required = [not f.type.nullable and (not self._is_keyed or f.name in task.key) for f in task.fields]
-        values = [stored_field(f, nullable=not r) for f, r in zip(task.fields, required, strict=True)]
-        kind = stored_field(VALUE_KIND, nullable=False)
+        self._forms = ORC if task.file_format == "orc" else PARQUET
+        values = tuple(_as_stored(f, task) for f in task.fields)
+        kind = replace(VALUE_KIND, type=with_nullability(VALUE_KIND.type, False))
+        number = replace(SEQUENCE_NUMBER, type=with_nullability(SEQUENCE_NUMBER.type, False))
+        keys = (key_field(task.fields[i]) for i in task.key_places)
+        self._declared = (*task.fields, VALUE_KIND) if self._is_keyed else task.fields
+        #: The columns of a file, with the types by which it holds them.
+        self.stored_fields = (*keys, number, kind, *values) if self._is_keyed else values
+        self.stored = self._schema(self.stored_fields)
         #: The columns of the table, and the kind of each row in keyed tables.
-        self.values = pa.schema([*values, kind] if self._is_keyed else values)
-        keys = [stored_field(key_field(task.fields[i]), nullable=False) for i in task.key_places]
-        system = [stored_field(SEQUENCE_NUMBER, nullable=False), kind]
-        #: The columns of a file.
-        self.stored = pa.schema([*keys, *system, *values] if self._is_keyed else values)
+        self.values = self._schema((*values, kind) if self._is_keyed else values)
 
     def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The columns `values` of a batch, in their stored forms. Raises WriteError for what does not fit."""
-        columns = [stored_column(self._column(batch, f.name), f) for f in self._task.fields]
+        columns = [stored_column(self._column(batch, f.name), f, self._forms) for f in self._task.fields]
         if self._is_keyed:
             columns.append(self._kinds(batch))
         self._refuse_missing(columns)
@@ -49,6 +52,9 @@ class RowForms:
         numbers = pc.cumulative_sum(ones, start=first_sequence - 1)
         keys = [values[i] for i in self._task.key_places]
         return pa.Table.from_arrays([*keys, pa.chunked_array([numbers]), kinds, *values], schema=self.stored)
+
+    def _schema(self, fields: Sequence[DataField]) -> pa.Schema:
+        return pa.schema([stored_field(f, self._forms) for f in fields])
 
     def _column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         place = batch.schema.get_field_index(name)
@@ -65,15 +71,23 @@ class RowForms:
         name = VALUE_KIND.name
         if name not in batch.schema.names:
             return pa.repeat(pa.scalar(0, pa.int8()), batch.num_rows)
-        return stored_column(self._column(batch, name), VALUE_KIND)
+        return stored_column(self._column(batch, name), VALUE_KIND, self._forms)
 
     def _refuse_missing(self, columns: Sequence[pa.Array]) -> None:
-        for field, values in zip((*self._task.fields, VALUE_KIND), columns, strict=False):
-            if not values.null_count or (field.type.nullable and field.name not in (*self._task.key, VALUE_KIND.name)):
+        for field, stored, values in zip(self._declared, self.values, columns, strict=True):
+            if not values.null_count:
                 continue
-            is_missing = True
-            if self._is_keyed and field.name not in (*self._task.key, VALUE_KIND.name):
-                inserts = pc.is_in(columns[-1], pa.array(INSERTS, pa.int8()))
-                is_missing = pc.any(pc.and_(values.is_null(), inserts)).as_py()
-            if is_missing:
+            if not stored.nullable or (not field.type.nullable and _is_inserted(values.is_null(), columns[-1])):
                 raise missing_value(field.name, field.type)
+
+
+def _is_inserted(rows: pa.Array, kinds: pa.Array) -> bool:
+    """Whether one of these rows is of a kind that adds a row."""
+    return bool(pc.any(pc.and_(rows, pc.is_in(kinds, pa.array(INSERTS, pa.int8())))).as_py())
+
+
+def _as_stored(field: DataField, task: WriteTask) -> DataField:
+    """A column as files hold it: in keyed tables rows that delete have no values but the key's."""
+    if not task.key or field.name in task.key:
+        return replace(field, type=with_nullability(field.type, field.type.nullable and field.name not in task.key))
+    return replace(field, type=with_nullability(field.type, True))

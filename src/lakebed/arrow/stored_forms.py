@@ -46,9 +46,8 @@ from lakebed.physical.paimon_types import (
 
 MISFIT = "LB6501"
 MISSING = "LB6502"
+EARLY_FRACTION = "LB6507"
 
-#: The metadata by which PyArrow gives a column of a Parquet file its id.
-FIELD_ID = b"PARQUET:field_id"
 _MILLIS = 3
 _NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _LEAVES: dict[type[DataType], pa.DataType] = {
@@ -64,7 +63,6 @@ _LEAVES: dict[type[DataType], pa.DataType] = {
     Binary: pa.binary(),
     VarBinary: pa.binary(),
     Date: pa.date32(),
-    Time: pa.time32("ms"),
 }
 _Convert = Callable[[pa.Array], pa.Array]
 
@@ -76,6 +74,23 @@ class _MisfitError(ValueError):
         super().__init__(message)
         self.code = code
         self.path: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FormatForms:
+    """What differs between file formats: the metadata by which PyArrow gives a field its id, and the form of TIME.
+
+    `has_early_fractions`: moments before 1970 may have fractions of a second.
+    """
+
+    field_id: bytes
+    time: pa.DataType
+    has_early_fractions: bool = True
+
+
+PARQUET = FormatForms(b"PARQUET:field_id", pa.time32("ms"))
+#: ORC has no times of day. Of fractions of a second before 1970, PyArrow writes what no other ORC reader takes.
+ORC = FormatForms(b"paimon.id", pa.int32(), has_early_fractions=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,23 +106,24 @@ class StoredForm:
 
 
 @lru_cache(maxsize=1024)
-def stored_form(type_: DataType) -> StoredForm:
+def stored_form(type_: DataType, forms: FormatForms = PARQUET) -> StoredForm:
     """The form of values of a type. Types that `unwritable_in` refuses have none."""
-    return fold(type_, _form)
+    made: StoredForm = fold(type_, partial(_form, forms))
+    return made
 
 
-def stored_field(field: DataField, *, nullable: bool) -> pa.Field:
+def stored_field(field: DataField, forms: FormatForms) -> pa.Field:
     """A column of a file."""
-    return _field(field, stored_form(field.type), nullable)
+    return _field(forms, field, stored_form(field.type, forms))
 
 
-def stored_column(array: pa.Array, field: DataField) -> pa.Array:
+def stored_column(array: pa.Array, field: DataField, forms: FormatForms) -> pa.Array:
     """The values of a column as a file holds them. NULL at the top is let through; inside it is where it may be.
 
     Raises WriteError where a value does not fit the type.
     """
     try:
-        return stored_form(field.type).convert(array)
+        return stored_form(field.type, forms).convert(array)
     except _MisfitError as e:
         where = path_text((field.name, *e.path))
         raise WriteError.of(
@@ -123,16 +139,16 @@ def missing_value(name: str, type_: DataType) -> WriteError:
 _NO_VALUE = "a required value is missing in a row that was found to be good"
 
 
-def _field(field: DataField, form: StoredForm, nullable: bool) -> pa.Field:
-    return pa.field(field.name, form.type, nullable, {FIELD_ID: str(field.id).encode()})
+def _field(forms: FormatForms, field: DataField, form: StoredForm) -> pa.Field:
+    return pa.field(field.name, form.type, form.nullable, {forms.field_id: str(field.id).encode()})
 
 
-def _form(type_: DataType, inner: tuple[StoredForm, ...]) -> StoredForm:
+def _form(forms: FormatForms, type_: DataType, inner: tuple[StoredForm, ...]) -> StoredForm:
     wanted: pa.DataType
     convert: _Convert
     match type_:
         case Row():
-            fields = [_field(f, form, form.nullable) for f, form in zip(type_.fields, inner, strict=True)]
+            fields = [_field(forms, f, form) for f, form in zip(type_.fields, inner, strict=True)]
             wanted = pa.struct(fields)
             convert = partial(_struct, fields, inner)
         case Array():
@@ -146,10 +162,10 @@ def _form(type_: DataType, inner: tuple[StoredForm, ...]) -> StoredForm:
             convert = partial(_map, wanted, (inner[0], _COUNT))
         case Timestamp() | LocalZonedTimestamp():
             wanted = _stamp_type(type_)
-            convert = partial(_stamps, wanted)
+            convert = partial(_stamps if forms.has_early_fractions else _orc_stamps, wanted)
         case Time():
-            wanted = _LEAVES[Time]
-            convert = _times
+            wanted = forms.time
+            convert = partial(_times, wanted)
         case Decimal():
             wanted = pa.decimal128(type_.precision, type_.scale)
             convert = partial(_cast, wanted)
@@ -287,16 +303,25 @@ def _stamps(wanted: pa.DataType, array: pa.Array) -> pa.Array:
     return _rescaled(array.cast(pa.int64()), _NANOS[array.type.unit], _NANOS[wanted.unit]).cast(wanted)
 
 
-def _times(array: pa.Array) -> pa.Array:
+def _orc_stamps(wanted: pa.DataType, array: pa.Array) -> pa.Array:
+    made = _stamps(wanted, array)
+    numbers = made.cast(pa.int64())
+    second = _NANOS["s"] // _NANOS[wanted.unit]
+    fraction = pc.subtract(numbers, pc.multiply(pc.divide(numbers, second), second))
+    if pc.any(pc.less(fraction, 0)).as_py():
+        raise _MisfitError(EARLY_FRACTION, "a moment before 1970 with a fraction of a second cannot be written in ORC")
+    return made
+
+
+def _times(wanted: pa.DataType, array: pa.Array) -> pa.Array:
     """Milliseconds of the day, be they given as such, as a number or as a time in another unit."""
-    wanted = _LEAVES[Time]
     array = _plain(array)
     if array.type == wanted or pa.types.is_null(array.type) or pa.types.is_int32(array.type):
         return array.cast(wanted)
     if not pa.types.is_time(array.type):
         raise _unlike(array, "a time")
     numbers = array.cast(pa.int32() if pa.types.is_time32(array.type) else pa.int64()).cast(pa.int64())
-    return _rescaled(numbers, _NANOS[array.type.unit], _NANOS[wanted.unit]).cast(pa.int32()).cast(wanted)
+    return _rescaled(numbers, _NANOS[array.type.unit], _NANOS["ms"]).cast(pa.int32()).cast(wanted)
 
 
 def _rescaled(numbers: pa.Array, have: int, want: int) -> pa.Array:

@@ -9,11 +9,12 @@ from typing import Any, Self
 from uuid import uuid4
 
 from lakebed.catalog.annotations import OPTION
-from lakebed.catalog.option_values import at_level, is_set, long, size_of, text_of, word
+from lakebed.catalog.option_values import at_level, is_set, long, size_of, text_of, whole_number, word
 from lakebed.catalog.options import (
     DATA_FILE_PREFIX,
     FILE_COMPRESSION,
     FILE_COMPRESSION_PER_LEVEL,
+    FILE_COMPRESSION_ZSTD_LEVEL,
     FILE_FORMAT,
     FILE_FORMAT_PER_LEVEL,
     FILE_SUFFIX_INCLUDE_COMPRESSION,
@@ -128,6 +129,11 @@ class WriteTask:
         """The compression that the table asks for, in lower case."""
         found = at_level(self.options, FILE_COMPRESSION_PER_LEVEL, self.level)
         return (found or word(self.options, FILE_COMPRESSION)).strip().lower()
+
+    @property
+    def zstd_level(self) -> int:
+        """The level of Zstandard that the table asks for."""
+        return whole_number(self.options, FILE_COMPRESSION_ZSTD_LEVEL)
 
     def directory(self, partition: tuple[Any, ...], bucket: int) -> str:
         """Where files of a bucket lie; `partition` holds internal values."""

@@ -147,12 +147,17 @@ def entry_schema(*, tail: bool = False) -> dict[str, Any]:
     )
 
 
+def avro_codec(compression: str) -> str:
+    """Avro's name of a compression, an option's value; Zstandard for one that Avro files are not written with."""
+    return _CODECS.get(compression.lower(), "zstandard")
+
+
 def write_container(schema: dict[str, Any], records: list[dict[str, Any]], compression: str) -> bytes:
     """An Avro container file. `compression` is an option's value; one that is not at hand becomes zstd or deflate."""
     import fastavro
 
     out = io.BytesIO()
-    wanted = _CODECS.get(compression.lower(), "zstandard")
+    wanted = avro_codec(compression)
     try:
         fastavro.writer(out, schema, records, codec=wanted)
     except ValueError as e:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
+    MAX_LENGTH,
+    Binary,
     Blob,
     DataField,
     DataType,
     Geography,
     Geometry,
     LocalZonedTimestamp,
+    Multiset,
     Row,
     Timestamp,
     Unknown,
+    VarBinary,
     Variant,
     Vector,
     type_line,
@@ -27,6 +32,7 @@ UNWRITABLE_FORMAT = "LB6506"
 #: The formats in which data files are written.
 WRITTEN_FORMATS = ("parquet", "orc", "avro")
 _MICROS = 6
+_AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
 def unwritable_in(format: str, type_: DataType) -> str | None:
@@ -48,7 +54,8 @@ def unwritable_fields(format: str, fields: tuple[DataField, ...]) -> Iterator[Di
         )
         return
     for field in fields:
-        reason = unwritable_in(format, field.type)
+        # The columns of a file are the members of a ROW too.
+        reason = _reason(format, Row((field,))) or unwritable_in(format, field.type)
         if reason is not None:
             yield Diagnostic(
                 UNWRITABLE_TYPE,
@@ -60,6 +67,34 @@ def unwritable_fields(format: str, fields: tuple[DataField, ...]) -> Iterator[Di
 
 
 def _reason(format: str, part: DataType) -> str | None:
+    own = {"orc": _orc_reason, "avro": _avro_reason}.get(format)
+    return (None if own is None else own(part)) or _any_reason(part)
+
+
+def _orc_reason(part: DataType) -> str | None:
+    match part:
+        case Multiset():
+            return "Java writers of the table format have no ORC type for a MULTISET"
+        case Binary():
+            return "Java writers of the table format have no ORC type for BINARY"
+        case VarBinary(length=length) if length != MAX_LENGTH:
+            return "Java writers of the table format have no ORC type for VARBINARY of a length; BYTES has one"
+        case Row() if any("`" in f.name for f in part.fields):
+            return "Spark does not read members with a backtick in their name from ORC"
+        case _:
+            return None
+
+
+def _avro_reason(part: DataType) -> str | None:
+    match part:
+        case Row():
+            bad = next((f.name for f in part.fields if not _AVRO_NAME.fullmatch(f.name)), None)
+            return None if bad is None else f"{bad!r} is no name in Avro"
+        case _:
+            return None
+
+
+def _any_reason(part: DataType) -> str | None:
     match part:
         case Variant() | Blob() | Vector() | Geometry() | Geography():
             return f"values of the type {part.root} are not written"
