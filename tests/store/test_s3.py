@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import multiprocessing
 import threading
 import uuid
@@ -50,6 +51,33 @@ def test_create_publishes_once(server, root):
     assert not store.create_if_absent(path, b"other")
     assert store.read(path) == b"same"
     assert store.list(f"{root}/schema") == [Entry("schema-0", False, 4)]
+
+
+@pytest.mark.parametrize("size", [0, 3, 40 << 20])
+def test_an_output_appears_when_it_is_closed(server, root, size):
+    store, path = _store(server), f"{root}/bucket-0/data"
+    before = len(server.requests)
+    output = store.open_output(path)
+    for start in range(0, size, 1 << 20):
+        output.write(b"x" * min(1 << 20, size - start))
+    assert not _store(server).exists(path)
+    server.requests[before:] = [r for r in server.requests[before:] if r[0] not in ("GET", "HEAD")]
+    output.close()
+    assert store.size(path) == output.size == size
+    if size < 1 << 20:
+        assert [r for r in server.requests[before:] if r[0] not in ("GET", "HEAD")] == [("PUT", f"/{path[5:]}")]
+
+
+def test_of_an_output_that_is_given_up_nothing_stays(server, root):
+    store, path = _store(server), f"{root}/bucket-0/data"
+    for size in (3, 20 << 20):
+        output = store.open_output(path)
+        output.write(b"x" * size)
+        output.discard()
+        del output
+        gc.collect()
+        assert store.list(f"{root}/bucket-0") == []
+    assert "Uploads" not in store._fs.call_s3("list_multipart_uploads", Bucket="lake")
 
 
 def test_threads_never_both_win(server, root):

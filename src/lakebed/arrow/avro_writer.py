@@ -55,7 +55,7 @@ class AvroWriter:
         form = _row(fields)
         self._names = [f.name for f in fields]
         self._encoders = [None if e is None else _of_present(e) for e in (_form_of(f.type).encode for f in fields)]
-        schema = ["null", form.schema(_Names(), _NAME)]
+        schema = form.schema(_Names(), _NAME)
         self._writer = Writer(
             self._blocks,
             without_logical_types(schema),

@@ -113,8 +113,9 @@ class OrcWriter:
 
     def write(self, rows: pa.Table) -> None:
         """Write rows, which need not be a stripe of their own."""
+        whole = pa.Table.from_arrays([_unsliced(c) for c in rows.columns], schema=rows.schema)
         with self._sink.filled():
-            self._writer.write(rows)
+            self._writer.write(whole)
 
     def close(self) -> None:
         """Write the last stripe and the footer."""
@@ -126,6 +127,13 @@ class OrcWriter:
         self._sink.let_go()
         with suppress(Exception):
             self._writer.close()
+
+
+def _unsliced(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The same column: where a struct or its members are slices, PyArrow writes the first rows of the whole to ORC."""
+    if not pa.types.is_nested(column.type):
+        return column
+    return pa.chunked_array([pa.concat_arrays([chunk]) for chunk in column.chunks], column.type)
 
 
 def codec_name(format: str, compression: str) -> str:

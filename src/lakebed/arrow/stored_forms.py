@@ -1,7 +1,8 @@
 """Convert Arrow arrays as Spark gives them to the forms in which data files hold them (section "File Format").
 
-What every reader of the table format expects: TIMESTAMP(0..3) in milliseconds and (4..6) in microseconds, TIME in
-milliseconds, members of structs with the ids of their fields, required parts as such.
+What every reader of the table format expects: TIMESTAMP(0..3) in milliseconds, (4..6) in microseconds, finer ones where
+they are asked for in nanoseconds, TIME in milliseconds, members of structs with the ids of their fields, required parts
+as such.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ MISFIT = "LB6501"
 MISSING = "LB6502"
 EARLY_FRACTION = "LB6507"
 
-_MILLIS = 3
+_MILLIS, _MICROS = 3, 6
 _NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
 _LEAVES: dict[type[DataType], pa.DataType] = {
     Boolean: pa.bool_(),
@@ -176,7 +177,7 @@ def _form(forms: FormatForms, type_: DataType, inner: tuple[StoredForm, ...]) ->
 
 
 def _stamp_type(type_: Timestamp | LocalZonedTimestamp) -> pa.DataType:
-    unit = "ms" if type_.precision <= _MILLIS else "us"
+    unit = "ms" if type_.precision <= _MILLIS else "us" if type_.precision <= _MICROS else "ns"
     return pa.timestamp(unit, "UTC" if isinstance(type_, LocalZonedTimestamp) else None)
 
 

@@ -22,11 +22,11 @@ from lakebed.catalog.options import (
     TARGET_FILE_SIZE,
 )
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.physical.paimon_types import DataField, DataType
 from lakebed.store import Store, open_store
 
-_UNAWARE = -1
 #: The sizes of files where the table says nothing.
 _APPEND_SIZE, _KEYED_SIZE = 256 << 20, 128 << 20
 _NO_LIMIT = 2**63 - 1
@@ -51,7 +51,7 @@ class WriteTask:
     creation_time: int
     partition_keys: tuple[str, ...] = ()
     key: tuple[str, ...] = ()
-    total_buckets: int = _UNAWARE
+    total_buckets: int = UNAWARE
     first_sequence: int = 0
     file_format: str = "parquet"
     number: int = 0
@@ -61,14 +61,14 @@ class WriteTask:
     allow_overwrite_races: bool = False
 
     @classmethod
-    def under(cls, schema: TableSchema, *, location: str, table_path: str, creation_time: int, **parts: Any) -> Self:
+    def under(cls, schema: TableSchema, *, location: str, table_path: str, created: int, **parts: Any) -> Self:
         """A task that writes under a version of a table's schema; `parts` are other fields.
 
-        Buckets, the format and the key follow from the schema.
+        Buckets, the format and the key follow from the schema. `created` is in milliseconds since 1970.
         """
         made = {
             "id": uuid4().hex,
-            "total_buckets": schema.bucket if schema.bucket > 0 else _UNAWARE,
+            "total_buckets": schema.bucket if schema.bucket > 0 else UNAWARE,
             "file_format": written_format(schema.options),
             "options": {k: v for k, v in schema.options.items() if k != OPTION},
             "key": schema.trimmed_primary_keys,
@@ -77,7 +77,7 @@ class WriteTask:
         return cls(
             location=location,
             table_path=table_path,
-            creation_time=creation_time,
+            creation_time=wall_clock(created),
             schema_id=schema.id,
             fields=schema.fields,
             partition_keys=schema.partition_keys,

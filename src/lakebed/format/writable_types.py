@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.physical.paimon_tree import types_inside
@@ -35,15 +35,19 @@ _MICROS = 6
 _AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 
 
-def unwritable_in(format: str, type_: DataType) -> str | None:
-    """Why no file of this format is written with a column of this type; None where files can be."""
+def unwritable_in(format: str, type_: DataType, *, nanoseconds: bool = False) -> str | None:
+    """Why no file of this format is written with a column of this type; None where files can be.
+
+    `nanoseconds`: timestamps finer than microseconds may be written as 64-bit numbers, which Java 0.9 does not read.
+    """
     if format not in WRITTEN_FORMATS:
         return f"files of the format {format} are not written"
-    return next(filter(None, (_reason(format, part) for part in types_inside(type_))), None)
+    parts = (part for part in types_inside(type_) if not (nanoseconds and format != "avro" and _is_stamp(part)))
+    return next(filter(None, (_reason(format, part) for part in parts)), None)
 
 
-def unwritable_fields(format: str, fields: tuple[DataField, ...]) -> Iterator[Diagnostic]:
-    """A problem for each column that no file of this format is written with."""
+def unwritable_fields(format: str, fields: Sequence[DataField], *, nanoseconds: bool = False) -> Iterator[Diagnostic]:
+    """A problem for each column that no file of this format is written with; `nanoseconds` as in `unwritable_in`."""
     if format not in WRITTEN_FORMATS:
         yield Diagnostic(
             UNWRITABLE_FORMAT,
@@ -55,7 +59,7 @@ def unwritable_fields(format: str, fields: tuple[DataField, ...]) -> Iterator[Di
         return
     for field in fields:
         # The columns of a file are the members of a ROW too.
-        reason = _reason(format, Row((field,))) or unwritable_in(format, field.type)
+        reason = _reason(format, Row((field,))) or unwritable_in(format, field.type, nanoseconds=nanoseconds)
         if reason is not None:
             yield Diagnostic(
                 UNWRITABLE_TYPE,
@@ -69,6 +73,10 @@ def unwritable_fields(format: str, fields: tuple[DataField, ...]) -> Iterator[Di
 def _reason(format: str, part: DataType) -> str | None:
     own = {"orc": _orc_reason, "avro": _avro_reason}.get(format)
     return (None if own is None else own(part)) or _any_reason(part)
+
+
+def _is_stamp(part: DataType) -> bool:
+    return isinstance(part, Timestamp | LocalZonedTimestamp)
 
 
 def _orc_reason(part: DataType) -> str | None:
@@ -103,6 +111,6 @@ def _any_reason(part: DataType) -> str | None:
         case Row(fields=()):
             return "a ROW without fields has no values"
         case Timestamp(precision=p) | LocalZonedTimestamp(precision=p) if p > _MICROS:
-            return f"a {part.root}({p}) is finer than the microseconds in which values come"
+            return f"not every reader takes {part.root}({p}), which is finer than microseconds"
         case _:
             return None
