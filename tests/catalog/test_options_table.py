@@ -12,7 +12,7 @@ import lakebed
 from lakebed.catalog import option_values
 from lakebed.catalog import options as table_options
 from lakebed.catalog.option_rules import wrong_value
-from lakebed.catalog.options import KNOWN, OPTIONS, Handling, Kind, Mutability
+from lakebed.catalog.options import KNOWN, OPTIONS, Handling, Mutability, OptionKind
 from lakebed.evolve import option_guards, option_names
 from lakebed.evolve.option_notes import nearest
 from lakebed.format import refuse_unsupported as support
@@ -23,14 +23,21 @@ CONSTANTS = {n: value for n, value in vars(table_options).items() if n.isupper()
 SOURCE = Path(lakebed.__file__).parent
 
 _KINDS = {
-    **dict.fromkeys(("Boolean", "bool"), Kind.BOOLEAN),
-    **{"Integer": Kind.INT, "Long": Kind.LONG},
-    **dict.fromkeys(("Double", "Float", "float"), Kind.DECIMAL),
-    "MemorySize": Kind.SIZE,
-    **dict.fromkeys(("Duration", "timedelta"), Kind.DURATION),
+    **dict.fromkeys(("Boolean", "bool"), OptionKind.BOOLEAN),
+    **{"Integer": OptionKind.INT, "Long": OptionKind.LONG},
+    **dict.fromkeys(("Double", "Float", "float"), OptionKind.DECIMAL),
+    "MemorySize": OptionKind.SIZE,
+    **dict.fromkeys(("Duration", "timedelta"), OptionKind.DURATION),
 }
 #: Kinds that are texts to the others, with more to say about them here.
-_TEXTS = {Kind.TEXT, Kind.COLUMNS, Kind.CODEC, Kind.CODECS_BY_LEVEL, Kind.TEXTS_BY_LEVEL, Kind.STATS_MODE}
+_TEXTS = {
+    OptionKind.TEXT,
+    OptionKind.COLUMNS,
+    OptionKind.CODEC,
+    OptionKind.CODECS_BY_LEVEL,
+    OptionKind.TEXTS_BY_LEVEL,
+    OptionKind.STATS_MODE,
+}
 #: Where implementations disagree, a text is all that can be asked for.
 _DISAGREED = {"parquet.enable.dictionary", "partition.expiration-strategy"}
 
@@ -175,7 +182,7 @@ def _agree(key: str, kind: str, words: list[str]) -> None:
     if words:
         assert set(words) <= set(OPTIONS[key].words), key
     elif kind == "int":  # Python's has no bounds.
-        assert known in (Kind.INT, Kind.LONG), key
-    elif known is not Kind.WORD:
+        assert known in (OptionKind.INT, OptionKind.LONG), key
+    elif known is not OptionKind.WORD:
         assert known is _KINDS.get(kind, known), (key, kind)
         assert kind in _KINDS or known in _TEXTS, (key, kind)

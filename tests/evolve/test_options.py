@@ -8,7 +8,7 @@ import pytest
 
 from evolve.declarations import Warehouse, manifest
 from evolve.tables import refused, row, run, table
-from lakebed.catalog.options import IMMUTABLE, OPTIONS, Kind
+from lakebed.catalog.options import IMMUTABLE, OPTIONS, OptionKind
 from lakebed.errors import ValidationError
 from lakebed.evolve import TablePlan
 from lakebed.evolve.option_names import follow_drop, follow_rename
@@ -97,7 +97,9 @@ def test_options_that_only_a_dropped_map_needs_go_with_it() -> None:
 def stored_value(key: str) -> str:
     """A value that the option can have."""
     option = OPTIONS[key]
-    return {Kind.BOOLEAN: "true", Kind.INT: "1"}.get(option.kind, option.words[0] if option.words else "old")
+    return {OptionKind.BOOLEAN: "true", OptionKind.INT: "1"}.get(
+        option.kind, option.words[0] if option.words else "old"
+    )
 
 
 @pytest.mark.parametrize("key", sorted(IMMUTABLE - {"type", "primary-key", "partition"}))

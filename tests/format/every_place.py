@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from lakebed.catalog.ids import assign
 from lakebed.catalog.option_values import CODECS
-from lakebed.catalog.options import OPTIONS, Kind
+from lakebed.catalog.options import OPTIONS, OptionKind
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Severity
@@ -159,20 +159,20 @@ REFUSED = {
     ("data-file.prefix", "_part-"): "LB5065",
     ("bucket", "4"): "LB5063",
 }
-_SAMPLES: dict[Kind, tuple[str, ...]] = {
-    Kind.BOOLEAN: ("true", "false"),
-    Kind.INT: ("20",),
-    Kind.LONG: ("20",),
-    Kind.DECIMAL: ("0.5",),
-    Kind.SIZE: ("1 mb",),
-    Kind.DURATION: ("1 h",),
-    Kind.CODEC: CODECS,
-    Kind.CODECS_BY_LEVEL: ("0:lz4,1:zstd",),
-    Kind.TEXTS_BY_LEVEL: ("0:none",),
-    Kind.STATS_MODE: ("none", "counts", "full", "truncate(4)"),
-    Kind.COLUMNS: ("id",),
-    Kind.TEXT: ("id",),
-    Kind.ENGINE: ("id",),
+_SAMPLES: dict[OptionKind, tuple[str, ...]] = {
+    OptionKind.BOOLEAN: ("true", "false"),
+    OptionKind.INT: ("20",),
+    OptionKind.LONG: ("20",),
+    OptionKind.DECIMAL: ("0.5",),
+    OptionKind.SIZE: ("1 mb",),
+    OptionKind.DURATION: ("1 h",),
+    OptionKind.CODEC: CODECS,
+    OptionKind.CODECS_BY_LEVEL: ("0:lz4,1:zstd",),
+    OptionKind.TEXTS_BY_LEVEL: ("0:none",),
+    OptionKind.STATS_MODE: ("none", "counts", "full", "truncate(4)"),
+    OptionKind.COLUMNS: ("id",),
+    OptionKind.TEXT: ("id",),
+    OptionKind.ENGINE: ("id",),
 }
 _TEXTS = {
     "file.format": ("parquet", "orc", "avro"),

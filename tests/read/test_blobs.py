@@ -19,7 +19,7 @@ import lakebed
 from format.building import parquet_bytes, table_schema
 from format.laid_out import LaidOut, Vector
 from lakebed.arrow import blob_values
-from lakebed.arrow.blob_file import PLACEHOLDER, Place, Placeholder, blob_payloads, blob_places, index_size
+from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder, blob_payloads, blob_places, index_size
 from lakebed.arrow.blob_values import array_value, blob_batches, key_decoder, map_value
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError, UsageError
 from lakebed.format.blob_columns import BlobDescriptor
@@ -94,7 +94,7 @@ def test_what_is_written_is_read(payloads: list[Payload]) -> None:
     data = _file(payloads)
     assert blob_payloads(data) == payloads
     places = blob_places(data[-index_size(data[-5:]) :], len(data))
-    found = [data[p.offset : p.offset + p.length] if isinstance(p, Place) else p for p in places]
+    found = [data[p.offset : p.offset + p.length] if isinstance(p, BlobPlace) else p for p in places]
     assert found == payloads
 
 
@@ -212,7 +212,7 @@ def test_an_entry_ends_where_the_index_begins_at_the_latest(more: int) -> None:
     index = _index(sizes)
     data = whole[: 2 * 19] + index + struct.pack("<ib", len(index), 1)
     if more < 0:
-        assert blob_places(data[-index_size(data) :], len(data))[1] == Place(19 + 4, 3 + more)
+        assert blob_places(data[-index_size(data) :], len(data))[1] == BlobPlace(19 + 4, 3 + more)
     else:
         with pytest.raises(ValueError, match="at offset 19"):
             blob_places(data[-index_size(data) :], len(data))

@@ -30,7 +30,7 @@ PLACEHOLDER = Placeholder()
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlobPlace:
     """Where a payload lies in its file, in bytes."""
 
     offset: int
@@ -40,7 +40,7 @@ class Place:
 def blob_payloads(data: bytes) -> list[bytes | Placeholder | None]:
     """The payloads of a whole file, in the order of its rows."""
     places = blob_places(data[-index_size(data) :], len(data))
-    return [_payload(data, p) if isinstance(p, Place) else p for p in places]
+    return [_payload(data, p) if isinstance(p, BlobPlace) else p for p in places]
 
 
 def index_size(tail: bytes) -> int:
@@ -55,12 +55,12 @@ def index_size(tail: bytes) -> int:
     return int(length) + _FOOTER.size
 
 
-def blob_places(index: bytes, file_size: int) -> list[Place | Placeholder | None]:
+def blob_places(index: bytes, file_size: int) -> list[BlobPlace | Placeholder | None]:
     """Where the payload of each row lies; `index` is the last `index_size` bytes of a file of `file_size` bytes."""
     if len(index) != index_size(index):
         raise ValueError("the index is cut")
     end = file_size - len(index)
-    places: list[Place | Placeholder | None] = []
+    places: list[BlobPlace | Placeholder | None] = []
     offset = 0
     for length in delta_varints(index[: -_FOOTER.size]):
         if length == _NULL:
@@ -70,12 +70,12 @@ def blob_places(index: bytes, file_size: int) -> list[Place | Placeholder | None
         elif length < _OVERHEAD or offset + length > end:
             raise ValueError(f"no entry of {length} bytes at offset {offset}")
         else:
-            places.append(Place(offset + len(_MAGIC), length - _OVERHEAD))
+            places.append(BlobPlace(offset + len(_MAGIC), length - _OVERHEAD))
             offset += length
     return places
 
 
-def _payload(data: bytes, place: Place) -> bytes:
+def _payload(data: bytes, place: BlobPlace) -> bytes:
     start, end = place.offset - len(_MAGIC), place.offset + place.length
     stored, checksum = _TRAILER.unpack_from(data, end)
     whole = place.length + _OVERHEAD

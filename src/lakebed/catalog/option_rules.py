@@ -33,7 +33,7 @@ from lakebed.catalog.options import (
     SCAN_WATERMARK,
     TARGET_FILE_ROW_NUM,
     VECTOR_FIELD,
-    Kind,
+    OptionKind,
 )
 from lakebed.catalog.rule_subject import WRONG_OPTION_FORM, Rule, Subject, option_path, shown, unknown_column
 from lakebed.diagnostics import Diagnostic, near_names
@@ -100,38 +100,40 @@ def forms(subject: Subject) -> Iterator[Diagnostic]:
 def wrong_value(key: str, text: str) -> tuple[str, tuple[str, ...]] | None:
     """What the known option `key` wants instead of `text`, and the words that it may be; None where it is fine."""
     option = OPTIONS.get(key)
-    kind = Kind.TEXT if option is None else option.kind
-    if option is not None and kind is Kind.WORD:
+    kind = OptionKind.TEXT if option is None else option.kind
+    if option is not None and kind is OptionKind.WORD:
         known = {word.lower() for word in option.words}
         return None if text.lower() in known else ("one of " + ", ".join(option.words), option.words)
-    if kind is Kind.TEXT and key.startswith("fields.") and key.endswith(".stats-mode"):
-        kind = Kind.STATS_MODE
+    if kind is OptionKind.TEXT and key.startswith("fields.") and key.endswith(".stats-mode"):
+        kind = OptionKind.STATS_MODE
     if _fits(kind, text):
         return None
-    return (f"one of {', '.join(CODECS)}", CODECS) if kind is Kind.CODEC else (kind.value, ())
+    return (f"one of {', '.join(CODECS)}", CODECS) if kind is OptionKind.CODEC else (kind.value, ())
 
 
-def _fits(kind: Kind, text: str) -> bool:
+def _fits(kind: OptionKind, text: str) -> bool:
     match kind:
-        case Kind.BOOLEAN:
+        case OptionKind.BOOLEAN:
             return boolean(text) is not None
-        case Kind.INT:
+        case OptionKind.INT:
             return whole(text) is not None
-        case Kind.LONG:
+        case OptionKind.LONG:
             return long(text) is not None
-        case Kind.DECIMAL:
+        case OptionKind.DECIMAL:
             return real(text) is not None
-        case Kind.SIZE:
+        case OptionKind.SIZE:
             return byte_size(text) is not None
-        case Kind.DURATION:
+        case OptionKind.DURATION:
             return duration_millis(text) is not None
-        case Kind.CODEC:
+        case OptionKind.CODEC:
             return text.strip().lower() in CODECS
-        case Kind.CODECS_BY_LEVEL | Kind.TEXTS_BY_LEVEL:
-            return all(_is_level(item, codec=kind is Kind.CODECS_BY_LEVEL) for item in text.split(",") if item.strip())
-        case Kind.STATS_MODE:
+        case OptionKind.CODECS_BY_LEVEL | OptionKind.TEXTS_BY_LEVEL:
+            return all(
+                _is_level(item, codec=kind is OptionKind.CODECS_BY_LEVEL) for item in text.split(",") if item.strip()
+            )
+        case OptionKind.STATS_MODE:
             return stats_mode(text)
-        case Kind.TEXT | Kind.COLUMNS | Kind.WORD | Kind.ENGINE:
+        case OptionKind.TEXT | OptionKind.COLUMNS | OptionKind.WORD | OptionKind.ENGINE:
             return True
 
 

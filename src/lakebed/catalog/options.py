@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 
-class Kind(StrEnum):
+class OptionKind(StrEnum):
     """What the value of an option is; the text says it in a message."""
 
     BOOLEAN = "true or false"
@@ -51,7 +51,7 @@ class Option:
     """What is known of one option. `words` are those that it may be; `default` is what counts where it is not set."""
 
     name: str
-    kind: Kind
+    kind: OptionKind
     default: str | None
     words: tuple[str, ...]
     mutability: Mutability
@@ -60,7 +60,7 @@ class Option:
     @property
     def names_columns(self) -> bool:
         """Whether its value is a list of columns, which follows their renames."""
-        return self.kind is Kind.COLUMNS
+        return self.kind is OptionKind.COLUMNS
 
 
 # The options that are spoken of elsewhere, by their names.
@@ -163,8 +163,8 @@ WRITE_ONLY = "write-only"
 
 # What values they can have.
 
-_KINDS: dict[Kind, str] = {
-    Kind.BOOLEAN: """
+_KINDS: dict[OptionKind, str] = {
+    OptionKind.BOOLEAN: """
         add-column-before-partition aggregation.remove-record-on-delete alter-column-null-to-not-null.disabled
         async-file-write auto-create blob-as-descriptor blob-compaction.enabled blob-view.resolve.enabled
         blob-write-null-on-missing-file blob.split-by-file-size btree-index.bloom-filter.enabled bucket-append-ordered
@@ -194,7 +194,7 @@ _KINDS: dict[Kind, str] = {
         variant.inferShreddingSchema vector-search.distribute.enabled visibility-callback.enabled
         write-buffer-for-append write-buffer-spillable write-only write.compaction-skip write.native.enabled
     """,
-    Kind.INT: """
+    OptionKind.INT: """
         bitmap-index.compression-level bucket changelog.num-retained.max changelog.num-retained.min
         clustering.history-partition.limit commit.max-retries compaction.early-max.file-num compaction.file-num-limit
         compaction.max-size-amplification-percent compaction.max.file-num compaction.min.file-num
@@ -213,19 +213,19 @@ _KINDS: dict[Kind, str] = {
         variant.shredding.maxSchemaDepth variant.shredding.maxSchemaWidth vector-search.lateral-join.batch-size
         write-max-writers-to-spill write.batch-size zorder.var-length-contribution
     """,
-    Kind.LONG: """
+    OptionKind.LONG: """
         btree-index.records-per-range commit.strict-mode.last-safe-snapshot data-evolution.row-sidecar.max-selected-rows
         dynamic-bucket.target-row-num global-index.row-count-per-shard log.scan.timestamp-millis
         postpone.target-row-num-per-bucket scan.bounded.watermark scan.creation-time-millis
         scan.file-creation-time-millis scan.snapshot-id scan.timestamp-millis scan.watermark
         sorted-index.records-per-file target-file-row-num
     """,
-    Kind.DECIMAL: """
+    OptionKind.DECIMAL: """
         compaction.delete-ratio-threshold compaction.small-file-ratio data-evolution.row-sidecar.max-selection-ratio
         lookup.cache.bloom.filter.fpp lookup.cache.high-priority-pool-ratio lookup.hash-load-factor
         variant.shredding.minFieldCardinalityRatio
     """,
-    Kind.SIZE: """
+    OptionKind.SIZE: """
         bitmap-index.dictionary-block-size bitmap-index.fallback-scan-max-size blob.copy-buffer-size
         blob.target-file-size btree-index.block-size btree-index.fallback-scan-max-size cache-page-size
         compaction.incremental-size-threshold compaction.total-size-threshold
@@ -237,7 +237,7 @@ _KINDS: dict[Kind, str] = {
         source.split.open-file-cost source.split.target-size target-file-size vector.target-file-size write-buffer-size
         write-buffer-spill.max-disk-size write-manifest-cache write.batch-memory
     """,
-    Kind.DURATION: """
+    OptionKind.DURATION: """
         changelog.time-retained clustering.history-partition.idle-to-full-sort commit.max-retry-wait
         commit.min-retry-wait commit.timeout compaction.optimization-interval consumer.expiration-time
         continuous.discovery-interval cross-partition-upsert.index-ttl lookup.cache-file-retention
@@ -246,7 +246,7 @@ _KINDS: dict[Kind, str] = {
         snapshot.watermark-idle-timeout streaming.read.snapshot.delay tag.creation-delay tag.creation-period-duration
         tag.default-time-retained visibility-callback.check-interval visibility-callback.timeout
     """,
-    Kind.COLUMNS: """
+    OptionKind.COLUMNS: """
         blob-descriptor-field blob-field blob-view-field blob.stored-descriptor-fields bucket-key
         changelog-producer.row-deduplicate-ignore-fields clustering.columns mosaic.stats-columns
         orc.bloom.filter.columns orc.column.encoding.direct partial-update.remove-record-on-sequence-group partition
@@ -254,7 +254,7 @@ _KINDS: dict[Kind, str] = {
         record-level.time-field rowkind.field sequence.field sink.clustering.by-columns upsert-key vector-field
         video-frame-field
     """,
-    Kind.TEXT: """
+    OptionKind.TEXT: """
         bitmap-index.compression blob-external-storage-field blob-external-storage-path branch
         chain-table.chain-partition-keys changelog-file.format changelog-file.prefix clustering.strategy
         commit.callbacks commit.user-prefix consumer-id data-file.external-paths data-file.external-paths.specific-fs
@@ -270,11 +270,11 @@ _KINDS: dict[Kind, str] = {
         scan.timestamp scan.version sink.process-time-zone sink.watermark-time-zone spill-compression
         tag.batch.customized-name tag.callbacks variant.shreddingSchema vector.file.format
     """,
-    Kind.CODEC: "changelog-file.compression file.compression format-table.file.compression manifest.compression",
-    Kind.CODECS_BY_LEVEL: "file.compression.per.level",
-    Kind.TEXTS_BY_LEVEL: "file.format.per.level metadata.stats-mode.per.level",
+    OptionKind.CODEC: "changelog-file.compression file.compression format-table.file.compression manifest.compression",
+    OptionKind.CODECS_BY_LEVEL: "file.compression.per.level",
+    OptionKind.TEXTS_BY_LEVEL: "file.format.per.level metadata.stats-mode.per.level",
     # Of Flink's and Spark's connectors, which judge their values themselves.
-    Kind.ENGINE: """
+    OptionKind.ENGINE: """
         changelog-producer.compaction-interval end-input.watermark filesystem.job-level-settings.enabled lookup.async
         lookup.async-thread-number lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition
         lookup.dynamic-partition.refresh-interval lookup.refresh.async lookup.refresh.async.pending-snapshot-count
@@ -294,7 +294,7 @@ _KINDS: dict[Kind, str] = {
         source.checkpoint-align.enabled source.checkpoint-align.timeout source.operator-uid.suffix
         unaware-bucket.compaction.parallelism write.merge-schema write.merge-schema.explicit-cast write.use-v2-write
     """,
-    Kind.STATS_MODE: "changelog-file.stats-mode metadata.stats-mode",
+    OptionKind.STATS_MODE: "changelog-file.stats-mode metadata.stats-mode",
 }
 #: Options whose values are words.
 _WORDS: dict[str, str] = {
@@ -466,17 +466,17 @@ _FOLLOWED = frozenset(
 )
 
 
-def _option(name: str, kind: Kind, words: tuple[str, ...] = ()) -> Option:
+def _option(name: str, kind: OptionKind, words: tuple[str, ...] = ()) -> Option:
     mutability = Mutability.FREE
     for found, names in ((Mutability.RULED, _RULED), (Mutability.WHILE_EMPTY, IMMUTABLE), (Mutability.NEVER, _FIXED)):
         mutability = found if name in names else mutability
     handling = Handling.REFUSED if name in _REFUSED else Handling.FOLLOWED if name in _FOLLOWED else Handling.KEPT
-    default = _DEFAULTS.get(name, "false" if kind is Kind.BOOLEAN else None)
+    default = _DEFAULTS.get(name, "false" if kind is OptionKind.BOOLEAN else None)
     return Option(name, kind, default, words, mutability, handling)
 
 
 OPTIONS: dict[str, Option] = {
     **{name: _option(name, kind) for kind, names in _KINDS.items() for name in names.split()},
-    **{name: _option(name, Kind.WORD, tuple(words.split())) for name, words in _WORDS.items()},
+    **{name: _option(name, OptionKind.WORD, tuple(words.split())) for name, words in _WORDS.items()},
 }
 KNOWN: frozenset[str] = frozenset(OPTIONS)

@@ -34,7 +34,7 @@ from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.physical import MAX_LENGTH, DataType, parse, path_text, with_nullability
 from lakebed.physical import paimon_types as physical
-from lakebed.physical.tokens import Kind, Token, position, tokens
+from lakebed.physical.tokens import Token, TokenKind, position, tokens
 
 _PLAIN: dict[str, LogicalType] = {
     "BOOL": logical.Bool(),
@@ -123,7 +123,7 @@ class _Parser:
         while self._accept_mark(","):
             found.append(self._column())
         token = self._peek()
-        if token.kind is not Kind.END:
+        if token.kind is not TokenKind.END:
             remedy = "separate columns by commas; NOT NULL is the only column option"
             raise self._fail(token, f"nothing but NOT NULL may follow a type, found {token.text!r}", remedy=remedy)
         return tuple(found)
@@ -131,8 +131,8 @@ class _Parser:
     def _column(self, parent: _Path = ()) -> Field:
         """A column, or a member of a STRUCT: its name, perhaps a colon, its type, and whether it can be null."""
         token = self._peek()
-        quoted = token.kind is Kind.QUOTED and self._text[token.start] != "'"
-        if token.kind is not Kind.WORD and not quoted:
+        quoted = token.kind is TokenKind.QUOTED and self._text[token.start] != "'"
+        if token.kind is not TokenKind.WORD and not quoted:
             raise self._fail(token, f"a column name is expected, found {token.text or 'the end'!r}")
         self._at += 1
         self._accept_mark(":")
@@ -254,7 +254,7 @@ class _Parser:
             return found
         while True:
             token = self._peek()
-            if token.kind is not Kind.INTEGER or len(token.text) > 9:
+            if token.kind is not TokenKind.INTEGER or len(token.text) > 9:
                 raise self._fail(token, f"a number is expected, found {token.text or 'the end'!r}")
             self._at += 1
             found.append(int(token.text))
@@ -285,7 +285,7 @@ class _Parser:
 
     def _accept_mark(self, mark: str) -> bool:
         token = self._peek()
-        found = token.kind is Kind.PUNCTUATION and token.text == mark
+        found = token.kind is TokenKind.PUNCTUATION and token.text == mark
         self._at += found
         return found
 

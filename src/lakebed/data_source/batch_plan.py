@@ -18,7 +18,7 @@ from lakebed.catalog import TableManager, TableRef, open_warehouse
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema
 from lakebed.convert.spark import with_metadata
-from lakebed.data_source.read_options import ReadOptions, Warehouse
+from lakebed.data_source.read_options import DataSourceOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
 from lakebed.format.live_files import DataFile
 from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
@@ -56,7 +56,7 @@ def open_tables(warehouse: Warehouse) -> TableManager:
     return TableManager(paths, store)
 
 
-def request_of(options: ReadOptions, ref: TableRef) -> ReadRequest:
+def request_of(options: DataSourceOptions, ref: TableRef) -> ReadRequest:
     """What the options of a read ask for, of the table that they name."""
     return read_request(
         ref,
@@ -86,7 +86,7 @@ def open_rows(store: Store, work: Work) -> Iterator[pa.RecordBatch]:
 class TableRead:
     """A read of a table in one state. What it is made of is found when it is first asked for."""
 
-    def __init__(self, options: ReadOptions) -> None:
+    def __init__(self, options: DataSourceOptions) -> None:
         self._options = options
         ref = TableRef.parse(options.table)
         self.table = TableBranch(open_tables(options.warehouse), ref.name)

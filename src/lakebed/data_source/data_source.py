@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType
 from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
-from lakebed.data_source.read_options import ReadOptions, Warehouse, read_options
+from lakebed.data_source.read_options import DataSourceOptions, Warehouse, read_options
 from lakebed.data_source.stream_options import STREAM_OPTIONS, StreamOptions, stream_options
 from lakebed.data_source.system_table_rows import system_table
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
@@ -55,7 +55,7 @@ class LakebedDataSource(DataSource):
         return "lakebed"
 
     @property
-    def asked(self) -> ReadOptions:
+    def asked(self) -> DataSourceOptions:
         """What the options say. Raises UsageError (LB5600)."""
         return read_options(self.options, self.bound, push_filters=self.pushes_filters)
 
@@ -127,7 +127,7 @@ def _check_version() -> None:
 class TableReader(DataSourceReader):
     """Plans the tasks of a query and reads the rows of each."""
 
-    def __init__(self, asked: ReadOptions, schema: StructType) -> None:
+    def __init__(self, asked: DataSourceOptions, schema: StructType) -> None:
         self._asked = asked
         self._schema = schema
         self._filters: tuple[Filter, ...] = ()

@@ -40,7 +40,7 @@ class Warehouse:
 
 
 @dataclass(frozen=True, slots=True)
-class ReadOptions:
+class DataSourceOptions:
     """The options of a read. `schema` is a version's id, "latest" or "snapshot"; `split_size` is in bytes."""
 
     warehouse: Warehouse
@@ -57,7 +57,7 @@ class ReadOptions:
 
 def read_options(
     given: Mapping[str, str], bound: Warehouse | None = None, *, push_filters: bool = False
-) -> ReadOptions:
+) -> DataSourceOptions:
     """Read the options `given` (names in any case). `bound` and `push_filters` hold where no option says otherwise.
 
     Raises UsageError (LB5600) for an option that is not known, that is missing or that has a strange value.
@@ -67,7 +67,7 @@ def read_options(
     if not texts.get("path"):
         raise _missing("no table is named", 'give it as .load("database.table")')
     schema = texts.get("schema")
-    return ReadOptions(
+    return DataSourceOptions(
         _warehouse(texts, bound),
         texts["path"],
         _number(texts, "snapshot"),

@@ -27,10 +27,10 @@ from pyspark.sql.streaming.datasource import (
 from lakebed.arrow.file_part import Column
 from lakebed.data_source.batch_plan import Planner, TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
-from lakebed.data_source.read_options import ReadOptions
-from lakebed.data_source.stream_admission import Limits, Part, advance, begin, between, check_history
+from lakebed.data_source.read_options import DataSourceOptions
+from lakebed.data_source.stream_admission import BatchLimits, Part, advance, begin, between, check_history
 from lakebed.data_source.stream_history import TableHistory
-from lakebed.data_source.stream_offset import Offset, Place
+from lakebed.data_source.stream_offset import Offset, StreamPlace
 from lakebed.data_source.stream_options import OnSchemaChange, Start, StreamOptions
 from lakebed.data_source.user_schema import chosen_fields
 from lakebed.errors import LakebedError, NotFoundError, UsageError
@@ -55,7 +55,7 @@ class StreamWork:
 class _Source:
     """What is known where batches are planned: the schema that the stream has, and the table's history."""
 
-    def __init__(self, asked: ReadOptions, options: StreamOptions, wanted: spark_types.StructType) -> None:
+    def __init__(self, asked: DataSourceOptions, options: StreamOptions, wanted: spark_types.StructType) -> None:
         read = TableRead(asked)
         _refuse_travel(asked, read)
         self.state = read.state
@@ -77,7 +77,7 @@ class _Source:
         """The id of the newest snapshot that is there now."""
         return self.state.snapshots.latest_id()
 
-    def beginning(self) -> Place:
+    def beginning(self) -> StreamPlace:
         """The first place of a new stream. Raises NotFoundError (LB5624) where changes since then are gone."""
         chosen, newest = self.options, self.newest
         if chosen.from_timestamp is not None:
@@ -85,14 +85,14 @@ class _Source:
         elif chosen.from_snapshot is not None:
             first = chosen.from_snapshot
         elif chosen.start is Start.FULL:
-            return Place(True, newest) if newest is not None else Place(False, 1)
+            return StreamPlace(True, newest) if newest is not None else StreamPlace(False, 1)
         else:
-            return Place(False, (newest or 0) + 1)
+            return StreamPlace(False, (newest or 0) + 1)
         earliest = self.state.snapshots.earliest_id() or 1
         last = (newest or 0) if chosen.start is Start.FULL else (newest or 0) + 1
         if not earliest <= first <= last:
             raise self._not_there(first, earliest, newest)
-        return Place(chosen.start is Start.FULL, first)
+        return StreamPlace(chosen.start is Start.FULL, first)
 
     def _after(self, millis: int) -> int:
         """The first snapshot after a moment; the one that was the newest then, where its whole state is wanted."""
@@ -136,7 +136,7 @@ class _Source:
 class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """The reader of a stream. Spark keeps one where it plans batches, and sends copies to its workers."""
 
-    def __init__(self, asked: ReadOptions, options: StreamOptions, wanted: spark_types.StructType) -> None:
+    def __init__(self, asked: DataSourceOptions, options: StreamOptions, wanted: spark_types.StructType) -> None:
         self._asked = asked
         self._options = options
         self._wanted = wanted
@@ -180,7 +180,7 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
             newest = source.newest
             check_history(source.history, offset, newest)
             last = newest or 0 if self._target is None else min(newest or 0, self._target)
-            limits = Limits() if isinstance(limit, ReadAllAvailable) else self._options.limits
+            limits = BatchLimits() if isinstance(limit, ReadAllAvailable) else self._options.limits
             return advance(source.history, offset, limits, last).to_json()
 
     def partitions(self, start: dict[str, Any], end: dict[str, Any]) -> Sequence[InputPartition]:
@@ -231,7 +231,7 @@ def _is_kind(field: spark_types.StructField) -> bool:
 
 
 def _columns(
-    asked: ReadOptions, options: StreamOptions, wanted: spark_types.StructType, state: TableState
+    asked: DataSourceOptions, options: StreamOptions, wanted: spark_types.StructType, state: TableState
 ) -> tuple[Column, ...]:
     fields = [f for f in wanted.fields if not (options.row_kinds and _is_kind(f))]
     if options.row_kinds and len(fields) == len(wanted.fields):
@@ -246,7 +246,7 @@ def _columns(
     return tuple(Column(f.name, f, f) for f in chosen)
 
 
-def _refuse_travel(asked: ReadOptions, read: TableRead) -> None:
+def _refuse_travel(asked: DataSourceOptions, read: TableRead) -> None:
     given = read.request.travel.given
     if given:
         name = given[0].replace("_", "-")
@@ -259,7 +259,7 @@ def _refuse_travel(asked: ReadOptions, read: TableRead) -> None:
         )
 
 
-def _needs_kinds(asked: ReadOptions, state: TableState) -> LakebedError:
+def _needs_kinds(asked: DataSourceOptions, state: TableState) -> LakebedError:
     return UsageError.of(
         "LB5623",
         f"table {asked.table} has the primary key ({', '.join(state.schema.primary_keys)}): its rows are updated and "

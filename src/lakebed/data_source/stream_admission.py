@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Protocol
 
-from lakebed.data_source.stream_offset import Offset, Place
+from lakebed.data_source.stream_offset import Offset, StreamPlace
 from lakebed.errors import ConflictError, LakebedError
 from lakebed.format.live_files import DataFile
 
@@ -37,7 +37,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class BatchLimits:
     """What one batch may take at most; None is no limit. A first part that exceeds them is a batch of its own."""
 
     files: int | None = None
@@ -50,20 +50,20 @@ class Limits:
         return all(limit is None or taken <= limit for limit, taken in pairs)
 
 
-NO_LIMITS = Limits()
+NO_LIMITS = BatchLimits()
 
 
-class History(Protocol):
+class StreamHistory(Protocol):
     """What a stream knows of a table. Snapshots are immutable, so all answers about one stay the same."""
 
-    def parts(self, place: Place) -> Sequence[Part]:
+    def parts(self, place: StreamPlace) -> Sequence[Part]:
         """All parts of the place's snapshot, in an order that never changes."""
 
     def identity(self, snapshot: int) -> str | None:
         """What tells a snapshot from another one of its number; None where it is not there."""
 
 
-def advance(history: History, start: Offset, limits: Limits, newest: int) -> Offset:
+def advance(history: StreamHistory, start: Offset, limits: BatchLimits, newest: int) -> Offset:
     """The end of the batch that begins at `start`: `start` itself where snapshots up to `newest` hold no more.
 
     Snapshots without parts are passed over, so that a checkpoint does not depend on them. A snapshot that stops the
@@ -87,17 +87,17 @@ def advance(history: History, start: Offset, limits: Limits, newest: int) -> Off
     return start if at == start.at else _offset(history, start.origin, at)
 
 
-def begin(history: History, at: Place) -> Offset:
+def begin(history: StreamHistory, at: StreamPlace) -> Offset:
     """The offset of a stream that begins at a place."""
     return _offset(history, at, at)
 
 
-def _offset(history: History, origin: Place, at: Place) -> Offset:
+def _offset(history: StreamHistory, origin: StreamPlace, at: StreamPlace) -> Offset:
     read = history.identity(Offset(origin, at).read_snapshot)
     return Offset(origin, at, read, digest(history.parts(at)[: at.part]) if at.part else None)
 
 
-def between(history: History, start: Offset, end: Offset) -> Iterator[Part]:
+def between(history: StreamHistory, start: Offset, end: Offset) -> Iterator[Part]:
     """The parts of the batch from `start` to `end`, in order; the same whenever it is asked for.
 
     A batch that begins where the stream begins begins where `end` says that it did.
@@ -114,7 +114,7 @@ def between(history: History, start: Offset, end: Offset) -> Iterator[Part]:
         yield from history.parts(end.at)[at.part : end.at.part]
 
 
-def check_history(history: History, offset: Offset, newest: int | None) -> None:
+def check_history(history: StreamHistory, offset: Offset, newest: int | None) -> None:
     """Raise ConflictError (LB5618) where the table does not have the history that was read up to `offset`.
 
     Snapshots that have expired cannot be compared; that they are gone is said where they are needed.

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from lakebed.data_source.stream_admission import Part
-from lakebed.data_source.stream_offset import Place
+from lakebed.data_source.stream_offset import StreamPlace
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.format.live_files import DataFile
 from lakebed.format.snapshot import Snapshot
@@ -34,7 +34,7 @@ class TableHistory:
     narrow: bool = False
     _planned: dict[tuple[bool, int], tuple[Part, ...]] = field(default_factory=dict, repr=False)
 
-    def parts(self, place: Place) -> Sequence[Part]:
+    def parts(self, place: StreamPlace) -> Sequence[Part]:
         """All parts of the place's snapshot, in the order of its manifests. Raises where they cannot be told."""
         key = place.full, place.snapshot
         if key not in self._planned:
@@ -43,7 +43,7 @@ class TableHistory:
             self._planned[key] = found
         return self._planned[key]
 
-    def forget(self, before: Place) -> None:
+    def forget(self, before: StreamPlace) -> None:
         """Drop what was planned of snapshots before this place."""
         for key in [k for k in self._planned if k[1] < before.snapshot]:
             del self._planned[key]
@@ -57,13 +57,13 @@ class TableHistory:
         except NotFoundError:
             return None
 
-    def snapshot(self, place: Place) -> Snapshot:
+    def snapshot(self, place: StreamPlace) -> Snapshot:
         """The snapshot of a place. Raises NotFoundError (LB5617) where it has expired."""
         with self._kept(place):
             return self.told.load(place.snapshot)
 
     @contextmanager
-    def _kept(self, place: Place) -> Iterator[None]:
+    def _kept(self, place: StreamPlace) -> Iterator[None]:
         """Say that the stream is at a snapshot which is gone, where one is."""
         try:
             yield
@@ -80,7 +80,7 @@ class TableHistory:
                 "the stream ever stops (table options snapshot.time-retained, snapshot.num-retained.min)",
             ) from None
 
-    def _state(self, place: Place) -> Iterator[Part]:
+    def _state(self, place: StreamPlace) -> Iterator[Part]:
         """The whole state of a snapshot."""
         # Planned by the snapshot's own options, so that the plan stays the same when options change.
         travel = Travel(snapshot=place.snapshot, branch=self.request.travel.branch)
@@ -91,7 +91,7 @@ class TableHistory:
         for part, group in enumerate(plan.groups, len(plan.as_they_are)):
             yield Part(group, place.snapshot, part, merge=True)
 
-    def _changes(self, place: Place) -> Iterator[Part]:
+    def _changes(self, place: StreamPlace) -> Iterator[Part]:
         """What the commit of a snapshot changed."""
         snapshot = self.snapshot(place)
         return _single(self.told.files(snapshot), snapshot.id, kinds=self.told.have_kinds)

@@ -19,7 +19,7 @@ _KEYS = {"version", "origin", "at", "read", "parts"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class StreamPlace:
     """The next part to read: of the whole state of a snapshot (`full`), or of what its commit changed.
 
     `part` parts of it have been read. A snapshot that does not exist yet is a place to wait at.
@@ -34,13 +34,13 @@ class Place:
         """Sorts the places of one stream: its whole state comes first, and later snapshots have higher numbers."""
         return self.snapshot, self.part
 
-    def next_part(self) -> Place:
+    def next_part(self) -> StreamPlace:
         """The place after the next part."""
-        return Place(self.full, self.snapshot, self.part + 1)
+        return StreamPlace(self.full, self.snapshot, self.part + 1)
 
-    def next_snapshot(self) -> Place:
+    def next_snapshot(self) -> StreamPlace:
         """The place after the whole snapshot."""
-        return Place(False, self.snapshot + 1)
+        return StreamPlace(False, self.snapshot + 1)
 
     def __str__(self) -> str:
         what = "the whole state" if self.full else "the changes"
@@ -59,8 +59,8 @@ class Offset:
     digest of the parts read of a snapshot that is read in several batches, None between snapshots.
     """
 
-    origin: Place
-    at: Place
+    origin: StreamPlace
+    at: StreamPlace
     read: str | None = None
     parts: str | None = None
 
@@ -99,14 +99,14 @@ class Offset:
         return Offset(origin, at, *texts)
 
 
-def _place(value: Any, whole: Any) -> Place:
+def _place(value: Any, whole: Any) -> StreamPlace:
     if not isinstance(value, Mapping) or value.keys() != {"phase", "snapshot", "part"}:
         raise _strange(whole, "a phase, a snapshot and a part")
     numbers = value["snapshot"], value["part"]
     counts = all(isinstance(n, int) and not isinstance(n, bool) and n >= 0 for n in numbers)
     if value["phase"] not in (FULL, CHANGES) or not counts or value["snapshot"] == 0:
         raise _strange(whole, f"the phase {FULL} or {CHANGES}, a snapshot from 1 and a part from 0")
-    return Place(value["phase"] == FULL, *numbers)
+    return StreamPlace(value["phase"] == FULL, *numbers)
 
 
 def _strange(found: Any, expected: str) -> LakebedError:

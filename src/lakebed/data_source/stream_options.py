@@ -8,7 +8,7 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lakebed.catalog.option_values import size_of
-from lakebed.data_source.stream_admission import NO_LIMITS, Limits
+from lakebed.data_source.stream_admission import NO_LIMITS, BatchLimits
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
 from lakebed.read.plan_changes import OnOverwrite
@@ -42,7 +42,7 @@ class StreamOptions:
     start: Start = Start.FULL
     from_snapshot: int | None = None
     from_timestamp: str | None = None
-    limits: Limits = NO_LIMITS
+    limits: BatchLimits = NO_LIMITS
     on_overwrite: OnOverwrite = OnOverwrite.FAIL
     on_schema_change: OnSchemaChange | None = None
     row_kinds: bool = False
@@ -77,7 +77,7 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
         start,
         _number(texts, "from-snapshot"),
         texts.get("from-timestamp"),
-        Limits(
+        BatchLimits(
             _number(texts, "max-files-per-trigger"),
             _bytes(texts, "max-bytes-per-trigger"),
             _number(texts, "max-rows-per-trigger"),

@@ -32,7 +32,7 @@ from lakebed.physical.paimon_types import (
 KEYS_CHANGE = "LB3204"
 
 #: The versions that data files may have been written under.
-History: TypeAlias = Callable[[], Iterable[TableSchema]]
+WrittenVersions: TypeAlias = Callable[[], Iterable[TableSchema]]
 #: The columns of the primary key and of the partition key.
 Keys: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
@@ -44,7 +44,7 @@ def with_columns(
     *,
     has_snapshots: Callable[[], bool],
     now: int,
-    history: History | None = None,
+    history: WrittenVersions | None = None,
     label: str = "the table",
 ) -> TableSchema:
     """The version after `base` that has exactly these columns; columns are those of `base` by id, else by name.
@@ -70,7 +70,7 @@ def with_fields(
     *,
     has_snapshots: Callable[[], bool],
     now: int = 0,
-    history: History | None = None,
+    history: WrittenVersions | None = None,
 ) -> TableSchema:
     """The version after `base` that has the wanted columns; they carry the ids of the columns that they are.
 
@@ -86,7 +86,7 @@ def with_changes(
     *,
     has_snapshots: Callable[[], bool],
     now: int,
-    history: History | None = None,
+    history: WrittenVersions | None = None,
 ) -> TableSchema:
     """The version after `base` with all changes made; each is a change value or its REST JSON form.
 

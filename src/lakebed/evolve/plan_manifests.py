@@ -11,7 +11,7 @@ from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
 from lakebed.errors import ValidationError
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
-from lakebed.evolve.planner import Limits, plan_table
+from lakebed.evolve.planner import LimitWarnings, plan_table
 
 if TYPE_CHECKING:
     from lakebed.manifest import Manifest, TableManifest
@@ -27,7 +27,7 @@ class ManifestPlanner:
 
     tables: TableManager
     attributes: AttributeRegistry | None
-    limits: Limits
+    limits: LimitWarnings
 
     def plan(self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool) -> Plan:
         """The plan for all declared tables; see `lakebed.Lake.plan`."""

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest
 
 #: What Lakebed cannot do with a table of a schema, as warnings.
-Limits: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
+LimitWarnings: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
 #: The version of a number, for the one that `apply` made last.
 AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
 
@@ -68,7 +68,7 @@ def plan_table(
     history: Callable[[], Iterable[TableSchema]] | None = None,
     file_problems: FileProblems = lambda _schema, _previous: (),
     applied: AppliedVersion | None = None,
-    limits: Limits = lambda _schema: (),
+    limits: LimitWarnings = lambda _schema: (),
 ) -> TablePlan:
     """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
 
@@ -108,7 +108,9 @@ def _placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple
     return tuple(place(d) for d in diagnostics)
 
 
-def _with_limits(plan: TablePlan, base: TableSchema | None, limits: Limits, declared: TableManifest) -> TablePlan:
+def _with_limits(
+    plan: TablePlan, base: TableSchema | None, limits: LimitWarnings, declared: TableManifest
+) -> TablePlan:
     """The plan with warnings of the limits that the table did not have before."""
     if plan.target is None or plan.is_noop:
         return plan

@@ -31,7 +31,7 @@ from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.ingest.run import IngestContext
 from lakebed.ingest.run_history import MergedColumn
-from lakebed.ingest.sources.json_numbers import Place, number_types
+from lakebed.ingest.sources.json_numbers import JsonPath, number_types
 from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all
 from lakebed.ingest.sources.source_files import SourceFormat
 from lakebed.ingest.sources.source_parts import SourcePart
@@ -194,13 +194,13 @@ def _json_schema(part: SourcePart) -> model.Schema:
 class _JsonTypes:
     """The types of JSON values by their shapes; `numbers` are those of places with numbers of many kinds."""
 
-    numbers: Mapping[Place, logical.LogicalType]
+    numbers: Mapping[JsonPath, logical.LogicalType]
 
-    def fields(self, shape: Shape, at: Place) -> tuple[model.Field, ...]:
+    def fields(self, shape: Shape, at: JsonPath) -> tuple[model.Field, ...]:
         found = ((name, self.type(inner, (*at, name))) for name, inner in shape.keys.items() if name.strip())
         return tuple(model.Field(name, logical.Option(type_)) for name, type_ in found if type_ is not None)
 
-    def type(self, shape: Shape, at: Place) -> logical.LogicalType | None:
+    def type(self, shape: Shape, at: JsonPath) -> logical.LogicalType | None:
         """The type of the values at a place; None where nothing but null was seen."""
         if shape.word == "OBJECT":
             members = self.fields(shape, at)

@@ -68,7 +68,7 @@ class History(Readable):
 
 
 @dataclass(frozen=True, slots=True)
-class TableState:
+class TableSummary:
     """The newest schema version of a table and its newest snapshot: None where there is none, or it cannot be read."""
 
     name: TableName
@@ -87,11 +87,11 @@ class TableState:
         }
 
 
-def state_of(name: TableName, tables: TableManager) -> TableState:
+def summary_of(name: TableName, tables: TableManager) -> TableSummary:
     """Look at a table: two listings and one small file. Raises `LakebedError` for what cannot be read."""
     ids = tables.get_schema_manager(name.database, name.table).ids()
     snapshot = TableBranch(tables, name).snapshots.latest()
-    return TableState(name, ids[-1] if ids else None, snapshot)
+    return TableSummary(name, ids[-1] if ids else None, snapshot)
 
 
 def history_of(table: TableBranch, *, encodings: bool = False) -> History:

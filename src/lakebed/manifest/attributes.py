@@ -56,7 +56,7 @@ _KNOWN_FOREIGN = (
 )
 
 
-class Place(StrEnum):
+class AttributePlace(StrEnum):
     """Where attributes stand, in words for messages."""
 
     FIELD = "a field"
@@ -64,18 +64,18 @@ class Place(StrEnum):
     ODF = "the schema of an ODF manifest"
 
 
-PLACES: dict[str, tuple[Place, ...]] = {
-    RENAMED_FROM: (Place.FIELD,),
-    FIELD_ID: (Place.FIELD,),
-    DEFAULT: (Place.FIELD,),
-    ENUM: (Place.FIELD,),
-    PATTERN: (Place.FIELD,),
-    ON_BAD_ROW: (Place.FIELD, Place.TABLE, Place.ODF),
-    SYSTEM_COLUMN: (Place.FIELD,),
-    PRIMARY_KEYS: (Place.ODF,),
-    PARTITION_KEYS: (Place.ODF,),
-    OPTIONS: (Place.ODF,),
-    IGNORE_OPTIONS: (Place.ODF,),
+PLACES: dict[str, tuple[AttributePlace, ...]] = {
+    RENAMED_FROM: (AttributePlace.FIELD,),
+    FIELD_ID: (AttributePlace.FIELD,),
+    DEFAULT: (AttributePlace.FIELD,),
+    ENUM: (AttributePlace.FIELD,),
+    PATTERN: (AttributePlace.FIELD,),
+    ON_BAD_ROW: (AttributePlace.FIELD, AttributePlace.TABLE, AttributePlace.ODF),
+    SYSTEM_COLUMN: (AttributePlace.FIELD,),
+    PRIMARY_KEYS: (AttributePlace.ODF,),
+    PARTITION_KEYS: (AttributePlace.ODF,),
+    OPTIONS: (AttributePlace.ODF,),
+    IGNORE_OPTIONS: (AttributePlace.ODF,),
 }
 #: These say something about the table, not about the schema: they are taken out of its attributes.
 TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS})
@@ -93,7 +93,7 @@ class Attributes:
 class _Subject:
     """What an attribute belongs to. `type` is None for a schema, or where the type is faulty."""
 
-    place: Place
+    place: AttributePlace
     path: str | None
     type: LogicalType | None
 
@@ -117,7 +117,9 @@ class AttributeDecoder:
             ODF_SYSTEM_COLUMN: partial(self._role, ODF_SYSTEM_COLUMN),
         }
 
-    def decode(self, node: Node | None, place: Place, path: FieldPath, type_: LogicalType | None) -> Attributes:
+    def decode(
+        self, node: Node | None, place: AttributePlace, path: FieldPath, type_: LogicalType | None
+    ) -> Attributes:
         """The attributes at `node`; faulty ones are noted and left out. An empty or absent `extra` gives none."""
         if node is None or is_null(node):
             return Attributes(Extra(), {})
@@ -166,7 +168,7 @@ class AttributeDecoder:
         places = PLACES[key.text]
         if subject.place not in places:
             remedy = None
-            if key.text in TABLE_ATTRIBUTES and subject.place is Place.TABLE:
+            if key.text in TABLE_ATTRIBUTES and subject.place is AttributePlace.TABLE:
                 remedy = f"Write `{key.text.split('/')[1]}` directly under `content`."
             message = f"{key.text} does not belong on {subject.place}, but on {' or '.join(places)}"
             self._problems.error("LB1072", message, key, path=subject.path, remedy=remedy)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lakebed.diagnostics import Position, near_names
-from lakebed.manifest.attributes import Place, check_description
+from lakebed.manifest.attributes import AttributePlace, check_description
 from lakebed.manifest.field_decoder import Declared, SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
 from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
@@ -127,7 +127,7 @@ class DocumentDecoder:
         read = decode_read(nodes["read"], self._problems)
         decoder = SchemaDecoder(self._problems)
         mapping = table.mapping(schema_node, "`schema`") if schema_node is not None else None
-        declared = decoder.decode(mapping, Place.TABLE) if mapping is not None else None
+        declared = decoder.decode(mapping, AttributePlace.TABLE) if mapping is not None else None
         manifest = self._manifest(name, content, nodes, declared, decoder, prefix="")
         if manifest is None or declared is None:
             return None
@@ -141,7 +141,7 @@ class DocumentDecoder:
             return None
         name = self._odf_name(parts)
         decoder = SchemaDecoder(self._problems)
-        declared = decoder.decode(parts.schema, Place.ODF) if parts.schema is not None else None
+        declared = decoder.decode(parts.schema, AttributePlace.ODF) if parts.schema is not None else None
         attributes: Mapping[str, Node] = declared.attributes if declared is not None else {}
         nodes = {p: attributes.get(f"lakebed.dev/{p}") for p in _PROPERTIES}
         manifest = self._manifest(name, parts.node, nodes, declared, decoder, prefix="lakebed.dev/")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from lakebed.diagnostics import Position, path_text
-from lakebed.manifest.attributes import AttributeDecoder, Attributes, Place
+from lakebed.manifest.attributes import AttributeDecoder, AttributePlace, Attributes
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, wrong_shape
@@ -57,7 +57,7 @@ class SchemaDecoder:
         self._attributes = AttributeDecoder(problems)
         self._field_ids: dict[int, tuple[FieldPath, Position]] = {}
 
-    def decode(self, node: MappingNode, place: Place) -> Declared | None:
+    def decode(self, node: MappingNode, place: AttributePlace) -> Declared | None:
         """The schema at `node`; None where it has no list of fields, which has then been noted."""
         properties = Properties(node, "the schema", self._problems)
         listed = properties.need("fields", "fields: [{name: id, type: Int64}]")
@@ -101,7 +101,7 @@ class SchemaDecoder:
             self.positions.setdefault(inner, name.position)
         type_node = properties.written("type", "type: String")
         type_ = self._types.decode(type_node, inner, depth) if type_node is not None else None
-        attributes = self._attributes.decode(properties.take("extra"), Place.FIELD, inner, type_)
+        attributes = self._attributes.decode(properties.take("extra"), AttributePlace.FIELD, inner, type_)
         properties.close()
         self._note_attributes(inner, attributes)
         self._check_field_id(attributes.extra, attributes.nodes.get(FIELD_ID), inner)

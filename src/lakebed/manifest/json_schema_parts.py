@@ -18,7 +18,7 @@ from lakebed.manifest.attributes import (
     PARTITION_KEYS,
     PLACES,
     PRIMARY_KEYS,
-    Place,
+    AttributePlace,
 )
 from lakebed.manifest.field_decoder import RESERVED_NAMES, RESERVED_PREFIX
 from lakebed.manifest.properties import spellings
@@ -146,8 +146,8 @@ def definitions(registry: AttributeRegistry | None) -> Json:
         **kinds,
         "field": _field("A member of a Struct.", registry, "member"),
         "column": _column(registry),
-        "tableSchema": _schema(Place.TABLE, registry),
-        "odfSchema": _schema(Place.ODF, registry),
+        "tableSchema": _schema(AttributePlace.TABLE, registry),
+        "odfSchema": _schema(AttributePlace.ODF, registry),
     }
 
 
@@ -191,7 +191,7 @@ def _kind(kind: str) -> Json:
 
 
 def _field(description: str, registry: AttributeRegistry | None, target: Target) -> Json:
-    extra, needed = _extra(Place.FIELD, registry, target)
+    extra, needed = _extra(AttributePlace.FIELD, registry, target)
     name = {"description": "The name, unique among its siblings in any case.", **NAME, "pattern": r"\S"}
     return {
         "title": "Field",
@@ -211,7 +211,7 @@ def _column(registry: AttributeRegistry | None) -> Json:
     return column
 
 
-def _schema(place: Place, registry: AttributeRegistry | None) -> Json:
+def _schema(place: AttributePlace, registry: AttributeRegistry | None) -> Json:
     extra, needed = _extra(place, registry, "schema")
     return {
         "title": "Schema",
@@ -273,7 +273,7 @@ _ATTRIBUTES: dict[str, Json] = {
 }
 
 
-def _extra(place: Place, registry: AttributeRegistry | None, target: Target) -> tuple[Json, list[str]]:
+def _extra(place: AttributePlace, registry: AttributeRegistry | None, target: Target) -> tuple[Json, list[str]]:
     """The schema of an `extra`, and the attributes that it must have."""
     own = [name for name in PLACES if place in PLACES[name]]
     known = {name: s for name, s in _ATTRIBUTES.items() if name in own or not name.startswith(f"{DOMAIN}/")}

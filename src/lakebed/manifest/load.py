@@ -10,7 +10,7 @@ from typing import TypeAlias
 
 from lakebed.diagnostics import Diagnostic, Position, near_names
 from lakebed.errors import ManifestError
-from lakebed.manifest.attributes import Place
+from lakebed.manifest.attributes import AttributePlace
 from lakebed.manifest.document import DocumentDecoder
 from lakebed.manifest.field_decoder import SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -166,7 +166,7 @@ def _decode(node: Node, problems: Problems) -> TableManifest | Schema | None:
     if isinstance(node, MappingNode):
         values = {key.text: value for key, value in node.entries}
         if "fields" in values and "kind" not in values and "$schema" not in values:
-            declared = SchemaDecoder(problems).decode(node, Place.ODF)
+            declared = SchemaDecoder(problems).decode(node, AttributePlace.ODF)
             return declared.schema if declared is not None else None
         event = _event_of_block(values)
         if event is not None:

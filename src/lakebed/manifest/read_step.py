@@ -13,7 +13,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed.manifest.attributes import Place
+from lakebed.manifest.attributes import AttributePlace
 from lakebed.manifest.event_time import EventTime, EventTimeKind
 from lakebed.manifest.field_decoder import SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, is_empty
@@ -108,7 +108,7 @@ def _columns(read: Properties, problems: Problems) -> tuple[str | None, tuple[st
     ddl: tuple[str, ...] = ()
     mapping = None if schema_node is None else read.mapping(schema_node, "`schema`")
     if mapping is not None:
-        declared = SchemaDecoder(problems).decode(mapping, Place.TABLE)
+        declared = SchemaDecoder(problems).decode(mapping, AttributePlace.TABLE)
         schema = None if declared is None else canonical_json(schema_json(declared.schema))
     if ddl_node is not None:
         items = ddl_node.items if isinstance(ddl_node, SequenceNode) else (ddl_node,)

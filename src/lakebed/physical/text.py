@@ -43,7 +43,7 @@ from lakebed.physical.paimon_types import (
     Vector,
     with_nullability,
 )
-from lakebed.physical.tokens import Kind, Token, failure, tokens
+from lakebed.physical.tokens import Token, TokenKind, failure, tokens
 
 MAX_DECIMAL_PRECISION = 38
 MAX_TIME_PRECISION = 9
@@ -98,7 +98,7 @@ class _Parser:
     def whole(self) -> DataType:
         type_ = self._type()
         rest = self._peek()
-        if rest.kind is not Kind.END:
+        if rest.kind is not TokenKind.END:
             raise self._fail(
                 rest,
                 "LB2001",
@@ -125,7 +125,7 @@ class _Parser:
 
     def _base(self) -> DataType:
         token = self._peek()
-        if token.kind is not Kind.WORD:
+        if token.kind is not TokenKind.WORD:
             found = token.text or "nothing"
             raise self._fail(token, "LB2001", f"a type name is expected, found {found!r}", expected="a type name")
         self._at += 1
@@ -224,7 +224,7 @@ class _Parser:
 
     def _crs(self) -> str:
         token = self._peek()
-        if token.kind not in (Kind.WORD, Kind.QUOTED) or not token.text:
+        if token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or not token.text:
             raise self._fail(
                 token,
                 "LB2003",
@@ -238,7 +238,7 @@ class _Parser:
     def _algorithm(self) -> str:
         token = self._peek()
         name = token.text.lower()
-        if token.kind not in (Kind.WORD, Kind.QUOTED) or name not in ALGORITHMS:
+        if token.kind not in (TokenKind.WORD, TokenKind.QUOTED) or name not in ALGORITHMS:
             raise self._fail(
                 token,
                 "LB2003",
@@ -291,7 +291,7 @@ class _Parser:
 
     def _integer(self, what: str, low: int, high: int) -> int:
         token = self._peek()
-        if token.kind is not Kind.INTEGER:
+        if token.kind is not TokenKind.INTEGER:
             raise self._fail(
                 token,
                 "LB2001",
@@ -323,7 +323,7 @@ class _Parser:
 
     def _accept_mark(self, mark: str) -> bool:
         token = self._peek()
-        if token.kind is Kind.PUNCTUATION and token.text == mark:
+        if token.kind is TokenKind.PUNCTUATION and token.text == mark:
             self._at += 1
             return True
         return False

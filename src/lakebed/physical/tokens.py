@@ -14,7 +14,7 @@ _PUNCTUATION = "<>(),."
 _NOT_BLANK = "\u0085\u00a0\u2007\u202f"
 
 
-class Kind(Enum):
+class TokenKind(Enum):
     """What a token is; END stands once, after the last one."""
 
     WORD = auto()
@@ -28,14 +28,14 @@ class Kind(Enum):
 class Token:
     """`text` is as found, of a quoted token what stands between the quotes; `start` counts characters from 0."""
 
-    kind: Kind
+    kind: TokenKind
     text: str
     start: int
 
     @property
     def keyword(self) -> str:
         """The text of a word in upper case, where only ASCII letters have one; empty for other tokens."""
-        if self.kind is not Kind.WORD:
+        if self.kind is not TokenKind.WORD:
             return ""
         return self.text.upper() if self.text.isascii() else self.text
 
@@ -68,7 +68,7 @@ def tokens(text: str, quotes: str = "'`", punctuation: str = _PUNCTUATION) -> li
         if _is_blank(char):
             at += 1
         elif char in punctuation:
-            found.append(Token(Kind.PUNCTUATION, char, at))
+            found.append(Token(TokenKind.PUNCTUATION, char, at))
             at += 1
         elif char in quotes:
             token, at = _quoted_token(text, at)
@@ -78,10 +78,10 @@ def tokens(text: str, quotes: str = "'`", punctuation: str = _PUNCTUATION) -> li
             while end < len(text) and not _is_blank(text[end]) and text[end] not in punctuation:
                 end += 1
             word = text[at:end]
-            kind = Kind.INTEGER if word.isascii() and word.isdigit() else Kind.WORD
+            kind = TokenKind.INTEGER if word.isascii() and word.isdigit() else TokenKind.WORD
             found.append(Token(kind, word, at))
             at = end
-    found.append(Token(Kind.END, "", len(text)))
+    found.append(Token(TokenKind.END, "", len(text)))
     return found
 
 
@@ -98,5 +98,5 @@ def _quoted_token(text: str, start: int) -> tuple[Token, int]:
             value.append(quote)
             at += 2
         else:
-            return Token(Kind.QUOTED, "".join(value), start), at + 1
+            return Token(TokenKind.QUOTED, "".join(value), start), at + 1
     raise failure(text, start, "LB2001", f"the quote {quote} is never closed", remedy="close the quote")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField
-from lakebed.read.literals import Bound, Kind, Literal, bind, bind_all
+from lakebed.read.literals import Bound, Literal, LiteralKind, bind, bind_all
 from lakebed.read.predicate import (
     And,
     Compare,
@@ -29,7 +29,7 @@ _NESTED = (
 
 def compare(column: DataField, operator: Operator, literal: Literal, *, time_zone: str, text: str) -> Predicate:
     """`column operator literal`, which is written `text`."""
-    if literal.kind is Kind.NULL:
+    if literal.kind is LiteralKind.NULL:
         return Constant(None)
     bound = bind(column, literal, time_zone=time_zone)
     return Opaque(text) if bound is None else _bound(column, operator, bound, text)
@@ -37,7 +37,7 @@ def compare(column: DataField, operator: Operator, literal: Literal, *, time_zon
 
 def compare_null_safe(column: DataField, literal: Literal, *, time_zone: str, text: str) -> Predicate:
     """`column <=> literal`: never NULL."""
-    if literal.kind is Kind.NULL:
+    if literal.kind is LiteralKind.NULL:
         return is_null(column, text)
     equal = compare(column, Operator.EQUAL, literal, time_zone=time_zone, text=text)
     return equal if isinstance(equal, Opaque) else And((Not(IsNull(column)), equal))
@@ -45,7 +45,7 @@ def compare_null_safe(column: DataField, literal: Literal, *, time_zone: str, te
 
 def is_in(column: DataField, literals: Sequence[Literal], *, time_zone: str, text: str) -> Predicate:
     """`column IN (literals)`: NULL where it is not found and one of the literals is NULL."""
-    some = [literal for literal in literals if literal.kind is not Kind.NULL]
+    some = [literal for literal in literals if literal.kind is not LiteralKind.NULL]
     bounds = bind_all(column, some, time_zone=time_zone)
     if bounds is None:
         return Opaque(text)

@@ -21,7 +21,7 @@ from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField, DataType
 
 
-class Kind(StrEnum):
+class LiteralKind(StrEnum):
     """The type of a literal, as far as it matters to how it is compared."""
 
     NULL = "null"
@@ -41,7 +41,7 @@ class Kind(StrEnum):
 class Literal:
     """A value in SQL: None, bool, int, Decimal, float, str or bytes; a `Moment` for dates and timestamps."""
 
-    kind: Kind
+    kind: LiteralKind
     value: Any
 
 
@@ -110,16 +110,16 @@ def bind(field: DataField, literal: Literal, *, time_zone: str) -> Bound | None:
         case physical.TinyInt() | physical.SmallInt() | physical.Int() | physical.BigInt() | physical.Time():
             return _of_integer(type_, literal)
         case physical.Decimal():
-            wide = literal.kind in (Kind.INTEGER, Kind.DECIMAL) and _fits_decimal(type_, (literal,))
+            wide = literal.kind in (LiteralKind.INTEGER, LiteralKind.DECIMAL) and _fits_decimal(type_, (literal,))
             return Bound.at(_plain(Number(literal.value))) if wide else None
         case physical.Float() | physical.Double():
             return _of_float(type_, literal)
         case physical.Char() | physical.VarChar():
-            return Bound.at(literal.value) if literal.kind is Kind.STRING else None
+            return Bound.at(literal.value) if literal.kind is LiteralKind.STRING else None
         case physical.Binary() | physical.VarBinary():
-            return Bound.at(literal.value) if literal.kind is Kind.BINARY else None
+            return Bound.at(literal.value) if literal.kind is LiteralKind.BINARY else None
         case physical.Boolean():
-            return Bound.at(literal.value) if literal.kind is Kind.BOOLEAN else None
+            return Bound.at(literal.value) if literal.kind is LiteralKind.BOOLEAN else None
         case physical.Date():
             return _of_date(literal)
         case physical.Timestamp():
@@ -136,11 +136,11 @@ def bind_all(field: DataField, literals: Sequence[Literal], *, time_zone: str) -
     """
     kinds = {literal.kind for literal in literals}
     type_ = field.type
-    if len(kinds) > 1 and kinds != {Kind.INTEGER, Kind.DECIMAL}:
+    if len(kinds) > 1 and kinds != {LiteralKind.INTEGER, LiteralKind.DECIMAL}:
         return None
-    if kinds == {Kind.STRING} and isinstance(type_, (physical.Timestamp, physical.LocalZonedTimestamp)):
+    if kinds == {LiteralKind.STRING} and isinstance(type_, (physical.Timestamp, physical.LocalZonedTimestamp)):
         return None  # Compared as texts without the ANSI mode, where `00:00:00.0` is not `00:00:00`.
-    if Kind.DECIMAL in kinds and not _is_floating(type_) and not _fits_decimal(type_, literals):
+    if LiteralKind.DECIMAL in kinds and not _is_floating(type_) and not _fits_decimal(type_, literals):
         return None
     found = [bind(field, literal, time_zone=time_zone) for literal in literals]
     bounds = tuple(bound for bound in found if bound is not None)
@@ -154,16 +154,16 @@ def _is_floating(type_: DataType) -> bool:
 def _of_integer(type_: DataType, literal: Literal) -> Bound | None:
     value, half = literal.value, 2 ** (_INTEGER_BITS[type(type_)] - 1)
     match literal.kind:
-        case Kind.INTEGER:
+        case LiteralKind.INTEGER:
             return Bound.at(value)
-        case Kind.DECIMAL if _fits_decimal(type_, (literal,)):
+        case LiteralKind.DECIMAL if _fits_decimal(type_, (literal,)):
             # For a fraction, or beyond the type's range, Spark says true or false even where the column is NULL.
             return Bound.at(int(value)) if -half <= value < half and value == int(value) else None
-        case Kind.DOUBLE if abs(value) < _EXACT_DOUBLE:
+        case LiteralKind.DOUBLE if abs(value) < _EXACT_DOUBLE:
             return Bound.at(_plain(Number(value)))
-        case Kind.FLOAT if abs(value) < _EXACT_FLOAT:
+        case LiteralKind.FLOAT if abs(value) < _EXACT_FLOAT:
             return Bound.at(_plain(Number(value)))
-        case Kind.STRING if _INTEGER_TEXT.fullmatch(value):
+        case LiteralKind.STRING if _INTEGER_TEXT.fullmatch(value):
             return Bound.at(int(value)) if -half <= int(value) < half else None
         case _:
             return None
@@ -172,12 +172,12 @@ def _of_integer(type_: DataType, literal: Literal) -> Bound | None:
 def _of_float(type_: DataType, literal: Literal) -> Bound | None:
     value = literal.value
     match literal.kind:
-        case Kind.INTEGER:
+        case LiteralKind.INTEGER:
             same = single(str(value)) if isinstance(type_, physical.Float) else float(value)
             return Bound.at(same) if same is not None and same == value else None
-        case Kind.DECIMAL:
+        case LiteralKind.DECIMAL:
             return _finite(float(value))
-        case Kind.FLOAT | Kind.DOUBLE:
+        case LiteralKind.FLOAT | LiteralKind.DOUBLE:
             return _finite(value)
         case _:
             return None
@@ -202,9 +202,9 @@ def _fits_decimal(type_: DataType, literals: Sequence[Literal]) -> bool:
     else:
         return False
     for literal in literals:
-        if literal.kind is Kind.INTEGER:
+        if literal.kind is LiteralKind.INTEGER:
             whole = max(whole, 10 if literal.value in _INTS else 20)
-        elif literal.kind is Kind.DECIMAL:
+        elif literal.kind is LiteralKind.DECIMAL:
             digits, places = decimal_type(literal.value)
             whole, scale = max(whole, digits - places), max(scale, places)
     return whole + scale <= _MAX_DIGITS
@@ -232,9 +232,9 @@ def single(text: str) -> float | None:
 
 def _of_date(literal: Literal) -> Bound | None:
     moment = literal.value
-    if literal.kind is Kind.STRING:
+    if literal.kind is LiteralKind.STRING:
         moment = day(literal.value)
-    elif literal.kind is not Kind.DATE:
+    elif literal.kind is not LiteralKind.DATE:
         return None
     return None if moment is None else Bound.at(moment.wall // _DAY)
 
@@ -245,7 +245,7 @@ def _of_wall(literal: Literal, time_zone: str) -> Bound | None:
     if moment is None or moment.offset is not None:
         return None
     doubt = 0
-    if literal.kind is Kind.TIMESTAMP:
+    if literal.kind is LiteralKind.TIMESTAMP:
         zone = _zone(time_zone)
         if zone is None:
             return None
@@ -278,9 +278,9 @@ def _doubt(wall: int) -> int:
 def _moment(literal: Literal) -> Moment | None:
     """What a literal says of a time; None for other literals and for texts that are not plainly one."""
     match literal.kind:
-        case Kind.STRING:
+        case LiteralKind.STRING:
             return stamp(literal.value)
-        case Kind.DATE | Kind.TIMESTAMP | Kind.TIMESTAMP_NTZ:
+        case LiteralKind.DATE | LiteralKind.TIMESTAMP | LiteralKind.TIMESTAMP_NTZ:
             return literal.value if isinstance(literal.value, Moment) else None
         case _:
             return None

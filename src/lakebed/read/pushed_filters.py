@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.physical.paimon_types import DataField
 from lakebed.read import comparing
-from lakebed.read.literals import Kind, Literal, decimal_type, from_python
+from lakebed.read.literals import Literal, LiteralKind, decimal_type, from_python
 from lakebed.read.predicate import And, Constant, Not, Opaque, Operator, Predicate
 
 if TYPE_CHECKING:
@@ -89,23 +89,27 @@ def _column(pushed: Any, schema: TableSchema) -> DataField | None:
 def _literal(value: Any) -> Literal | None:
     match value:
         case None:
-            return Literal(Kind.NULL, None)
+            return Literal(LiteralKind.NULL, None)
         case bool():
-            return Literal(Kind.BOOLEAN, value)
+            return Literal(LiteralKind.BOOLEAN, value)
         case int():
-            return Literal(Kind.INTEGER, value) if value in _LONGS else None
+            return Literal(LiteralKind.INTEGER, value) if value in _LONGS else None
         case float():
-            return Literal(Kind.DOUBLE, value) if math.isfinite(value) else None
+            return Literal(LiteralKind.DOUBLE, value) if math.isfinite(value) else None
         case Number():
-            return Literal(Kind.DECIMAL, value) if value.is_finite() and decimal_type(value)[0] <= _MAX_DIGITS else None
+            return (
+                Literal(LiteralKind.DECIMAL, value)
+                if value.is_finite() and decimal_type(value)[0] <= _MAX_DIGITS
+                else None
+            )
         case str():
-            return Literal(Kind.STRING, value)
+            return Literal(LiteralKind.STRING, value)
         case bytes() | bytearray():
-            return Literal(Kind.BINARY, bytes(value))
+            return Literal(LiteralKind.BINARY, bytes(value))
         case datetime():
-            kind = Kind.TIMESTAMP_NTZ if value.tzinfo is None else Kind.TIMESTAMP
+            kind = LiteralKind.TIMESTAMP_NTZ if value.tzinfo is None else LiteralKind.TIMESTAMP
             return Literal(kind, from_python(value))
         case date():
-            return Literal(Kind.DATE, from_python(value))
+            return Literal(LiteralKind.DATE, from_python(value))
         case _:
             return None

@@ -19,7 +19,7 @@ from lakebed.errors import UsageError
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField
 from lakebed.read import comparing
-from lakebed.read.literals import Kind, Literal, day, decimal_type, single, stamp
+from lakebed.read.literals import Literal, LiteralKind, day, decimal_type, single, stamp
 from lakebed.read.predicate import And, Compare, Constant, Not, Opaque, Operator, Or, Predicate
 
 if TYPE_CHECKING:
@@ -279,24 +279,24 @@ class _Reader:
 
     def _string(self, node: Any) -> str | None:
         literal = self._literal(node)
-        return literal.value if literal is not None and literal.kind is Kind.STRING else None
+        return literal.value if literal is not None and literal.kind is LiteralKind.STRING else None
 
     def _literal(self, node: Any) -> Literal | None:
         """The literal that an expression is; None for all others, and where its value is not certain."""
         inner = _unwrapped(node)
         match type(inner).__name__:
             case "Null":
-                return Literal(Kind.NULL, None)
+                return Literal(LiteralKind.NULL, None)
             case "Boolean":
-                return Literal(Kind.BOOLEAN, bool(inner.this))
+                return Literal(LiteralKind.BOOLEAN, bool(inner.this))
             case "Literal" if inner.is_string:
-                return None if inner.this in self._doubtful else Literal(Kind.STRING, inner.this)
+                return None if inner.this in self._doubtful else Literal(LiteralKind.STRING, inner.this)
             case "Literal":
                 return _number(inner.this)
             case "HexString":
                 text = inner.this
                 known = isinstance(text, str) and _HEX.fullmatch(text) and _has_only(inner, "this")
-                return Literal(Kind.BINARY, bytes.fromhex(text)) if known else None
+                return Literal(LiteralKind.BINARY, bytes.fromhex(text)) if known else None
             case "Neg":
                 return _minus(self._literal(inner.this))
             case "Cast" | "TryCast" if _has_only(inner, "this", "to", "safe"):
@@ -362,46 +362,46 @@ def _number(text: str) -> Literal | None:
         return _double(text)
     value = Number(digits)
     if "." not in digits and int(digits) in _LONGS:
-        return Literal(Kind.INTEGER, int(digits))
-    return Literal(Kind.DECIMAL, value) if decimal_type(value)[0] <= _MAX_DIGITS else None
+        return Literal(LiteralKind.INTEGER, int(digits))
+    return Literal(LiteralKind.DECIMAL, value) if decimal_type(value)[0] <= _MAX_DIGITS else None
 
 
 def _double(text: str) -> Literal | None:
     value = float(text)
-    return Literal(Kind.DOUBLE, value) if math.isfinite(value) else None
+    return Literal(LiteralKind.DOUBLE, value) if math.isfinite(value) else None
 
 
 def _minus(literal: Literal | None) -> Literal | None:
     if literal is None:
         return None
-    if literal.kind is Kind.INTEGER and -literal.value in _LONGS:
-        return Literal(Kind.INTEGER, -literal.value)
-    if literal.kind is Kind.DECIMAL:
-        return Literal(Kind.DECIMAL, literal.value.copy_negate())
-    return Literal(literal.kind, -literal.value) if literal.kind in (Kind.FLOAT, Kind.DOUBLE) else None
+    if literal.kind is LiteralKind.INTEGER and -literal.value in _LONGS:
+        return Literal(LiteralKind.INTEGER, -literal.value)
+    if literal.kind is LiteralKind.DECIMAL:
+        return Literal(LiteralKind.DECIMAL, literal.value.copy_negate())
+    return Literal(literal.kind, -literal.value) if literal.kind in (LiteralKind.FLOAT, LiteralKind.DOUBLE) else None
 
 
 def _cast(literal: Literal, to: exp.Expression) -> Literal | None:
     """What a cast makes of a literal, where it loses nothing; so it is as well where a failed cast gives NULL."""
     target = getattr(to.this, "name", "")
-    is_text, value = literal.kind is Kind.STRING, literal.value
+    is_text, value = literal.kind is LiteralKind.STRING, literal.value
     found: Any = None
     match target:
-        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT" if literal.kind is Kind.INTEGER:
+        case "TINYINT" | "SMALLINT" | "INT" | "BIGINT" if literal.kind is LiteralKind.INTEGER:
             half = 2 ** (_INTEGER_BITS[target] - 1)
             return literal if -half <= value < half else None
-        case "DOUBLE" | "FLOAT" if literal.kind in (Kind.INTEGER, Kind.DECIMAL, Kind.DOUBLE):
+        case "DOUBLE" | "FLOAT" if literal.kind in (LiteralKind.INTEGER, LiteralKind.DECIMAL, LiteralKind.DOUBLE):
             number = float(value) if target == "DOUBLE" else _exact_single(value)
             known = number is not None and math.isfinite(number)
-            return Literal(Kind.DOUBLE if target == "DOUBLE" else Kind.FLOAT, number) if known else None
+            return Literal(LiteralKind.DOUBLE if target == "DOUBLE" else LiteralKind.FLOAT, number) if known else None
         case "DECIMAL":
             return _as_decimal(literal, to)
         case "DATE" if is_text:
-            kind, found = Kind.DATE, day(value)
+            kind, found = LiteralKind.DATE, day(value)
         case "TIMESTAMPTZ" | "TIMESTAMPLTZ" if is_text:
-            kind, found = Kind.TIMESTAMP, stamp(value)
+            kind, found = LiteralKind.TIMESTAMP, stamp(value)
         case "TIMESTAMPNTZ" if is_text:
-            kind, found = Kind.TIMESTAMP_NTZ, stamp(value)
+            kind, found = LiteralKind.TIMESTAMP_NTZ, stamp(value)
             found = None if found is None or found.offset is not None else found
         case _:
             return None
@@ -416,7 +416,11 @@ def _as_decimal(literal: Literal, to: exp.Expression) -> Literal | None:
     """The value, if the type is the one that it has when it is written as a number: a wider one compares otherwise."""
     sizes = [part.this.this for part in to.expressions if getattr(part.this, "this", None) is not None]
     text = str(literal.value)
-    if literal.kind not in (Kind.STRING, Kind.INTEGER, Kind.DECIMAL) or not _PLAIN_NUMBER.fullmatch(text):
+    if literal.kind not in (
+        LiteralKind.STRING,
+        LiteralKind.INTEGER,
+        LiteralKind.DECIMAL,
+    ) or not _PLAIN_NUMBER.fullmatch(text):
         return None
     value = Number(text)
-    return Literal(Kind.DECIMAL, value) if [str(n) for n in decimal_type(value)] == sizes else None
+    return Literal(LiteralKind.DECIMAL, value) if [str(n) for n in decimal_type(value)] == sizes else None

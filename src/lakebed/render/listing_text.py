@@ -11,10 +11,10 @@ from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
 
 if TYPE_CHECKING:
-    from lakebed.inspection.history import TableState
+    from lakebed.inspection.history import TableSummary
 
 
-def listing_text(states: Sequence[TableState], time_zone: str, *, width: int | None = None) -> str:
+def listing_text(states: Sequence[TableSummary], time_zone: str, *, width: int | None = None) -> str:
     """Name, schema, rows and time of the newest snapshot; times are in `time_zone`, `?` is what cannot be read."""
     zone = ZoneInfo(time_zone)
     columns = ("table", "schema", "rows", f"committed ({time_zone})")
@@ -30,7 +30,7 @@ def listing_text(states: Sequence[TableState], time_zone: str, *, width: int | N
     return table_text(columns, rows, right={1, 2}, width=width)
 
 
-def _rows(state: TableState) -> str:
+def _rows(state: TableSummary) -> str:
     if state.schema_id is None:
         return "?"
     if state.snapshot is None:

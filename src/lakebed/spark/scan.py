@@ -24,7 +24,7 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
-from lakebed.arrow.blob_file import PLACEHOLDER, Place, Placeholder, blob_places, index_size
+from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder, blob_places, index_size
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
 from lakebed.arrow.decode_files import ORDINAL, POSITION, decoder, to_arrow_schema
 from lakebed.errors import CorruptMetadataError, NotFoundError, StoreError
@@ -300,11 +300,11 @@ def described(spark: SparkSession, store: Store, schema: StructType, files: Sequ
     return Scanned(spark.createDataFrame(pa.concat_tables(tables)), F.col(ORDINAL), F.col(POSITION))
 
 
-def _rows(file: ScanFile, places: Sequence[Place | Placeholder | None], schema: Any) -> Any:
+def _rows(file: ScanFile, places: Sequence[BlobPlace | Placeholder | None], schema: Any) -> Any:
     import pyarrow as pa
 
     value, *others, ordinal, position = schema
-    descriptors = [_descriptor(file, p) if isinstance(p, Place) else None for p in places]
+    descriptors = [_descriptor(file, p) if isinstance(p, BlobPlace) else None for p in places]
     flags = [p is PLACEHOLDER for p in places]
     between = [
         pa.array(flags) if field.name == IS_PLACEHOLDER else pa.nulls(len(places), field.type) for field in others
@@ -314,11 +314,11 @@ def _rows(file: ScanFile, places: Sequence[Place | Placeholder | None], schema: 
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def _descriptor(file: ScanFile, place: Place) -> bytes:
+def _descriptor(file: ScanFile, place: BlobPlace) -> bytes:
     return BlobDescriptor(file.path, place.offset, place.length).to_bytes()
 
 
-def places_of(store: Store, file: ScanFile) -> Sequence[Place | Placeholder | None]:
+def places_of(store: Store, file: ScanFile) -> Sequence[BlobPlace | Placeholder | None]:
     """Where the values of a blob file lie, row by row. Raises CorruptMetadataError for a damaged index."""
     try:
         tail = store.read_range(file.path, -_FIRST_READ, _FIRST_READ)

@@ -19,7 +19,7 @@ from lakebed.format import binary_row
 from lakebed.format.partition import DEFAULT_NAME
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField, DataType, type_line
-from lakebed.read.literals import Kind, Literal, bind, from_python, single
+from lakebed.read.literals import Literal, LiteralKind, bind, from_python, single
 
 NOT_PARTITIONED = "LB5100"
 UNKNOWN_KEY = "LB5101"
@@ -126,20 +126,20 @@ def _literal(field: DataField, value: Any) -> Literal | None:
         case str():
             return _literal_of_text(field, value)
         case bool():
-            return Literal(Kind.BOOLEAN, value)
+            return Literal(LiteralKind.BOOLEAN, value)
         case int():
-            return Literal(Kind.INTEGER, value)
+            return Literal(LiteralKind.INTEGER, value)
         case float():
-            return Literal(Kind.DOUBLE, value)
+            return Literal(LiteralKind.DOUBLE, value)
         case Number():
-            return Literal(Kind.DECIMAL, value) if value.is_finite() else None
+            return Literal(LiteralKind.DECIMAL, value) if value.is_finite() else None
         case bytes():
-            return Literal(Kind.BINARY, value)
+            return Literal(LiteralKind.BINARY, value)
         case datetime():
             moment = from_python(value)
-            return Literal(Kind.TIMESTAMP_NTZ if moment.offset is None else Kind.TIMESTAMP, moment)
+            return Literal(LiteralKind.TIMESTAMP_NTZ if moment.offset is None else LiteralKind.TIMESTAMP, moment)
         case date():
-            return Literal(Kind.DATE, from_python(value))
+            return Literal(LiteralKind.DATE, from_python(value))
         case _:
             return None
 
@@ -151,18 +151,18 @@ def _literal_of_text(field: DataField, text: str) -> Literal | None:
     match field.type:
         case physical.Boolean():
             known = {"true": True, "false": False}.get(text.lower())
-            return None if known is None else Literal(Kind.BOOLEAN, known)
+            return None if known is None else Literal(LiteralKind.BOOLEAN, known)
         case physical.Decimal():
-            return Literal(Kind.DECIMAL, Number(text)) if _NUMBER.fullmatch(text) else None
+            return Literal(LiteralKind.DECIMAL, Number(text)) if _NUMBER.fullmatch(text) else None
         case physical.Float():
             stored = single(text) if _NUMBER.fullmatch(text) else None
-            return None if stored is None else Literal(Kind.FLOAT, stored)
+            return None if stored is None else Literal(LiteralKind.FLOAT, stored)
         case physical.Double():
-            return Literal(Kind.DOUBLE, float(text)) if _NUMBER.fullmatch(text) else None
+            return Literal(LiteralKind.DOUBLE, float(text)) if _NUMBER.fullmatch(text) else None
         case physical.Binary() | physical.VarBinary():
-            return Literal(Kind.BINARY, text.encode())
+            return Literal(LiteralKind.BINARY, text.encode())
         case _:
-            return Literal(Kind.STRING, text)
+            return Literal(LiteralKind.STRING, text)
 
 
 def _unknown_key(key: str, schema: TableSchema) -> Diagnostic:

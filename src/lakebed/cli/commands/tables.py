@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from lakebed.catalog import TableName
     from lakebed.diagnostics import Diagnostic
-    from lakebed.inspection.history import TableState
+    from lakebed.inspection.history import TableSummary
     from lakebed.lake import Lake
 
 
@@ -46,14 +46,14 @@ def command(session: Session, database: str | None, quarantine: bool, names_only
     )
 
 
-def _states(lake: Lake, names: list[TableName], problems: list[Diagnostic]) -> Iterator[TableState]:
+def _states(lake: Lake, names: list[TableName], problems: list[Diagnostic]) -> Iterator[TableSummary]:
     """The state of each table; one that cannot be read does not hide the others."""
     from lakebed.errors import LakebedError
-    from lakebed.inspection.history import TableState, state_of
+    from lakebed.inspection.history import TableSummary, summary_of
 
     for name in names:
         try:
-            yield state_of(name, lake.tables)
+            yield summary_of(name, lake.tables)
         except LakebedError as error:
             problems += error.diagnostics
-            yield TableState(name)
+            yield TableSummary(name)

@@ -23,7 +23,7 @@ from lakebed.model import types as logical
 from lakebed.spark.spark_errors import spark_errors
 
 #: A place in JSON: names of members, None for the items of a list.
-Place: TypeAlias = tuple[str | None, ...]
+JsonPath: TypeAlias = tuple[str | None, ...]
 
 _MAX_DIGITS = 38
 _NUMBERS = ("DECIMAL", "DOUBLE")
@@ -34,7 +34,7 @@ _NUMBERS_READ = "array<struct<text:string,kind:string>>"
 _NAMED = ("NaN", "Infinity", "-Infinity")
 
 
-def number_types(part: SourcePart, shape: Shape) -> Mapping[Place, logical.LogicalType]:
+def number_types(part: SourcePart, shape: Shape) -> Mapping[JsonPath, logical.LogicalType]:
     """The type for each place of JSON lines where there are numbers other than whole ones of 64 bits."""
     places = tuple(_places(shape, ()))
     if not places or part.shape is None:
@@ -52,7 +52,7 @@ def number_types(part: SourcePart, shape: Shape) -> Mapping[Place, logical.Logic
     return {place: _Facts(*row[i * size : (i + 1) * size]).type for i, place in enumerate(places)}
 
 
-def _places(shape: Shape, path: Place) -> Iterator[Place]:
+def _places(shape: Shape, path: JsonPath) -> Iterator[JsonPath]:
     if shape.word in _NUMBERS:
         yield path
     for name, inner in shape.keys.items():
@@ -72,7 +72,7 @@ def _wanted(shape: Shape) -> Wanted:
     return Members(found) if found else AsParsed()
 
 
-def _numbers(value: Column, place: Place) -> Column:
+def _numbers(value: Column, place: JsonPath) -> Column:
     """The numbers at a place of a JSON value, as `_NUMBERS_READ`; NULL where the way to it ends."""
     if not place:
         return F.array(F.struct(text_of(value).alias("text"), F.schema_of_variant(value).alias("kind")))

@@ -76,7 +76,7 @@ class Beside:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class IndexBody:
     """Where the body of one index lies."""
 
     start: int
@@ -84,7 +84,7 @@ class Place:
 
 
 #: The indexes by column, as it was named when the file was written, and kind.
-Directory = Mapping[str, Mapping[str, Place]]
+Directory = Mapping[str, Mapping[str, IndexBody]]
 
 
 def read_directory(source: Source) -> Directory:
@@ -117,7 +117,7 @@ def _footer(source: Source) -> bytes:
 
 
 def _entries(cursor: Cursor, code: str) -> Directory:
-    found: dict[str, dict[str, Place]] = {}
+    found: dict[str, dict[str, IndexBody]] = {}
     for _ in range(cursor.count()):
         kinds = found.setdefault(cursor.text(), {})
         for _ in range(cursor.count()):
@@ -126,11 +126,11 @@ def _entries(cursor: Cursor, code: str) -> Directory:
                 continue
             if start < 0 or length < 0:
                 raise DamagedError(f"has an index of {length} bytes at {start}")
-            kinds[kind] = Place(start, length)
+            kinds[kind] = IndexBody(start, length)
     return found
 
 
-def read_body(source: Source, place: Place) -> bytes:
+def read_body(source: Source, place: IndexBody) -> bytes:
     """The body of one index. Raises DamagedError where it is cut, and what the store raises."""
     return _read(source, place.start, place.length)
 
