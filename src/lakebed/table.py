@@ -314,7 +314,7 @@ class Table:
         Raises `UnsupportedError` for a table that cannot be written, `UsageError` for arguments that make no sense and
         a run id that something else has used, `ConflictError` when every attempt lost the race against other writers.
         """
-        check_keywords("truncate", WriteKeywords, asked)
+        check_keywords("Table.truncate", WriteKeywords, asked, "dry_run")
         from lakebed.write.remove_partitions import truncate
 
         return truncate(self._whole, WriteRun.of(**asked), dry_run=dry_run, time_zone=self.time_zone)
@@ -333,7 +333,7 @@ class Table:
         understands those that a column is compared with; None, and the name that directories have for it, is NULL.
         That a partition is not there is no error: `partitions` of the result are those that lost files.
         """
-        check_keywords("drop_partitions", WriteKeywords, asked)
+        check_keywords("Table.drop_partitions", WriteKeywords, asked, "dry_run")
         from lakebed.write.remove_partitions import drop_partitions
 
         run = WriteRun.of(**asked)

@@ -341,7 +341,18 @@ class TestWhatASnapshotSays:
         one = table.append(table.new_file((2,)), user="me")
         two = table.commit("me", overwrite=WHOLE_TABLE, operation="TRUNCATE", properties={"k": "v"})
         assert (one.id, two.id, two.operation, two.properties) == (2, 3, "TRUNCATE", {"k": "v"})
-        assert table.commit("me", overwrite=WHOLE_TABLE) == two
+        assert table.commit("me", overwrite=WHOLE_TABLE, operation="TRUNCATE") == two
+
+    def test_an_operation_is_found_again_whatever_kind_it_came_to(self) -> None:
+        """Repeated on what it has done, a merge may find other rows to insert and to update than at first."""
+        table = _built()
+        (first,) = _months(table, 1)
+        made = table.commit("me", added=(table.new_file((2,)),), operation="MERGE")
+        assert made.commit_kind == "APPEND"
+        again = table.commit("me", added=(table.new_file((2,)),), deleted=(first,), operation="MERGE")
+        assert again == made
+        other = table.commit("me", deleted=(first,), operation="DELETE")
+        assert (other.id, len(table.plan())) == (3, 1)
 
     def test_row_ids_are_handed_out(self) -> None:
         tracked = table_schema([("v", "BIGINT")], options={"row-tracking.enabled": "true"})

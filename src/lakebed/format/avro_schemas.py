@@ -152,20 +152,27 @@ def avro_codec(compression: str) -> str:
     return _CODECS.get(compression.lower(), "zstandard")
 
 
-def write_container(schema: dict[str, Any], records: list[dict[str, Any]], compression: str) -> bytes:
+def write_container(schema: dict[str, Any], records: Iterable[dict[str, Any]], compression: str) -> bytes:
     """An Avro container file. `compression` is an option's value; one that is not at hand becomes zstd or deflate."""
     import fastavro
 
     out = io.BytesIO()
     wanted = avro_codec(compression)
+    fastavro.writer(out, schema, records, codec=wanted if _is_at_hand(wanted) else "deflate")
+    return out.getvalue()
+
+
+def _is_at_hand(codec: str) -> bool:
+    """Whether the library of a codec is installed."""
+    import fastavro
+
     try:
-        fastavro.writer(out, schema, records, codec=wanted)
+        fastavro.writer(io.BytesIO(), "null", [None], codec=codec)
     except ValueError as e:
         if not _library_missing(e):
             raise
-        out = io.BytesIO()
-        fastavro.writer(out, schema, records, codec="deflate")
-    return out.getvalue()
+        return False
+    return True
 
 
 def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:

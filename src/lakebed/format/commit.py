@@ -55,11 +55,12 @@ def commit(
 ) -> Snapshot:
     """Publish a snapshot with `change`; one that changes nothing adds the snapshot alone, with its `properties`.
 
-    Idempotent by the commit user (and identifier, for streams) and the kind: where the user's commit is there already,
-    its snapshot is returned and nothing is written or removed. A lost race is retried, as is an outcome that the
-    storage left unknown, after looking whether the commit has been made. Data files are never removed. `clock` gives
-    milliseconds since 1970, `sleep` waits seconds between attempts. `after` is a snapshot that the caller has looked up
-    to: only later ones can be this commit, and only later ones are shown to `guard`, before each attempt.
+    Idempotent by the commit user (and identifier, for streams) and the operation, or without one the kind: where the
+    user's commit is there already, its snapshot is returned and nothing is written or removed. A lost race is retried,
+    as is an outcome that the storage left unknown, after looking whether the commit has been made. Data files are never
+    removed. `clock` gives milliseconds since 1970, `sleep` waits seconds between attempts. `after` is a snapshot that
+    the caller has looked up to: only later ones can be this commit, and only later ones are shown to `guard`, before
+    each attempt.
 
     Raises UnsupportedError for a table that cannot be committed to, UsageError for entries that do not fit it,
     ConflictError where the change does not mean the same any more (not retried) and when every attempt lost the race,
@@ -165,7 +166,11 @@ class _Attempts:
             return None
         change = self.change
         done = self.table.snapshots.find_commit(
-            change.commit_user, change.commit_identifier, kind=change.kind, after=self.seen
+            change.commit_user,
+            change.commit_identifier,
+            kind=change.kind,
+            operation=change.operation,
+            after=self.seen,
         )
         self.seen = latest.id
         return done

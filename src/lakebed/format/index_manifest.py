@@ -148,7 +148,7 @@ def index_path(table_path: str, data_directory: str, file: IndexFile, options: M
 def index_manifest_bytes(files: Sequence[IndexFile], compression: str) -> bytes:
     """The bytes of an index manifest. Raises UnsupportedError (LB5096) where an entry would lose what it says."""
     tail = any(f.global_index is not None for f in files)
-    return write_container(index_schema(tail=tail), [_record(f, tail=tail) for f in files], compression)
+    return write_container(index_schema(tail=tail), (_record(f, tail=tail) for f in files), compression)
 
 
 def _record(file: IndexFile, *, tail: bool) -> dict[str, Any]:

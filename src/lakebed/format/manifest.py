@@ -187,13 +187,13 @@ def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list
 def write_list(metas: Sequence[ManifestFileMeta], *, compression: str = "zstd") -> bytes:
     """The bytes of a manifest list."""
     tail = any(m.total_buckets is not None or m.extra_files is not None for m in metas)
-    return write_container(list_schema(tail=tail), [_meta_record(m) for m in metas], compression)
+    return write_container(list_schema(tail=tail), map(_meta_record, metas), compression)
 
 
 def write_manifest(entries: Sequence[ManifestEntry], *, compression: str = "zstd") -> bytes:
     """The bytes of a manifest."""
     tail = any(e.file.write_cols_sequences is not None for e in entries)
-    return write_container(entry_schema(tail=tail), [_entry_record(e) for e in entries], compression)
+    return write_container(entry_schema(tail=tail), map(_entry_record, entries), compression)
 
 
 def describe(

@@ -25,6 +25,9 @@ from lakebed.format.manifest_merge import MergeRule, left_over
 from lakebed.store.base import Store
 from lakebed.store.safe_delete import Inside
 
+#: So many entries tell how large the manifests of many are: those are never all in memory as records.
+_SAMPLE = 4096
+
 
 class ManifestWriter:
     """Writes files under names of its own, so that they can be taken away when the attempt comes to nothing."""
@@ -46,9 +49,11 @@ class ManifestWriter:
         """Write the entries, in order, as manifests of about the target size; no entries make no manifest."""
         if not entries:
             return []
-        data = write_manifest(entries, compression=self._compression)
-        parts = min(-(-len(data) // self._rule.target), len(entries))
-        if parts == 1:
+        first = entries[:_SAMPLE]
+        data = write_manifest(first, compression=self._compression)
+        size = len(data) * len(entries) // len(first)
+        parts = max(min(-(-size // self._rule.target), len(entries)), 1)
+        if parts == 1 and len(first) == len(entries):
             return [self._write_manifest(entries, data)]
         step = -(-len(entries) // parts)
         chunks = (entries[i : i + step] for i in range(0, len(entries), step))

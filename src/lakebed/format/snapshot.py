@@ -347,16 +347,25 @@ class SnapshotManager:
             yield snapshot
 
     def find_commit(
-        self, commit_user: str, commit_identifier: int = BATCH_IDENTIFIER, *, kind: str = APPEND, after: int = 0
+        self,
+        commit_user: str,
+        commit_identifier: int = BATCH_IDENTIFIER,
+        *,
+        kind: str = APPEND,
+        operation: str | None = None,
+        after: int = 0,
     ) -> Snapshot | None:
         """The snapshot with id above `after` that this commit has made already, None where it has not.
 
-        A stream's commit is done once its user has committed this identifier or a higher one; batches and streams of
-        one user are kept apart. Only snapshots that have not expired are looked at.
+        A commit is known by its user and its operation, whatever kind of snapshot that came to; without an operation
+        by its kind. A stream's commit is done once its user has committed this identifier or a higher one; batches and
+        streams of one user are kept apart. Only snapshots that have not expired are looked at.
         """
         found = None
         for snapshot in self.newest_first(after=after):
-            if snapshot.commit_user != commit_user or snapshot.commit_kind != kind:
+            if snapshot.commit_user != commit_user or snapshot.operation != operation:
+                continue
+            if operation is None and snapshot.commit_kind != kind:
                 continue
             batch = snapshot.commit_identifier == BATCH_IDENTIFIER
             if batch != (commit_identifier == BATCH_IDENTIFIER):
