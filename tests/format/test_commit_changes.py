@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 
 from format.building import PATH, Built, table_schema
 from lakebed.errors import ConflictError, LakebedError, UsageError
-from lakebed.format import binary_row
-from lakebed.format.live_files import delta_manifests, entries_of, partition_types
-from lakebed.format.manifest import FileSource, Kind, ManifestEntry, read_list, read_manifest
+from lakebed.format import binary_row, snapshot_change
+from lakebed.format.live_files import PartitionBounds, delta_manifests, entries_of, partition_types
+from lakebed.format.manifest import FileSource, Kind, ManifestEntry, describe, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot
-from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, matching_partitions, partitions_of
+from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, matching_partitions, near_partitions, partitions_of
 from lakebed.testing.memory_store import MemoryStore, SimulatedCrash
 
 MONTHLY = table_schema(
@@ -390,6 +390,32 @@ class TestWhatASnapshotSays:
         delta = {e.file.file_name: e.file.first_row_id for e in _delta(table, snapshot)}
         assert list(delta.values()) == [0, 0, 2, 0, 5, 5]
         assert snapshot.next_row_id == 9
+
+
+_PLACE = st.tuples(st.none() | st.integers(0, 9), st.none() | st.sampled_from("abc"))
+
+
+@pytest.mark.parametrize("one_by_one", [0, 64])
+def test_a_manifest_with_a_wanted_partition_is_never_spared(one_by_one: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(snapshot_change, "_ONE_BY_ONE", one_by_one)
+    table, types = _built(TWO_KEYS), partition_types(TWO_KEYS)
+
+    @given(st.lists(_PLACE, min_size=1, max_size=6), st.lists(_PLACE, min_size=1, max_size=6))
+    def law(there: list[Any], wanted: list[Any]) -> None:
+        entries = [table.new_file(place) for place in there]
+        bounds = PartitionBounds.of(describe("m", 1, entries, types, 0), types)
+        near = near_partitions(frozenset(wanted))(bounds)
+        assert near or not set(there) & set(wanted)
+        for place in wanted:
+            for spec in ({0: place[0]}, {1: place[1]}, dict(enumerate(place))):
+                matches = any(all(t[i] == v for i, v in spec.items()) for t in there)
+                assert bounds.may_hold(spec) or not matches
+
+    law()
+    far = [table.new_file((n, "a")) for n in (3, 4)]
+    bounds = PartitionBounds.of(describe("m", 1, far, types, 0), types)
+    assert not near_partitions(frozenset({(5, "a"), (9, "b")}))(bounds)
+    assert not near_partitions(frozenset({(3, "b"), (3, "c")}))(bounds)
 
 
 _STEP = st.tuples(
