@@ -361,10 +361,11 @@ class Lake:
         watermark: int | None = None,
         schema: int | Literal["latest", "snapshot"] | None = None,
     ) -> None:
-        """Raise what `read` with these arguments raises for what it names, without Spark and without a look at files.
+        """Raise what `read` with these arguments raises for what it names, without Spark.
 
-        That is the table, the state, the schema, and the columns in `where` and in `select`, which is what a SELECT of
-        Spark's SQL gives. `UsageError` (LB6463) says all names that are no columns; what cannot be told, Spark tells.
+        That is the table, the state, the schema, the fallback branch, and the columns in `where` and in `select`, which
+        is what a SELECT of Spark's SQL gives. `UsageError` (LB6463) says all names that are no columns; what cannot be
+        told, Spark tells. Manifests are read only where options say no sensible merge, which rows may or may not need.
         """
         state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
         return self.table(table).check_read(where=where, select=select, schema=schema, **state)

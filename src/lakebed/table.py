@@ -313,6 +313,8 @@ class Table:
 
         Raises `UnsupportedError` for a table that cannot be written, `UsageError` for arguments that make no sense and
         a run id that something else has used, `ConflictError` when every attempt lost the race against other writers.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
         """
         check_keywords("Table.truncate", WriteKeywords, asked, "dry_run")
         from lakebed.write.remove_partitions import truncate
@@ -332,6 +334,8 @@ class Table:
         (`day=2024-01-01/region=eu`). Of keys that are left out any value is meant. Texts are understood as a filter
         understands those that a column is compared with; None, and the name that directories have for it, is NULL.
         That a partition is not there is no error: `partitions` of the result are those that lost files.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
         """
         check_keywords("Table.drop_partitions", WriteKeywords, asked, "dry_run")
         from lakebed.write.remove_partitions import drop_partitions

@@ -7,7 +7,7 @@ deletes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -21,7 +21,6 @@ from lakebed.format.deletion_vectors import has_deletion_vectors
 from lakebed.format.live_files import DataFile
 from lakebed.format.manifest import DataFileMeta, ordering
 from lakebed.format.merge_engine import MergeEngine, merge_engine
-from lakebed.format.overlaps import overlapping
 from lakebed.format.partition import POSTPONED
 from lakebed.physical.paimon_types import DataType, with_nullability
 
@@ -136,3 +135,21 @@ def key_types(schema: TableSchema) -> Iterator[DataType]:
                 "LB5015", f"primary key {name!r} is not a column of schema {schema.id}", path=name
             )
         yield field.type
+
+
+def overlapping(files: Sequence[DataFile], bounds: Callable[[DataFile], tuple[Any, Any]]) -> Iterator[list[DataFile]]:
+    """Runs of files whose ranges overlap, directly or through others, in the order of the ranges.
+
+    `bounds` gives the first and the last of a file's range, both inclusive. Within a run files keep their order.
+    """
+    ranges = [(*bounds(file), place) for place, file in enumerate(files)]
+    run: list[int] = []
+    end: Any = None
+    for low, high, place in sorted(ranges, key=lambda r: r[0]):
+        if run and low > end:
+            yield [files[i] for i in sorted(run)]
+            run = []
+        end = max(end, high) if run else high
+        run.append(place)
+    if run:
+        yield [files[i] for i in sorted(run)]

@@ -18,7 +18,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError
 from lakebed.format.blob_columns import in_blob_files
 from lakebed.format.live_files import DataFile
-from lakebed.format.overlaps import overlapping
+from lakebed.format.merge_plan import overlapping
 from lakebed.physical.paimon_types import DataField
 
 _BLOB = ".blob"

@@ -108,8 +108,8 @@ def readable_state(table: TableBranch, request: ReadRequest) -> TableState:
 def check_read(table: TableBranch, request: ReadRequest, select: str | None = None) -> None:
     """Raise what a read raises for what it names; see `lakebed.Lake.check_read`.
 
-    Files are looked at only where it depends on them: rows are merged by rules that make no sense if there are any to
-    merge.
+    Manifests are read only where it depends on them: rules of a merge that make no sense are refused where rows are
+    to be merged.
     """
     with warnings.catch_warnings():
         # The read itself warns of what it leaves out.
