@@ -205,17 +205,20 @@ class Lake:
         include: str | Collection[str] | None = None,
         exclude: str | Collection[str] | None = None,
         folders: Literal["columns", "ignore"] = "columns",
+        row_kinds: str | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> IngestResult:
-        """Put rows into an append table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
+        """Put rows into a table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
 
         `source` is a path, several paths, or a DataFrame. `format` is csv, json or parquet (else from the file's name);
         `options` go to Spark's reader. The same `run_id` ingests once. Files that were ingested before are skipped
         unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written.
         `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
         `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
-        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In place of `spark` may be a
-        function that gives the session: it is called when everything that needs no Spark has been looked at.
+        `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In a table with a primary key a
+        row takes the place of the one with its key; `row_kinds` names a column of the source that says `+I`, `-U`, `+U`
+        or `-D` of each row. In place of `spark` may be a function that gives the session: it is called when everything
+        that needs no Spark has been looked at.
         """
         return self.table(table).ingest(
             spark,
@@ -230,6 +233,7 @@ class Lake:
             include=include,
             exclude=exclude,
             folders=folders,
+            row_kinds=row_kinds,
             progress=progress,
         )
 

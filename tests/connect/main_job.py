@@ -10,10 +10,13 @@ import sys
 from pathlib import Path
 
 from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
 
 import lakebed
 from lakebed.data_source.data_source import register_source
 from lakebed.data_source.read_options import Warehouse
+from lakebed.physical import parse
+from lakebed.spark.row_bytes import bucket_of, row_bytes
 
 FIRST = """
 kind: Table
@@ -67,6 +70,8 @@ def main(server: str, directory: Path) -> None:
         source.write_text("\n".join(rows) + "\n")
         lake.ingest(spark, "db.numbered", str(source))
     numbered = lake.read(spark, "db.numbered").select("offset", "op", "city", "n").orderBy("offset")
+    key, types = [numbered["city"], numbered["n"]], [parse("STRING"), parse("INT")]
+    binary = numbered.select(F.hex(row_bytes(key, types, prefix=True)), bucket_of(key, types, 97, "default"))
     frame = lake.read(spark, "db.t")
     shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
     seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")
@@ -84,6 +89,7 @@ def main(server: str, directory: Path) -> None:
                 "again": frame.count(),
                 "bad": [list(row) for row in bad.collect()],
                 "columns": frame.dtypes,
+                "binary": [list(row) for row in binary.collect()],
                 "numbered": [list(row) for row in numbered.collect()],
             }
         )

@@ -8,6 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+from lakebed.format.binary_row import encode
+from lakebed.format.bucket_hash import bucket_of_row
+from lakebed.physical import parse
+
 
 def test_ingest_and_read_over_spark_connect(connect: str, tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src")}
@@ -30,6 +34,10 @@ def test_ingest_and_read_over_spark_connect(connect: str, tmp_path: Path) -> Non
     assert (seen["filtered"], seen["again"]) == (1, 2)
     assert seen["format"] == [[1, 1]]
     assert seen["numbered"] == [[0, 0, "a", 1], [1, 0, "c", 2], [2, 0, "d", 3]]
+    types = [parse("STRING"), parse("INT")]
+    assert seen["binary"] == [
+        [encode(types, key).hex().upper(), bucket_of_row(types, key, 97)] for key in (("a", 1), ("c", 2), ("d", 3))
+    ]
     [[path, raw]] = seen["bad"]
     assert path == "k"
     assert "bad" in raw

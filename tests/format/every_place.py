@@ -101,10 +101,14 @@ MAPS_AS_KEYS = {
 }
 
 
+#: Types that are read, and that no format is written with.
+_READ_ONLY = (t.Timestamp, t.LocalZonedTimestamp, t.Variant, t.Row)
+
+
 def types() -> Iterator[Case]:
     """Every type in every place."""
     for leaf, value in LEAVES.items():
-        codes = frozenset() if value else frozenset({"LB5054"})
+        codes = frozenset() if value else frozenset({"LB6505" if isinstance(leaf, _READ_ONLY) else "LB5054"})
         text = str(leaf) if not isinstance(leaf, t.Row) else "ROW<>"
         yield Case(
             f"{text} as a column", schema(("id", t.Int()), ("c", leaf), options=_needed(leaf)), codes | _by(leaf)
@@ -147,9 +151,6 @@ REFUSED = {
     ("type", "iceberg-table"): "LB5051",
     ("data-evolution.enabled", "true"): "LB5052",
     ("scan.primary-branch", "main"): "LB5053",
-    ("deletion-vectors.enabled", "true"): "LB5055",
-    ("file.format", "orc"): "LB5056",
-    ("file.format", "avro"): "LB5056",
     ("manifest.format", "orc"): "LB5011",
     ("row-tracking.enabled", "true"): "LB5060",
     ("changelog-producer", "input"): "LB5061",
@@ -157,7 +158,6 @@ REFUSED = {
     ("changelog-producer", "lookup"): "LB5061",
     ("data-file.external-paths", "s3://other/place"): "LB5062",
     ("data-file.prefix", "_part-"): "LB5065",
-    ("bucket", "4"): "LB5063",
 }
 _SAMPLES: dict[OptionKind, tuple[str, ...]] = {
     OptionKind.BOOLEAN: ("true", "false"),

@@ -55,8 +55,8 @@ def test_ingest_refuses_by_what_a_plan_warns_of() -> None:
 
 
 DECLARED = {
-    "a struct without fields": ("{name: c, type: {kind: Struct, fields: []}}", "", "LB5054", 10),
-    "one inside of a list": ("{name: c, type: {kind: List, itemType: {kind: Struct, fields: []}}}", "", "LB5054", 10),
+    "a struct without fields": ("{name: c, type: {kind: Struct, fields: []}}", "", "LB6505", 10),
+    "one inside of a list": ("{name: c, type: {kind: List, itemType: {kind: Struct, fields: []}}}", "", "LB6505", 10),
     "bytes as a partition key": ("{name: c, type: Binary}", "partitionKeys: [c]", "LB5030", 10),
     "a map as a key": (
         "{name: c, type: {kind: Map, keyType: {kind: Map, keyType: String, valueType: Int32}, valueType: Int32}}",
@@ -64,11 +64,10 @@ DECLARED = {
         "LB5054",
         10,
     ),
-    "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB5054", 10),
+    "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB6505", 10),
     "a primary key": ("{name: c, type: Int32}", "primaryKeys: [c]", "LB5050", 4),
-    "buckets": ("{name: c, type: Int32}", "options: {bucket: 4, bucket-key: c}", "LB5063", 5),
     "row tracking": ("{name: c, type: Int32}", "options: {row-tracking.enabled: true}", "LB5060", 5),
-    "another format": ("{name: c, type: Int32}", "options: {file.format: orc}", "LB5056", 5),
+    "another format": ("{name: c, type: Int32}", "options: {manifest.format: orc}", "LB5011", 5),
 }
 
 
@@ -99,9 +98,9 @@ def test_a_plan_tells_only_of_limits_that_come_with_it(tmp_path: Path) -> None:
     table = schema(("id", t.Int()), ("c", t.STRING), primary=("id",))
     lake.tables.create(TableName("db", "t"), table)
     declared = lake.infer("db.t")
-    more = replace(declared, options={"file.format": "avro"})
+    more = replace(declared, options={**declared.options, "changelog-producer": "input"})
     (plan,) = lake.plan(Manifest((more,))).tables
-    assert [d.code for d in plan.diagnostics] == ["LB5056"]
+    assert [d.code for d in plan.diagnostics] == ["LB5061"]
 
 
 def test_a_merge_on_ingest_makes_no_version_that_cannot_be_written(tmp_path: Path) -> None:

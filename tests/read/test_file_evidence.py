@@ -15,7 +15,7 @@ from format.building import table_schema
 from format.laid_out import LaidOut
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
-from lakebed.format import bucket_hash as murmur
+from lakebed.format.bucket_hash import bucket_of_row
 from lakebed.format.live_files import DataFile
 from lakebed.format.manifest import (
     ColumnStatistics,
@@ -324,9 +324,21 @@ CELLS: tuple[st.SearchStrategy[Any], ...] = (
 )
 
 
-@given(st.lists(st.sampled_from(range(len(HASHED))), min_size=1, max_size=3, unique=True), st.data())
-def test_a_row_is_in_a_wanted_bucket(places: list[int], data: st.DataObject):
-    schema = TableSchema(0, HASHED, 9, options={"bucket-key": ",".join(HASHED[i].name for i in places)})
+#: Function -> the columns that may be a key by it, and how many at most.
+TAKEN: dict[str, tuple[list[int], int]] = {
+    "default": ([0, 1, 2, 3, 4, 5], 3),
+    "mod": ([1], 1),
+    "hive": ([0, 1, 2, 3, 5], 3),
+}
+
+
+@pytest.mark.parametrize("function", sorted(TAKEN))
+@given(data=st.data())
+def test_a_row_is_in_a_wanted_bucket(function: str, data: st.DataObject):
+    taken, most = TAKEN[function]
+    places = data.draw(st.lists(st.sampled_from(taken), min_size=1, max_size=most, unique=True))
+    options = {"bucket-key": ",".join(HASHED[i].name for i in places), "bucket-function.type": function}
+    schema = TableSchema(0, HASHED, 9, options=options)
     row = [data.draw(CELLS[i]) for i in places]
     more = [data.draw(st.lists(CELLS[i], max_size=2)) for i in places]
     parts: list[Predicate] = []
@@ -334,8 +346,7 @@ def test_a_row_is_in_a_wanted_bucket(places: list[int], data: st.DataObject):
         parts.append(IsIn(HASHED[i], (*others, value)) if others else Compare(HASHED[i], Operator.EQUAL, value))
     wanted = wanted_buckets(And(tuple(parts)), schema, [schema])
     assert wanted is not None
-    written = binary_row.encode([HASHED[i].type for i in places], row)[binary_row.PREFIX :]
-    assert murmur.bucket(written, 7) in wanted(7)
+    assert bucket_of_row([HASHED[i].type for i in places], row, 7, function) in wanted(7)
     assert len(wanted(1_000)) <= max(1, len(more[0]) + 1) * 9
 
 
@@ -347,7 +358,10 @@ def test_a_row_is_in_a_wanted_bucket(places: list[int], data: st.DataObject):
         ("BIGINT", 2**70, {}),
         ("CHAR(3)", "a", {}),
         ("TIMESTAMP(9)", 1_000, {}),
-        ("BIGINT", 1, {"bucket-function.type": "mod"}),
+        ("BIGINT", 2**70, {"bucket-function.type": "mod"}),
+        ("SMALLINT", 1, {"bucket-function.type": "mod"}),
+        ("TIMESTAMP(3)", 1_000_000, {"bucket-function.type": "hive"}),
+        ("BIGINT", 1, {"bucket-function.type": "another"}),
     ],
 )
 def test_no_bucket_is_left_out_where_it_is_not_certain(type_: str, value: Any, options: dict[str, str]):
@@ -362,6 +376,11 @@ def test_buckets_under_another_key_or_type_or_of_too_many_keys():
     changed = replace(schema, fields=(_of("INT"), schema.fields[1]))
     assert wanted_buckets(asked, schema, [schema, changed]) is None
     assert wanted_buckets(asked, schema, [schema, schema.with_options({"bucket-key": "d"})]) is None
+    by_mod = schema.with_options({"bucket-key": "c", "bucket-function.type": "MOD"})
+    assert wanted_buckets(asked, by_mod, [schema, by_mod]) is None
+    found = wanted_buckets(asked, by_mod, [by_mod])
+    assert found is not None
+    assert found(4) == {1}
     assert wanted_buckets(IsIn(schema.fields[0], tuple(range(1_001))), schema, [schema]) is None
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
-from lakebed.format import bucket_hash as murmur
+from lakebed.format.bucket_hash import bucket_of_row
 from lakebed.format.live_files import DataFile, PartitionBounds, partition_types
 from lakebed.format.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.format.merge_engine import MergeEngine
@@ -210,13 +210,17 @@ def test_a_merge_does_not_bring_old_rows_back(engine: MergeEngine, found: list[F
     assert list(map(repr, wanted(merged(kept, engine)))) == list(map(repr, wanted(merged(found, engine))))
 
 
-@given(st.lists(st.integers(0, 200), min_size=1, max_size=30), st.integers(1, 7), predicates())
-def test_buckets(keys: list[int], total: int, predicate: Predicate):
-    of = replace(schema(), primary_keys=("k",), options={"bucket": str(total)})
+FUNCTIONS = ("default", "mod", "hive")
+
+
+@given(
+    st.lists(st.integers(0, 200), min_size=1, max_size=30), st.integers(1, 7), st.sampled_from(FUNCTIONS), predicates()
+)
+def test_buckets(keys: list[int], total: int, function: str, predicate: Predicate):
+    of = replace(schema(), primary_keys=("k",), options={"bucket": str(total), "bucket-function.type": function})
     by_bucket: dict[int, list[int]] = {}
     for key in sorted(set(keys)):
-        row = binary_row.encode([parse("INT")], [key])[binary_row.PREFIX :]
-        by_bucket.setdefault(murmur.bucket(row, total), []).append(key)
+        by_bucket.setdefault(bucket_of_row([parse("INT")], [key], total, function), []).append(key)
     found = []
     for bucket, own in by_bucket.items():
         meta = DataFileMeta(file_name=f"b{bucket}.parquet", file_size=1, row_count=len(own), schema_id=0, level=1)
@@ -229,16 +233,16 @@ def test_buckets(keys: list[int], total: int, predicate: Predicate):
             assert file.file.path in kept
 
 
-def test_a_key_is_looked_up_in_its_bucket():
-    of = replace(schema(), primary_keys=("k",), options={"bucket": "5"})
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_key_is_looked_up_in_its_bucket(function: str):
+    of = replace(schema(), primary_keys=("k",), options={"bucket": "5", "bucket-function.type": function})
     metas = [
         DataFileMeta(file_name=f"b{b}", file_size=1, row_count=1, schema_id=0, level=1, delete_row_count=0)
         for b in range(5)
     ]
     found = [File(DataFile(f"/t/{m.file_name}", 1, (), b, 5, m), ()) for b, m in enumerate(metas)]
-    row = binary_row.encode([parse("INT")], [7])[binary_row.PREFIX :]
     plan = planned(found, of, Compare(COLUMNS[1], Operator.EQUAL, 7))
-    assert [f.bucket for f in plan.files] == [murmur.bucket(row, 5)]
+    assert [f.bucket for f in plan.files] == [bucket_of_row([parse("INT")], [7], 5, function)]
     assert {d.stage for d in plan.dropped} == {Stage.BUCKET}
     unknown = [replace(f, file=replace(f.file, total_buckets=-1)) for f in found]
     assert len(planned(unknown, of, Compare(COLUMNS[1], Operator.EQUAL, 7)).files) == 5

@@ -15,8 +15,6 @@ from lakebed.catalog.options import (
     FILE_COMPRESSION,
     FILE_COMPRESSION_PER_LEVEL,
     FILE_COMPRESSION_ZSTD_LEVEL,
-    FILE_FORMAT,
-    FILE_FORMAT_PER_LEVEL,
     FILE_SUFFIX_INCLUDE_COMPRESSION,
     TARGET_FILE_ROW_NUM,
     TARGET_FILE_SIZE,
@@ -24,6 +22,7 @@ from lakebed.catalog.options import (
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
+from lakebed.format.writable_types import written_format
 from lakebed.physical.paimon_types import DataField, DataType
 from lakebed.store import Store, open_store
 
@@ -146,8 +145,3 @@ class WriteTask:
         if not is_set(self.options, FILE_SUFFIX_INCLUDE_COMPRESSION):
             suffix = self.file_format
         return f"{text_of(self.options, DATA_FILE_PREFIX)}{self.id}-{self.number}-{count}.{suffix}"
-
-
-def written_format(options: Mapping[str, str]) -> str:
-    """The format of files of new rows, in lower case, as the options of a table say."""
-    return (at_level(options, FILE_FORMAT_PER_LEVEL, 0) or word(options, FILE_FORMAT)).strip().lower()

@@ -184,6 +184,12 @@ def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list
     return entries
 
 
+def read_entries(data: bytes, source: str) -> list[ManifestEntry]:
+    """The entries in the bytes of a manifest, in order; `source` names it in errors."""
+    with _parts(source):
+        return [_entry(r, source) for r in read_records(data, source=source)]
+
+
 def write_list(metas: Sequence[ManifestFileMeta], *, compression: str = "zstd") -> bytes:
     """The bytes of a manifest list."""
     tail = any(m.total_buckets is not None or m.extra_files is not None for m in metas)

@@ -9,24 +9,30 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
-from lakebed.catalog.option_values import is_set, whole
+from lakebed.catalog.option_values import is_set, text_of, whole
 from lakebed.catalog.options import (
+    BUCKET,
+    BUCKET_KEY,
     CHANGELOG_PRODUCER,
     DATA_EVOLUTION_ENABLED,
     DATA_FILE_EXTERNAL_PATHS,
     DATA_FILE_PREFIX,
     DELETION_VECTORS_ENABLED,
-    FILE_FORMAT,
     MANIFEST_FORMAT,
+    MERGE_ENGINE,
     PARTITION_LEGACY_NAME,
+    PRIMARY_KEY_NULLABLE,
     ROW_TRACKING_ENABLED,
     SCAN_PRIMARY_BRANCH,
+    SEQUENCE_SNAPSHOT_ORDERING,
 )
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.manifest import DataFileMeta
+from lakebed.format.merge_engine import MergeEngine, merge_engine
+from lakebed.format.writable_types import unwritable_fields, written_format
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Binary,
@@ -37,11 +43,9 @@ from lakebed.physical.paimon_types import (
     LocalZonedTimestamp,
     Map,
     Multiset,
-    Row,
     Timestamp,
     Unknown,
     VarBinary,
-    Variant,
     Vector,
     type_line,
 )
@@ -64,11 +68,15 @@ _COMMIT_OPTIONS = {MANIFEST_FORMAT: ("LB5011", "avro")}
 _WRITE_OPTIONS = {
     DATA_EVOLUTION_ENABLED: ("LB5052", "false"),
     ROW_TRACKING_ENABLED: ("LB5060", "false"),
-    DELETION_VECTORS_ENABLED: ("LB5055", "false"),
     CHANGELOG_PRODUCER: ("LB5061", "none"),
-    FILE_FORMAT: ("LB5056", "parquet"),
     **_COMMIT_OPTIONS,
     DATA_FILE_EXTERNAL_PATHS: ("LB5062", ""),
+}
+#: Options that change what a writer of rows with a primary key must do.
+_KEYED_OPTIONS = {
+    DELETION_VECTORS_ENABLED: ("LB5055", "false"),
+    PRIMARY_KEY_NULLABLE: ("LB5085", "false"),
+    SEQUENCE_SNAPSHOT_ORDERING: ("LB5085", "false"),
 }
 
 
@@ -128,8 +136,11 @@ def read_problems(schema: TableSchema, columns: Collection[str] | None = None) -
 
 def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
     """Why rows cannot be appended to a table of this schema; empty where they can. Ingest and plans go by it."""
-    problems = [*_primary_key(schema, "written"), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
-    problems += _types(schema, "written", None)
+    problems = [*_primary_key(schema), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
+    unfit = [*_types(schema, "written", None)]
+    named = {d.path for d in unfit}
+    problems += unfit
+    problems += (d for d in unwritable_fields(written_format(schema.options), schema.fields) if d.path not in named)
     problems += _partition_types(schema)
     prefix = schema.options.get(DATA_FILE_PREFIX, "")
     if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
@@ -143,14 +154,14 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
                 remedy="set the option to another text",
             )
         )
-    bucket = schema.options.get("bucket", "-1")
-    if not schema.primary_keys and whole(bucket) != -1:
+    bucket = text_of(schema.options, BUCKET)
+    if not schema.primary_keys and whole(bucket) != -1 and BUCKET_KEY not in schema.options:
         problems.append(
             Diagnostic(
                 "LB5063",
-                f"a table with bucket={bucket} cannot be written",
-                path="bucket",
-                expected="-1",
+                f"a table with bucket={bucket} and no bucket key cannot be written: nothing says where a row belongs",
+                path=BUCKET,
+                expected=f"option {BUCKET_KEY}",
                 found=bucket,
                 remedy="write it with another engine, or copy it into a table without the option",
             )
@@ -180,16 +191,41 @@ def _file_problem(code: str, path: str, message: str) -> Diagnostic:
     return Diagnostic(code, f"data file {path} {message}", path=path)
 
 
-def _primary_key(schema: TableSchema, action: str) -> Iterator[Diagnostic]:
-    if schema.primary_keys:
-        keys = ", ".join(schema.primary_keys)
+def _primary_key(schema: TableSchema) -> Iterator[Diagnostic]:
+    """What stands in the way of rows that have a key. New rows lie at level 0 until another engine compacts them."""
+    if not schema.primary_keys:
+        return
+    keys = ", ".join(schema.primary_keys)
+    bucket = text_of(schema.options, BUCKET)
+    if (whole(bucket) or 0) < 1:
         yield Diagnostic(
             "LB5050",
-            f"a table with primary key ({keys}) cannot be {action} yet",
-            expected="no primary key",
-            found=keys,
-            remedy="use another engine for it, or an append table",
+            f"a table with primary key ({keys}) and bucket={bucket} cannot be written: "
+            "Lakebed does not keep the index of which bucket a key is in",
+            path=BUCKET,
+            expected="a number of buckets from 1",
+            found=bucket,
+            remedy="declare the option bucket as a number, such as 4, when the table is made",
         )
+    outside = [key for key in schema.partition_keys if key not in schema.primary_keys]
+    if outside:
+        yield Diagnostic(
+            "LB5086",
+            f"a table with primary key ({keys}) and a partition key outside of it ({', '.join(outside)}) cannot be "
+            "written: a row may have to be taken out of another partition",
+            path=outside[0],
+            found=keys,
+            remedy="take the partition keys into the primary key, or write the table with another engine",
+        )
+    if merge_engine(schema) is MergeEngine.FIRST_ROW:
+        yield Diagnostic(
+            "LB5084",
+            "a first-row table cannot be written: no reader sees its new rows before another engine has compacted them",
+            path=MERGE_ENGINE,
+            found=MergeEngine.FIRST_ROW,
+            remedy="use another merge engine, or write the table with another engine",
+        )
+    yield from _options(schema, _KEYED_OPTIONS, "written")
 
 
 def _options(schema: TableSchema, options: dict[str, tuple[str, str]], action: str) -> Iterator[Diagnostic]:
@@ -237,15 +273,9 @@ def _unsupported_type(type_: DataType) -> str | None:
 
 
 def _unwritable_type(type_: DataType) -> str | None:
-    """The first part of a type that is read and that no rows can be written to."""
-    if holds_nanoseconds(type_):
-        return "TIMESTAMP(7..9)"
+    """The first part of a type that is read and that Spark has no rows of."""
     for inside in types_inside(type_):
         match inside:
-            case Variant():
-                return inside.root
-            case Row(fields=()):
-                return "ROW without fields"
             case Map(key=key) | Multiset(element=key) if any(isinstance(t, Map | Multiset) for t in types_inside(key)):
                 return "MAP in the key of a map"
             case _:

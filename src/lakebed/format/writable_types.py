@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
+from lakebed.catalog.option_values import at_level, word
+from lakebed.catalog.options import FILE_FORMAT, FILE_FORMAT_PER_LEVEL
 from lakebed.diagnostics import Diagnostic
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
@@ -33,6 +35,11 @@ UNWRITABLE_FORMAT = "LB6506"
 WRITTEN_FORMATS = ("parquet", "orc", "avro")
 _MICROS = 6
 _AVRO_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+
+
+def written_format(options: Mapping[str, str]) -> str:
+    """The format of files of new rows, in lower case, as the options of a table say."""
+    return (at_level(options, FILE_FORMAT_PER_LEVEL, 0) or word(options, FILE_FORMAT)).strip().lower()
 
 
 def unwritable_in(format: str, type_: DataType, *, nanoseconds: bool = False) -> str | None:

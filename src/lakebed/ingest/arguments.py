@@ -28,6 +28,7 @@ class IngestKeywords(TypedDict, total=False):
     include: str | Collection[str] | None
     exclude: str | Collection[str] | None
     folders: Literal["columns", "ignore"]
+    row_kinds: str | None
     progress: Callable[[str], None] | None
 
 

@@ -24,6 +24,7 @@ from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.numbering import block_of
+from lakebed.ingest.row_kind_column import of_known_kind
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
 from lakebed.ingest.sources.json_texts import has_json, json_steps, with_json
 from lakebed.ingest.sources.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
@@ -120,15 +121,18 @@ def prepare(
     system: SystemRow | None = None,
     declared: SourceSchema = NOT_DECLARED,
     former: Callable[[], FormerNames] = dict,
+    kinds: str | None = None,
 ) -> PreparedRows:
     """The checked rows of all parts; there is one part at least. `system` fills columns that a source may lack,
-    `declared` are the types that values of the source have to be of first, `former` the names that columns bore before.
+    `declared` are the types that values of the source have to be of first, `former` the names that columns bore before,
+    `kinds` the column that says what a row does to its key.
 
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
     """
     builder = CheckBuilder(rules, ignore_unknown, former=former)
     nodes = list(siblings(schema.fields, schema.logical.fields))
+    nodes = [of_known_kind(node) if node.path == (kinds,) else node for node in nodes]
     if system is not None:
         nodes = [system.node(node) for node in nodes]
         builder.problems += [d for part in parts for d in system.taken([c.name for c in _named(part)], part.label)]

@@ -1,4 +1,4 @@
-"""Ingest rows of a source into an append table under its declared schema, all or nothing.
+"""Ingest rows of a source into a table under its declared schema, all or nothing.
 
 One pass reads, checks and writes the good rows and counts all of them; a second one writes the bad rows, if there are
 any. What was written has to agree with what was counted. Then the quarantine is committed, then the table, both under
@@ -35,6 +35,7 @@ from lakebed.ingest.merge_on_ingest import (
     merge_types,
     merged_columns,
 )
+from lakebed.ingest.row_kind_column import check_row_kinds, with_kind_column
 from lakebed.ingest.run import IngestContext, Limits, Run
 from lakebed.ingest.run_commit import RunGuard
 from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
@@ -55,11 +56,13 @@ from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_m
 from lakebed.ingest.sources.source_listing import LeftOut, are_gone, file_choice, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.sources.source_schema import PlainForms
 from lakebed.ingest.system_columns import system_row
 from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.ingest.write import refuse_legacy_dates
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import known_failures, spark_errors
+from lakebed.write.plan_write import plan_write
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
 
@@ -86,6 +89,7 @@ def ingest(
     include: str | Collection[str] | None = None,
     exclude: str | Collection[str] | None = None,
     folders: Literal["columns", "ignore"] = "columns",
+    row_kinds: str | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> IngestResult:
     """Put the rows of a source into a table.
@@ -110,6 +114,8 @@ def ingest(
         exclude: patterns of files to leave out.
         folders: whether folders named `key=value` are columns. All below the source are, and of those on the way to it
             the ones that are columns of the table.
+        row_kinds: the column of the source, not of the table, that says what each row does to its key: `+I`, `-U`, `+U`
+            or `-D`. For tables with a primary key, whose rows are all inserts without it.
         progress: told each stage as it begins.
 
     Raises:
@@ -126,12 +132,13 @@ def ingest(
     storage = context.storage(name)
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
+    check_row_kinds(schema, row_kinds, merging is not None)
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
     limits = Limits(unknown_columns == "ignore", max_bad_rows)
     opened = cache(spark if callable(spark) else lambda: spark)
-    job = _Job(context, opened, name, storage, schema, memory, limits, progress or (lambda _: None), merging)
+    job = _Job(context, opened, name, storage, schema, memory, limits, progress or (lambda _: None), merging, row_kinds)
     if isinstance(source, DataFrame):
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
@@ -180,6 +187,7 @@ class _Job:
     limits: Limits
     tell: Callable[[str], None]
     merging: MergeTypes | None
+    row_kinds: str | None
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -261,6 +269,7 @@ class _Job:
 
     def _opened(self, looked: _LookedAt, schema: TableSchema) -> tuple[SourcePart, ...]:
         declared, storage = looked.declared, self.context.sources
+        schema = with_kind_column(schema, self.row_kinds)
         columns = schema.field_names if looked.folders else None
         placed = [replace(f, folders=declared.folders(f, columns)) for f in looked.fresh]
         with spark_errors():
@@ -350,13 +359,14 @@ class _Job:
             leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
         known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
+        forms = stamp_forms(schema.fields) if plan_write(schema).is_plain else PlainForms()
         return Run(
             context=context,
             session=lambda: self.spark,
             name=self.name,
             storage=self.storage,
             schema=schema,
-            rules=Rules(context.time_zone, stamp_forms(schema.fields), options.formats),
+            rules=Rules(context.time_zone, forms, options.formats),
             run_id=run_id,
             files=files,
             skipped=() if looked is None else looked.skipped,
@@ -371,6 +381,7 @@ class _Job:
             former=cache(partial(self._former_names, schema)),
             read_as=None if looked is None else looked.read_as,
             hints=tuple if looked is None else partial(self._hints, looked, newest),
+            row_kinds=self.row_kinds,
         )
 
     def _former_names(self, schema: TableSchema) -> FormerNames:

@@ -34,14 +34,15 @@ NOT_DENSE = "LB6432"
 
 _CORRECT_FROM, _CORRECT_TO = 2, 3
 _SHOWN = 5
-_BETWEEN = "\u0001"
+#: Stands between the parts of the name of a block.
+BETWEEN = "\u0001"
 #: The bits of `monotonically_increasing_id` that count the rows of one task.
 _WITHIN_TASK = (1 << 33) - 1
 
 
 def block_of(part: int, url: Column, start: Column) -> Column:
     """The name of the piece of a source that a row comes from."""
-    return F.concat_ws(_BETWEEN, F.lit(str(part)), F.coalesce(url, F.lit("")), start.cast("string"))
+    return F.concat_ws(BETWEEN, F.lit(str(part)), F.coalesce(url, F.lit("")), start.cast("string"))
 
 
 @dataclass(slots=True)
@@ -98,14 +99,14 @@ class NumberedRows:
                 raise IngestError.of(
                     NOT_DENSE,
                     "the rows cannot be numbered in order: the source gave some of them twice or in several pieces",
-                    found=block["block"].replace(_BETWEEN, " "),
+                    found=block["block"].replace(BETWEEN, " "),
                     remedy="ingest a source that stays as it is, for example a file",
                 )
             self.first[block["block"]] = self.rows - block["first"]
             self.rows += rows
 
     def _order(self, block: str) -> tuple[int, int, int]:
-        part, url, start = block.split(_BETWEEN)
+        part, url, start = block.split(BETWEEN)
         path = plain_url(url)
         known = {p: i for i, p in enumerate(self.files)}
         return known.get(path, len(known)), int(part), int(start)

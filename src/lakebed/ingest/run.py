@@ -9,11 +9,12 @@ from functools import partial
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import Observation, SparkSession
+from pyspark.sql import Column, Observation, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.node import siblings
+from lakebed.catalog.options import ROWKIND_FIELD
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -30,7 +31,8 @@ from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.quarantine import ensure_quarantine, quarantine_rows, without_logins
-from lakebed.ingest.run_commit import BadRows, Committer, NumberedCommit, PlainRows, RunGuard
+from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
+from lakebed.ingest.run_commit import BadRows, Committer, NumberedCommit, PlainRows, RoutedRows, RunGuard
 from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover
 from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, unknown_keys
@@ -44,7 +46,9 @@ from lakebed.read.request import ReadRequest
 from lakebed.spark.read import read_table
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
+from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.store.base import Store
+from lakebed.write.plan_write import plan_write
 
 COUNTS_DIFFER = "LB6119"
 RUN_DIFFERS = "LB6122"
@@ -100,8 +104,8 @@ class Run:
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
     off there. `columns` are those of the source that count, None for all, `declared` their types there. `former` finds
     the names that columns bore before, `read_as` tells how files are read, and `hints` what they probably are.
-    `guard` looks at what others commit
-    meanwhile, `system` fills the system columns.
+    `guard` looks at what others commit meanwhile, `system` fills the system columns. `row_kinds` is a column of the
+    source, not of the table, that says what each row does to its key.
     """
 
     context: IngestContext
@@ -124,7 +128,18 @@ class Run:
     former: Callable[[], FormerNames] = dict
     read_as: str | None = None
     hints: Callable[[], tuple[Diagnostic, ...]] = tuple
+    row_kinds: str | None = None
     attempt: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def kind_column(self) -> str | None:
+        """The column that says what a row does to its key, one of the source's or one of the table's."""
+        return self.row_kinds or (self.schema.options.get(ROWKIND_FIELD) if self.schema.primary_keys else None)
+
+    @property
+    def checked(self) -> TableSchema:
+        """What rows are checked against: the columns of the table and, after them, that of the row kinds."""
+        return with_kind_column(self.schema, self.row_kinds)
 
     @property
     def spark(self) -> SparkSession:
@@ -139,12 +154,13 @@ class Run:
             rows = prepare(
                 self.spark,
                 parts,
-                self.schema,
+                self.checked,
                 self.rules,
                 ignore_unknown=self.limits.ignore_unknown,
                 system=self.system,
                 declared=self.declared,
                 former=self.former,
+                kinds=self.kind_column,
             )
         good = self._good_rows()
         bad: BadRows | None = None
@@ -163,9 +179,9 @@ class Run:
                     with suppress(StoreError):
                         written.clear()
 
-    def _good_rows(self) -> PlainRows | NumberedCommit:
-        plain = PlainRows(self.context.store, self.storage, self.schema)
+    def _good_rows(self) -> PlainRows | RoutedRows | NumberedCommit:
         column = None if self.system is None else self.system.offset
+        plain = self._rows_of_table(column)
         if self.system is None or column is None:
             return plain
         names = self.schema.field_names
@@ -177,6 +193,28 @@ class Run:
             plain, rows, None if operation is None else names.index(operation), partial(self._largest, column)
         )
 
+    def _rows_of_table(self, offset: str | None) -> PlainRows | RoutedRows:
+        """How rows are written; by their numbers in the column `offset`, where there is one, they are in order."""
+        plan, context = plan_write(self.schema), self.context
+        if plan.is_plain:
+            return PlainRows(context.store, self.storage, self.schema)
+        target = WriteTarget(self.storage, plan, context.warehouse, context.storage_options, context.clock)
+        writer = TableWriter(self.session, target, self.attempt)
+        if not plan.is_keyed:
+            return RoutedRows(writer)
+        in_order = arrival([f.path for f in self.files]) if offset is None else (self._value(offset),)
+        return RoutedRows(writer, self._row_kind(), in_order)
+
+    def _row_kind(self) -> Column | None:
+        """What a row does to its key, where the rows say it."""
+        if self.kind_column is not None:
+            return kind_of_text(self._value(self.kind_column))
+        operation = None if self.system is None else self.system.roles.get(OPERATION)
+        return None if operation is None else kind_of_operation(self._value(operation))
+
+    def _value(self, name: str) -> Column:
+        return F.col(f"v{self.checked.field_names.index(name)}")
+
     def _largest(self, column: str) -> int | None:
         """The largest offset of all rows of the table."""
         context = self.context
@@ -185,7 +223,7 @@ class Run:
         found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
         return None if found is None else int(found)
 
-    def _write_good(self, rows: PreparedRows, good: PlainRows | NumberedCommit) -> RunCounts:
+    def _write_good(self, rows: PreparedRows, good: PlainRows | RoutedRows | NumberedCommit) -> RunCounts:
         seen = Observation()
         metrics = [F.count(F.lit(1)).alias("rows")]
         metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
@@ -209,7 +247,9 @@ class Run:
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
             )
             raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
-        self._compare("good", counts.good, good.rows)
+        if not self.schema.primary_keys:
+            # Of rows with one key only the last one may be written.
+            self._compare("good", counts.good, good.rows)
         return counts
 
     def _check_keys(self, shape: Shape, rows: PreparedRows) -> tuple[str, ...]:
@@ -219,15 +259,15 @@ class Run:
         """
         if not shape.keys:
             return rows.ignored
-        declared = self.schema.logical.fields
+        declared = self.checked.logical.fields
         problems: list[Diagnostic] = []
         ignored = list(rows.ignored)
         filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))
         if self.system is not None:
             problems += self.system.taken(list(self._counted(shape).keys))
-        for node in siblings(self.schema.fields, declared):
+        for node in siblings(self.checked.fields, declared):
             if not node.nullable and node.path[0] not in (*shape.keys, *filled):
-                names = Names(list(shape.keys), self.schema.field_names)
+                names = Names(list(shape.keys), self.checked.field_names)
                 problems.append(missing_column(node.path, expected_text(node.meant, node.extra), names))
         for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
@@ -308,7 +348,9 @@ class Run:
                 remedy="ingest a source that stays as it is, for example a file",
             )
 
-    def _commit_both(self, counts: RunCounts, good: PlainRows | NumberedCommit, bad: BadRows | None) -> IngestResult:
+    def _commit_both(
+        self, counts: RunCounts, good: PlainRows | RoutedRows | NumberedCommit, bad: BadRows | None
+    ) -> IngestResult:
         self.tell("committing")
         files = self.files if bad is None else tuple(replace(f, bad=bad.by_file.get(f.shown, 0)) for f in self.files)
         adopted = [x.record.run_id for x in self.leftovers if x.record.run_id != self.run_id]

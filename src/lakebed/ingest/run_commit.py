@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CommitOutcomeUnknownError, ConflictError, StoreError
 from lakebed.format.commit import Guard, TableStorage, append
 from lakebed.format.snapshot import Snapshot
-from lakebed.ingest import run_history as runs
+from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.ingest.run_memory import run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
@@ -20,7 +20,10 @@ from lakebed.ingest.write import Staging
 from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import spark_url
+from lakebed.spark.table_writer import TableWriter
+from lakebed.spark.write_rows import RowsToWrite
 from lakebed.store.base import Store
+from lakebed.write.write_result import ATTEMPT
 
 ALREADY_INGESTED = "LB6402"
 TAKEN_OVER = "LB6403"
@@ -102,7 +105,7 @@ class Committer:
             if not self._is_visible(storage):
                 staging.take_back()
             raise
-        if (snapshot.properties or {}).get(runs.ATTEMPT) != self.attempt:
+        if (snapshot.properties or {}).get(ATTEMPT) != self.attempt:
             # The same run was committed by somebody else meanwhile: our files belong to no snapshot.
             staging.take_back()
         return snapshot
@@ -153,6 +156,42 @@ class PlainRows:
         self.staging.clear()
 
 
+@dataclass(slots=True)
+class RoutedRows:
+    """Good rows of a table whose rows have an order or a bucket; `kind` and `arrival` are as in `RowsToWrite`."""
+
+    writer: TableWriter
+    kind: Column | None = None
+    arrival: tuple[Column, ...] = ()
+
+    @property
+    def table(self) -> TableStorage:
+        """The table that they are written to."""
+        return self.writer.target.storage
+
+    @property
+    def rows(self) -> int:
+        """How many were written."""
+        return self.writer.rows
+
+    def write(self, values: DataFrame) -> None:
+        """Write them; see `TableWriter.write`."""
+        self.writer.write(RowsToWrite(values, self.kind, self.arrival))
+
+    def commit(self, committer: Committer, properties: Mapping[str, str], guard: Guard, after: int) -> Snapshot:
+        """Make them visible."""
+        change = SnapshotChange(commit_user=committer.user, properties=properties)
+        return self.writer.commit(change, guard, after)
+
+    def renew(self) -> None:
+        """Forget what was written."""
+        self.writer.clear()
+
+    def clear(self) -> None:
+        """Delete files that are not committed."""
+        self.writer.clear()
+
+
 class _NumbersLostError(Exception):
     """Somebody else has taken the numbers."""
 
@@ -161,7 +200,7 @@ class _NumbersLostError(Exception):
 class NumberedCommit:
     """Good rows of a table whose records are numbered. `operation` is the place of the column of operations."""
 
-    plain: PlainRows
+    plain: PlainRows | RoutedRows
     numbered: NumberedRows
     operation: int | None
     largest: Callable[[], int | None]

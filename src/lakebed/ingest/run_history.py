@@ -20,9 +20,9 @@ from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_listing import LeftOut
 from lakebed.model import JsonValue, canonical_json
 from lakebed.readable import Readable
+from lakebed.write.write_result import ATTEMPT
 
 RUN_ID = "lakebed.run-id"
-ATTEMPT = "lakebed.attempt"
 SOURCES = "lakebed.sources"
 ROWS_READ = "lakebed.rows-read"
 ROWS_WRITTEN = "lakebed.rows-written"

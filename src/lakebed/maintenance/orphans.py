@@ -155,6 +155,11 @@ def _below_table(inside: Inside, below: str) -> Iterator[tuple[str, Entry]]:
             yield from _below_table(inside, path)
 
 
+def files_of_write(inside: Inside, id_: str) -> list[str]:
+    """The paths of all data files whose names hold the id of one write."""
+    return [f"{inside.root}/{path}" for path, entry in _below_table(inside, "") if id_ in entry.name]
+
+
 def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
     """All files below a directory, each as young as the youngest thing there: they go together or not at all."""
     files: list[tuple[str, Entry]] = []

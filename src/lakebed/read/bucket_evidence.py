@@ -13,8 +13,7 @@ from lakebed.catalog.option_values import columns_of, word
 from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError
-from lakebed.format import binary_row
-from lakebed.format import bucket_hash as murmur
+from lakebed.format.bucket_hash import bucket_of_hash, hash_key
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import trimmed_key
 from lakebed.physical.paimon_types import (
@@ -55,34 +54,35 @@ def wanted_buckets(predicate: Predicate, schema: TableSchema, versions: Iterable
     Every column of the bucket key has to be given values by `=` or IN. `versions` are those that files were written
     under: where one had another key, or a key of another type, rows lie where that put them, and nothing is certain.
     """
-    keys = _hashed(schema)
+    keys, function = _keys(schema), word(schema.options, BUCKET_FUNCTION_TYPE)
     if not keys or any(_places(version) != _places(schema) for version in versions):
         return None
     values = [_values(predicate, key) for key in keys]
     known = [v for v in values if v is not None]
     if len(known) != len(keys) or prod(map(len, known)) > _MOST:
         return None
-    codec = binary_row.codec(tuple(key.type for key in keys))
+    types = tuple(key.type for key in keys)
     try:
-        rows = [codec.encode(combination)[binary_row.PREFIX :] for combination in product(*known)]
+        hashes = frozenset(hash_key(types, combination, function) for combination in product(*known))
     except (ValueError, LakebedError):
-        # A value that the type cannot hold: no row has it, and statistics will tell.
+        # A value that the type cannot hold: no row has it, and statistics will tell. Or a key that cannot be hashed.
         return None
-    return cache(lambda total: frozenset(murmur.bucket(row, total) for row in rows))
+    return cache(lambda total: frozenset(bucket_of_hash(hashed, total, function) for hashed in hashes))
 
 
-def _hashed(schema: TableSchema) -> tuple[DataField, ...] | None:
-    """The columns whose hash is a row's bucket; None where another function chooses it."""
-    if word(schema.options, BUCKET_FUNCTION_TYPE) != "default":
-        return None
+def _keys(schema: TableSchema) -> tuple[DataField, ...] | None:
+    """The columns that choose a row's bucket; None where one is missing."""
     fields = [schema.field(name) for name in bucket_key(schema)]
     return None if None in fields else tuple(f for f in fields if f is not None)
 
 
-def _places(schema: TableSchema) -> tuple[tuple[int, DataType], ...] | None:
+def _places(schema: TableSchema) -> tuple[str, tuple[tuple[int, DataType], ...]] | None:
     """What a row's bucket depends on."""
-    keys = _hashed(schema)
-    return None if keys is None else tuple((f.id, with_nullability(f.type, True)) for f in keys)
+    keys = _keys(schema)
+    if keys is None:
+        return None
+    function = word(schema.options, BUCKET_FUNCTION_TYPE)
+    return function, tuple((f.id, with_nullability(f.type, True)) for f in keys)
 
 
 def _values(predicate: Predicate, key: DataField) -> tuple[Any, ...] | None:

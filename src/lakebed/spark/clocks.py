@@ -21,6 +21,11 @@ def wall_to_instant(wall: Column, time_zone: str) -> Column:
     return utc if time_zone == UTC else F.to_utc_timestamp(utc, time_zone)
 
 
+def utc_instant(value: Column) -> Column:
+    """The instant of a column that is a `timestamp`, or a `timestamp_ntz` with the clock in UTC."""
+    return F.when(F.typeof(value) == F.lit("timestamp"), value).otherwise(wall_to_instant(value, UTC))
+
+
 def instant_to_wall(instant: Column, time_zone: str) -> Column:
     """The wall clock that `time_zone` shows at an instant."""
     shown = instant if time_zone == UTC else F.from_utc_timestamp(instant, time_zone)

@@ -20,13 +20,13 @@ from pyspark.sql import types as spark_types
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
 from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import ORC_TIMESTAMP_LTZ_LEGACY_TYPE
-from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.live_files import DataFile
 from lakebed.format.row_ranges import stored_fields
+from lakebed.format.table_storage import Schemas
 from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown
 from lakebed.spark.file_constants import by_number, partition_columns
@@ -111,7 +111,7 @@ class FileRows:
 
     spark: SparkSession
     store: Store
-    schemas: SchemaManager
+    schemas: Schemas
     rules: CastRules
     scratch: Scratch
     descriptors: bool = False

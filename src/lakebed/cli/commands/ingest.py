@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 @click.option("--include", "include", multiple=True, metavar="PATTERN", help="Read these files only, such as '*.csv'.")
 @click.option("--exclude", "exclude", multiple=True, metavar="PATTERN", help="Leave out these files.")
 @click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns.")
+@click.option("--row-kinds", metavar="COLUMN", help="The source's column that says +I, -U, +U or -D of each row.")
 @spark_options
 @common_options
 @click.pass_obj
@@ -49,6 +50,7 @@ def command(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     ignore_folders: bool,
+    row_kinds: str | None,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
@@ -81,6 +83,7 @@ def command(
             include=include,
             exclude=exclude,
             folders="ignore" if ignore_folders else "columns",
+            row_kinds=row_kinds,
             progress=progress,
         )
     session.output.diagnose(result.notices)

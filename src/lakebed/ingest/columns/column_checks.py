@@ -65,6 +65,7 @@ from lakebed.model.extra import ENUM, PATTERN
 from lakebed.physical import paimon_types as physical
 from lakebed.physical import path_text
 from lakebed.physical.paimon_tree import KEY, VALUE
+from lakebed.spark.bind_value import bind_value
 from lakebed.spark.clocks import instant_to_wall
 
 NOT_IN_ENUM = "LB6206"
@@ -109,7 +110,7 @@ class CheckBuilder:
     def _parsing(self, node: Node) -> Callable[[Column, Callable[[Column], Column]], Column]:
         """For texts that have not been parsed in a step before."""
         point = self.rules.formats.decimal
-        return lambda x, use: json_values.bound(parse_exactly(x, node.stored, point=point), use)
+        return lambda x, use: bind_value(parse_exactly(x, node.stored, point=point), use)
 
     def _nested(self, node: Node, source: SourceType) -> Checker | None:
         match node.stored, source:

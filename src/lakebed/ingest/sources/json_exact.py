@@ -22,7 +22,6 @@ from lakebed.ingest.sources.json_values import (
     COMMENT,
     COMMENTS,
     allows_comments,
-    bound,
     parse,
     parse_line,
     record,
@@ -44,6 +43,7 @@ from lakebed.physical.paimon_types import (
     TinyInt,
     VarChar,
 )
+from lakebed.spark.bind_value import bind_value
 
 TOO_DEEP = "LB6210"
 
@@ -240,7 +240,7 @@ def parse_exactly(text: Column, type_: DataType, options: Mapping[str, str] | No
 
     NULL where it is no JSON, has a key twice, or is nested too deeply to be taken apart.
     """
-    return bound(exact_text(text, type_, options or {}, point), lambda made: parse(made, options))
+    return bind_value(exact_text(text, type_, options or {}, point), lambda made: parse(made, options))
 
 
 def record_exactly(line: Column, want: Wanted, options: Mapping[str, str]) -> Column:

@@ -6,7 +6,7 @@ at the end of the first value without a word.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -33,14 +33,6 @@ _STRING = r'"(?:[^"\\]++|\\.)*+"?+'
 _PAIRED = r"\\\\|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _HALF = r"\\u[dD][89a-fA-F]"
 _LONG = rf"(?<![0-9.eE+-])[0-9+-][0-9.eE+-]{{{_NUMBER_LENGTH},}}+"
-
-
-def bound(value: Column, use: Callable[[Column], Column]) -> Column:
-    """What `use` makes of a value that stands in the plan, and is computed, once, however often it is used.
-
-    Slower than a step of its own, for values that cannot have one.
-    """
-    return F.get(F.transform(F.array(value), use), F.lit(0))
 
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:

@@ -1,0 +1,190 @@
+"""Write rows of a table to data files and commit them, numbered anew where others were first."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Any
+from uuid import uuid4
+
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.arrow.write_task import WriteTask
+from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNumbersTakenError, StoreError
+from lakebed.format.commit import Guard, commit
+from lakebed.format.live_files import DataFile, data_files
+from lakebed.format.manifest import ManifestEntry
+from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
+from lakebed.format.snapshot import Snapshot
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
+from lakebed.maintenance.orphans import files_of_write
+from lakebed.spark.file_rows import FileRows, System
+from lakebed.spark.projection import CastRules
+from lakebed.spark.scan import choose_scratch
+from lakebed.spark.sql_names import quote_name
+from lakebed.spark.write_rows import RowsToWrite, write_rows
+from lakebed.store.safe_delete import Inside
+from lakebed.write.plan_write import WritePlan
+from lakebed.write.write_result import ATTEMPT
+
+NUMBERS_LOST = "LB6530"
+
+#: How often rows are numbered again before a write gives up.
+_MOST_NUMBERINGS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class WriteTarget:
+    """A table as its rows are written: how its storage is opened by workers, its branch, its plan.
+
+    `clock` gives milliseconds since 1970.
+    """
+
+    storage: TableStorage
+    plan: WritePlan
+    warehouse: str
+    storage_options: Mapping[str, Any] | None
+    clock: Callable[[], int]
+
+
+@dataclass(slots=True)
+class TableWriter:
+    """One write of one table: rows become files, files become a snapshot, and what belongs to none is deleted."""
+
+    spark: Callable[[], SparkSession]
+    target: WriteTarget
+    attempt: str = field(default_factory=lambda: uuid4().hex)
+    entries: tuple[ManifestEntry, ...] = ()
+    _first: int = 0
+    _seen: Snapshot | None = None
+
+    @property
+    def rows(self) -> int:
+        """Rows in all files."""
+        return sum(entry.file.row_count for entry in self.entries)
+
+    def files(self) -> tuple[DataFile, ...]:
+        """The files that are not committed yet, with their paths."""
+        target = self.target
+        return data_files(target.storage.path, target.plan.schema, self.entries)
+
+    def write(self, rows: RowsToWrite) -> None:
+        """Run the job. What a failed job has written is deleted."""
+        self._count_from_latest()
+        self.entries = self._run(rows)
+
+    def _count_from_latest(self) -> None:
+        """Choose numbers above those of all rows that there are by now."""
+        storage = self.target.storage
+        if self.target.plan.has_sequence:
+            self._seen = storage.snapshots.latest()
+            self._first = next_sequence(storage, self._seen)
+
+    def _run(self, rows: RowsToWrite) -> tuple[ManifestEntry, ...]:
+        target = self.target
+        task = WriteTask.under(
+            target.plan.schema,
+            location=target.warehouse,
+            table_path=target.storage.path,
+            created=target.clock(),
+            first_sequence=self._first,
+            storage_options=target.storage_options,
+        )
+        try:
+            return write_rows(rows, target.plan, task)
+        except BaseException:
+            self._discard_failed(task.id)
+            raise
+
+    def commit(self, change: SnapshotChange, guard: Guard | None = None, after: int = 0) -> Snapshot:
+        """Publish the files, and what else `change` says. Files that come to belong to no snapshot are deleted.
+
+        Rows with a key are numbered anew, and written again, where others took their numbers. The snapshot may be that
+        of another attempt of the same user.
+        """
+        storage = self.target.storage
+        for _ in range(_MOST_NUMBERINGS):
+            try:
+                return self._commit_once(change, guard, after)
+            except SequenceNumbersTakenError:
+                self._number_again()
+        raise ConflictError.of(
+            NUMBERS_LOST,
+            f"other writers were first {_MOST_NUMBERINGS} times, and the rows had to be numbered again each time",
+            path=storage.path,
+            remedy="repeat the write when fewer write to the table",
+        )
+
+    def _commit_once(self, change: SnapshotChange, guard: Guard | None, after: int) -> Snapshot:
+        target, entries = self.target, self.entries
+        numbers = None
+        if target.plan.has_sequence:
+            numbers = SequenceGuard.of(target.storage, target.plan.schema, entries, self._seen)
+
+        def checked(since: Sequence[Snapshot]) -> None:
+            if guard is not None:
+                guard(since)
+            if numbers is not None:
+                numbers(since)
+
+        change = replace(change, added=entries, properties={**change.properties, ATTEMPT: self.attempt})
+        try:
+            snapshot = commit(target.storage, change, clock=target.clock, after=after, guard=checked)
+        except SequenceNumbersTakenError:
+            raise
+        except BaseException as error:
+            if isinstance(error, CommitOutcomeUnknownError) or self._is_visible(change):
+                # They may belong to a snapshot.
+                self.entries = ()
+            self.clear()
+            raise
+        if (snapshot.properties or {}).get(ATTEMPT) == self.attempt:
+            self.entries = ()
+        else:
+            # The same run was committed by somebody else meanwhile: our files belong to no snapshot.
+            self.clear()
+        return snapshot
+
+    def _is_visible(self, change: SnapshotChange) -> bool:
+        """Whether a commit is there, or may be: when the storage does not answer, nothing is deleted."""
+        try:
+            return self.target.storage.snapshots.find_commit(change.commit_user, change.commit_identifier) is not None
+        except StoreError:
+            return True
+
+    def _number_again(self) -> None:
+        """Write the rows again, from our own files, with numbers above all that there are by now."""
+        spark, plan, old = self.spark(), self.target.plan, self.files()
+        storage = self.target.storage
+        scratch = choose_scratch(spark, storage.store, self.target.warehouse, None)
+        reader = FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
+        frame = reader.read(old, plan.schema, System.SEQUENCE_NUMBER, System.VALUE_KIND)
+        names = {f.name: f"v{i}" for i, f in enumerate(plan.schema.fields)}
+        values = (F.col(quote_name(name)).alias(v) for name, v in names.items())
+        system = (F.col(column).alias(column) for column in (System.SEQUENCE_NUMBER, System.VALUE_KIND))
+        rows = frame.select(*values, *system)
+        arrival = (F.col(System.SEQUENCE_NUMBER),)
+        self._count_from_latest()
+        self.entries = self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival))
+        self._delete([file.path for file in old])
+
+    def clear(self) -> None:
+        """Delete the files, as well as possible, where no snapshot has them."""
+        self._delete([file.path for file in self.files()])
+        self.entries = ()
+
+    def _delete(self, paths: Sequence[str]) -> None:
+        inside = Inside(self.target.storage.store, self.target.storage.path)
+        for path in paths:
+            # One that stays is found by the clean-up of orphan files, unless it lies behind a link.
+            with suppress(StoreError):
+                inside.delete(path)
+
+    def _discard_failed(self, id_: str) -> None:
+        """Delete what tasks of a failed job have written before another one failed."""
+        with suppress(StoreError):
+            storage = self.target.storage
+            self._delete(files_of_write(Inside(storage.store, storage.path), id_))

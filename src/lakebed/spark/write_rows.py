@@ -1,0 +1,133 @@
+"""Write rows as data files: Spark brings the rows of each bucket together, its workers write them by Arrow.
+
+Each task writes its files straight to their places and gives back one message: the entries that a commit publishes. No
+row comes to the driver, no file is moved or opened again, and files of a task that failed are deleted by it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql import Column, DataFrame, Window
+from pyspark.sql import functions as F
+
+from lakebed.arrow.row_runs import BUCKET, PARTITION, ROUND
+from lakebed.arrow.write_files import write_data_files
+from lakebed.arrow.write_task import WriteTask
+from lakebed.format.manifest import ManifestEntry, read_entries, write_manifest
+from lakebed.format.row_kinds import INSERTS, VALUE_KIND
+from lakebed.spark.row_bytes import bucket_of, row_bytes, sort_keys
+from lakebed.spark.spark_errors import writing_rows
+from lakebed.spark.worker_python import check_workers
+from lakebed.write.plan_write import UNAWARE, WritePlan
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_PLACE = "_LAKEBED_PLACE"
+_MESSAGE = "entries"
+
+
+@dataclass(frozen=True, slots=True)
+class RowsToWrite:
+    """Rows under the schema of a plan: column `v<i>` is the schema's column i, of its scan type.
+
+    `kind` is what a row does to its key, a number as it is stored, or NULL for an insert; `arrival` orders the rows as
+    they came. Both are of tables with a primary key only.
+    """
+
+    frame: DataFrame
+    kind: Column | None = None
+    arrival: tuple[Column, ...] = ()
+
+
+def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> tuple[ManifestEntry, ...]:
+    """Write the rows; the entries of the new files. Nothing refers to them before they are committed."""
+    spark = rows.frame.sparkSession
+    check_workers(spark)
+    routed = _routed(rows, plan)
+    names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
+    with writing_rows(task.table_path):
+        messages = routed.mapInArrow(_writer(task, names), f"{_MESSAGE} binary").collect()
+    return tuple(entry for message in messages for entry in read_entries(bytes(message[_MESSAGE]), task.table_path))
+
+
+def _routed(rows: RowsToWrite, plan: WritePlan) -> DataFrame:
+    """The rows with their partition and bucket, those of one bucket together, in the order of writing."""
+    index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
+    partition = [index[f.id] for f in plan.partition]
+    columns = [F.col(f"v{i}") for i in range(len(index))]
+    columns.append(row_bytes(partition, [f.type for f in plan.partition], prefix=True).alias(PARTITION))
+    columns.append(_bucket(index, plan).alias(BUCKET))
+    if not plan.is_keyed:
+        frame = rows.frame.select(*columns)
+        if plan.buckets != UNAWARE:
+            return frame.repartition(*_place(plan)).sortWithinPartitions(*_place(plan))
+        return frame.hint("rebalance", PARTITION).sortWithinPartitions(PARTITION) if plan.partition else frame
+    kind = F.lit(0) if rows.kind is None else F.coalesce(rows.kind, F.lit(0))
+    columns.append(kind.cast("tinyint").alias(VALUE_KIND.name))
+    arrival = [column.alias(f"arrival{i}") for i, column in enumerate(rows.arrival)]
+    frame = rows.frame.select(*columns, *arrival)
+    if plan.ignores_deletes:
+        frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
+    return _one_row_a_key(frame.repartition(*_place(plan)), plan, index, len(arrival))
+
+
+def _bucket(index: Mapping[int, Column], plan: WritePlan) -> Column:
+    if plan.buckets == UNAWARE:
+        return F.lit(0)
+    values = [index[f.id] for f in plan.bucket_key]
+    return bucket_of(values, [f.type for f in plan.bucket_key], plan.buckets, plan.bucket_function)
+
+
+def _place(plan: WritePlan) -> tuple[str, ...]:
+    """The columns that rows are brought together by. A constant would keep Spark from seeing that they are together."""
+    return (PARTITION, BUCKET) if plan.partition else (BUCKET,)
+
+
+def _one_row_a_key(frame: DataFrame, plan: WritePlan, index: Mapping[int, Column], arrivals: int) -> DataFrame:
+    """The last row of each key; or, where all rows of a key count, each in a round of its own, the earliest first."""
+    keys = sort_keys([index[f.id] for f in plan.key], [f.type for f in plan.key])
+    window = Window.partitionBy(*_place(plan), *keys)
+    order = [F.col(f"arrival{i}") for i in range(arrivals)] or [F.lit(0)]
+    if plan.keeps_last:
+        assert plan.merge is not None
+        last = F.row_number().over(window.orderBy(*_newest_first(plan, index), *(c.desc() for c in order)))
+        return (
+            frame.withColumn(_PLACE, last)
+            .where(F.col(_PLACE) == 1)
+            .sortWithinPartitions(*_place(plan), *keys)
+            .drop(_PLACE, *(f"arrival{i}" for i in range(arrivals)))
+        )
+    placed = frame.withColumn(ROUND, F.row_number().over(window.orderBy(*order)))
+    return placed.sortWithinPartitions(*_place(plan), ROUND, *keys).drop(*(f"arrival{i}" for i in range(arrivals)))
+
+
+def _newest_first(plan: WritePlan, index: Mapping[int, Column]) -> list[Column]:
+    """By the table's sequence fields, of which NULL is the oldest value in both orders."""
+    assert plan.merge is not None
+    ids = {f.name: f.id for f in plan.schema.fields}
+    own = [index[ids[name]] for name in plan.merge.order]
+    return [c.asc_nulls_last() if plan.merge.descending else c.desc_nulls_last() for c in own]
+
+
+def _writer(
+    task: WriteTask, names: Mapping[str, str]
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a worker does with the rows of its task."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        # No other attempt of the task has this number.
+        number = 0 if context is None else context.taskAttemptId()
+        named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in batches)
+        entries = write_data_files(named, replace(task, number=number))
+        if entries:
+            yield pa.record_batch([pa.array([write_manifest(entries)], pa.binary())], [_MESSAGE])
+
+    return write

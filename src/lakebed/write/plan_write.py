@@ -1,0 +1,80 @@
+"""Plan a write: where each row goes, in which order, and which rows of a key count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lakebed.catalog.option_values import chosen_word, columns_of
+from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY, ROWKIND_FIELD
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
+from lakebed.format.refuse_unsupported import refuse_unwritable
+from lakebed.format.writable_types import written_format
+from lakebed.physical.paimon_types import DataField
+
+#: The bucket count of a table whose files have no buckets.
+UNAWARE = -1
+
+
+@dataclass(frozen=True, slots=True)
+class WritePlan:
+    """How rows of one schema version are written.
+
+    Rows go by `partition` and by the bucket of `bucket_key` among `buckets` (-1: there are none). `key` is the primary
+    key without the partition columns, empty for an append table; rows of one key are merged by `merge`, None for an
+    append table. `kind_column` is the column whose text says what a row does to its key, None where no column does.
+    """
+
+    schema: TableSchema
+    partition: tuple[DataField, ...]
+    key: tuple[DataField, ...]
+    bucket_key: tuple[DataField, ...]
+    buckets: int
+    bucket_function: str
+    merge: MergeEngineRules | None
+    kind_column: str | None
+    file_format: str
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether rows need no order and no bucket, and Spark's own writer has the format."""
+        return not self.is_keyed and self.buckets == UNAWARE and self.file_format == "parquet"
+
+    @property
+    def is_keyed(self) -> bool:
+        """Whether rows have a primary key, so that a later row takes the place of an earlier one."""
+        return self.merge is not None
+
+    @property
+    def has_sequence(self) -> bool:
+        """Whether rows are numbered through their whole bucket."""
+        return self.is_keyed or self.buckets != UNAWARE
+
+    @property
+    def keeps_last(self) -> bool:
+        """Whether of the rows of one key in a write only the last one counts."""
+        return self.merge is not None and self.merge.engine is MergeEngine.DEDUPLICATE
+
+    @property
+    def ignores_deletes(self) -> bool:
+        """Whether rows that delete are left out."""
+        return self.merge is not None and self.merge.ignore_delete
+
+
+def plan_write(schema: TableSchema) -> WritePlan:
+    """The plan of a table. Raises `UnsupportedError` with every reason why rows cannot be written to it."""
+    refuse_unwritable(schema)
+    fields = {f.name: f for f in schema.fields}
+    key = schema.trimmed_primary_keys
+    bucket_key = columns_of(schema.options, BUCKET_KEY) or key
+    return WritePlan(
+        schema=schema,
+        partition=tuple(fields[name] for name in schema.partition_keys),
+        key=tuple(fields[name] for name in key),
+        bucket_key=tuple(fields[name] for name in bucket_key),
+        buckets=schema.bucket if schema.bucket > 0 else UNAWARE,
+        bucket_function=chosen_word(schema.options, BUCKET_FUNCTION_TYPE),
+        merge=merge_rules(schema) if schema.primary_keys else None,
+        kind_column=schema.options.get(ROWKIND_FIELD),
+        file_format=written_format(schema.options),
+    )
