@@ -83,6 +83,7 @@ def of_every_kind() -> list[str]:
 CHECKS = [
     ("tests/packaging/oldest_checks.py", "test_the_main_job"),
     ("tests/connect/test_connect.py", "test_ingest_and_read_over_spark_connect"),
+    ("tests/arrow/test_write_files.py", "test_slices_of_structs[1-orc]"),
 ]
 CHECKS_WITH_TABLES = [
     ("tests/packaging/oldest_checks.py", "test_what_an_old_spark_cannot_read_is_refused"),
