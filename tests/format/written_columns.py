@@ -25,7 +25,8 @@ _NEAR_POWERS = st.builds(
     *(st.integers(-1074, 1023), st.integers(-2, 2), st.sampled_from([1, -1])),
 )
 _SINGLES = st.builds(lambda e, s: s * 2.0**e, st.integers(-149, 127), st.sampled_from([1, -1]))
-_ZEROS = st.sampled_from([0.0, -0.0, float("inf"), float("-inf"), float("nan")])
+#: Of the many NaNs, which Spark does not tell apart, there is Java's alone.
+_SPECIAL = st.sampled_from([0.0, -0.0, float("inf"), float("-inf"), float("nan")])
 #: Microseconds of the years that a date may have, around 1970 above all.
 _MICROS = st.integers(-(10**7), 10**7) | st.integers(-62_135_596_800_000_000, 253_402_300_799_999_999)
 _TEXTS = st.text(max_size=20) | st.text("aä€😀\0", max_size=9)
@@ -51,9 +52,8 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "SMALLINT": _I16,
     "INT": _I32 | st.integers(-300, 300),
     "BIGINT": _I64 | _EDGES,
-    "FLOAT": st.floats(width=32) | _ZEROS | _SINGLES,
-    "DOUBLE": st.floats() | _ZEROS | _NEAR_POWERS,
-    "DECIMAL(1, 0)": _decimals(1, 0),
+    "FLOAT": st.floats(width=32, allow_nan=False) | _SPECIAL | _SINGLES,
+    "DOUBLE": st.floats(allow_nan=False) | _SPECIAL | _NEAR_POWERS,
     "DECIMAL(10, 2)": _decimals(10, 2),
     "DECIMAL(18, 18)": _decimals(18, 18),
     "DECIMAL(19, 0)": _decimals(19, 0),
@@ -61,15 +61,12 @@ VALUES: dict[str, st.SearchStrategy[Any]] = {
     "DECIMAL(38, 38)": _decimals(38, 38),
     "DATE": st.integers(-719_162, 2_932_896),
     "TIME(3)": st.integers(0, 86_399_999),
-    "TIMESTAMP(0)": _nanos(1_000_000),
     "TIMESTAMP(3)": _nanos(1000),
-    "TIMESTAMP(4)": _nanos(100),
     "TIMESTAMP(6)": _nanos(1),
     "TIMESTAMP(9)": _nanos(1),
     "TIMESTAMP(3) WITH LOCAL TIME ZONE": _nanos(1000),
     "TIMESTAMP(6) WITH LOCAL TIME ZONE": _nanos(1),
     "CHAR(3)": st.text(max_size=3),
-    "VARCHAR(12)": st.text(max_size=12),
     "STRING": _TEXTS,
     "BINARY(8)": st.binary(max_size=8),
     "BYTES": st.binary(max_size=24),
