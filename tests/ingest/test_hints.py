@@ -141,3 +141,40 @@ def test_a_document_that_is_json_lines(lake: SmallLake) -> None:
     with pytest.raises(IngestError) as error:
         lake.ingest(lake.file("a.json", '{"id": 1}\n{"id": 2}\n'))
     assert [d.code for d in error.value.diagnostics] == [MISREAD, DOCUMENT]
+
+
+def source_of(lake: SmallLake, kind: str) -> object:
+    """A source none of whose columns the table has."""
+    match kind:
+        case "csv":
+            return lake.file("a.csv", "ID,Other\n1,a\n")
+        case "json":
+            return lake.file("a.json", b'{"ID": 1}\n{"Name": "a"}\n')
+        case "parquet":
+            return lake.parquet("a.parquet", {"ID": [1], "Name": ["a"]})
+        case "folder":
+            return str(Path(lake.file("in/name=a/a.csv", "ID\n1\n")).parents[1])
+        case _:
+            return lake.spark.sql("SELECT 1 AS other")
+
+
+@pytest.mark.parametrize("kind", ["csv", "json", "parquet", "folder", "DataFrame"])
+def test_a_source_of_which_nothing_is_known_is_refused_also_where_unknown_columns_are_ignored(
+    lake: SmallLake, kind: str
+) -> None:
+    lake.create(Field("id", Option(Int32())), Field("name", Option(String())))
+    with pytest.raises(IngestError) as caught:
+        lake.ingest(source_of(lake, kind), unknown_columns="ignore")
+    assert [d.code for d in caught.value.diagnostics] == ["LB6140"]
+    assert not lake.snapshots()
+
+
+def test_what_it_probably_is_is_said_beside_that(lake: SmallLake) -> None:
+    lake.create(Field("id", Option(Int32())), Field("name", Option(String())))
+    with pytest.raises(IngestError) as caught:
+        lake.ingest(lake.file("a.csv", "id,name\n1,a\n".encode("utf-16")), unknown_columns="ignore")
+    assert {d.code for d in caught.value.diagnostics} >= {MISREAD}
+    with pytest.raises(IngestError) as caught:
+        lake.ingest(lake.file("b.csv", "id;name\n1;a\n"), unknown_columns="ignore")
+    assert caught.value.diagnostics[0].code == MISREAD
+    assert lake.ingest(lake.file("c.csv", "id,other\n1,a\n"), unknown_columns="ignore").rows_written == 1

@@ -22,6 +22,7 @@ from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
+from lakebed.ingest.columns.column_names import none_known
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.numbering import block_of
 from lakebed.ingest.row_kind_column import of_known_kind
@@ -143,6 +144,11 @@ def prepare(
         for node, f in zip(nodes, schema.fields, strict=True)
     ]
     planned = [_columns(builder, part, nodes, defaults, schema, system, declared) for part in parts]
+    if ignore_unknown:
+        # Folders alone are no rows.
+        names = ([c.name for c in part.columns or ()] for part in parts)
+        found = (none_known(n, schema.field_names, part.label) for n, part in zip(names, parts, strict=True))
+        builder.problems += [problem for problems in found for problem in problems]
     if not builder.problems:
         _check_defaults(session, builder, nodes, defaults)
     if builder.problems:

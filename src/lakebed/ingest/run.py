@@ -26,7 +26,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, TOO_MANY_BAD, BadRowsError, bad_rows_error, cut_rows_error
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
-from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
+from lakebed.ingest.columns.column_names import Names, missing_column, none_known, unknown_column
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.numbering import NumberedRows
@@ -275,6 +275,8 @@ class Run:
             told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
             problems += told
             ignored += () if told else (key.text,)
+        if self.limits.ignore_unknown:
+            problems += none_known(list(self._counted(shape).keys), self.checked.field_names)
         if problems:
             raise SourceMismatchError(*problems)
         return tuple(dict.fromkeys(ignored))

@@ -11,6 +11,7 @@ from lakebed.ingest.sources.remedies import IGNORE_FOLDERS, IGNORE_UNKNOWN, Reme
 from lakebed.physical import path_text
 
 MISSING = "LB6111"
+NONE_KNOWN = "LB6140"
 UNKNOWN = "LB6112"
 
 _NO_BLANKS = reader_options(ignoreLeadingWhiteSpace="true", ignoreTrailingWhiteSpace="true")
@@ -95,6 +96,18 @@ def unknown_column(
             path=path,
             suggestions=alike,
             **_unknown_remedy(name, [n for n in alike if n in names.absent]).parts,
+        )
+
+
+def none_known(found: Sequence[str], declared: Sequence[str], where: str = "") -> Iterator[Diagnostic]:
+    """What there is to say of a source of whose columns the table has none: not even one row of it means anything."""
+    if found and not set(found) & set(declared):
+        yield Diagnostic(
+            NONE_KNOWN,
+            f"the source{where} has none of the table's columns",
+            expected=", ".join(declared),
+            found=", ".join(found),
+            remedy="ingest a source that has some of them; columns that are not declared are left out, but not all",
         )
 
 
