@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from evolve.declarations import Warehouse, manifest, verdicts
@@ -112,10 +114,23 @@ class TestAtEveryLevel:
         with pytest.raises(ManifestError) as caught:
             lake.plan(at(column("a"), column("c", old="x.y")))
         assert [d.code for d in caught.value.diagnostics] == ["LB4103"]
-        assert "Option" not in (caught.value.diagnostics[0].remedy or "")
+
+    @pytest.mark.parametrize(("said", "code"), [({"old": "x.y"}, "LB4103"), ({"pin": 99}, "LB4101")])
+    def test_what_leads_nowhere_and_could_not_be_new_is_told_both(
+        self, lake: Warehouse, place: str, said: dict[str, Any], code: str
+    ) -> None:
+        at = PLACES[place]
+        lake.settle(at(column("a"), column("b")))
         with pytest.raises(ManifestError) as caught:
-            lake.plan(at(column("a"), column("c", old="x.y", type_="Int32")))
-        assert "Option" in (caught.value.diagnostics[0].remedy or "")
+            lake.plan(at(column("a"), column("c", type_="Int32", **said), column("d", type_="Int32")))
+        assert [d.code for d in caught.value.diagnostics] == [code, "LB4202"]
+        found = caught.value.diagnostics
+        assert found[0].path == found[1].path
+        assert found[0].position == found[1].position
+        assert "Option" in (found[1].remedy or "")
+        with pytest.raises(ManifestError) as caught:
+            lake.plan(at(column("a"), column("b", type_="Int32", **said)))
+        assert [d.code for d in caught.value.diagnostics] == [code]
 
     def test_a_struct_may_be_replaced_as_a_whole(self, lake: Warehouse, place: str) -> None:
         at = PLACES[place]

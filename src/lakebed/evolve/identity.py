@@ -22,6 +22,7 @@ from lakebed.errors import ManifestError
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.pairing import Origins, pair
 from lakebed.evolve.schema_changes import Path
+from lakebed.evolve.verdicts import Verdict, judge_addition
 from lakebed.model import Extra, Schema
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.physical import path_text
@@ -44,7 +45,8 @@ def identify(
     """The Paimon columns of a declared schema, with the ids of the fields of `base` that they are.
 
     `applied` is the version that `apply` made last, where others came after it. A field that is new has the id
-    `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere.
+    `UNASSIGNED`. Raises `ManifestError` with every pin and rename that leads nowhere, and where such a column could not
+    be a new one either, with that too.
     """
     columns = to_paimon(declared)
     strategy = _ByDeclaration(
@@ -116,6 +118,7 @@ class _ByDeclaration:
         for column in wanted:
             if column.name not in level.paired:
                 self._refuse_pins_inside((*parent, column.name), column)
+                self._refuse_addition((*parent, column.name), column)
         return [level.paired.get(column.name) for column in wanted]
 
     def renamed_from(self, stored: DataField) -> Any:
@@ -128,6 +131,14 @@ class _ByDeclaration:
             for where, _ in fields_inside(row.fields, inner):
                 if FIELD_ID in self.declared[where].extra:
                     self.unknown_pin(where, self.declared[where].extra[FIELD_ID])
+
+    def _refuse_addition(self, path: Path, column: DataField) -> None:
+        """What is told of a pin or rename that leads nowhere may be mended by making the column a new one."""
+        if any(d.path == path_text(path) for d in self.problems):
+            judged = judge_addition(column.type)
+            if judged.verdict is Verdict.FORBIDDEN:
+                message = f"{path_text(path)} would be a new column: {judged.reason}"
+                self.problem(judged.code, path, message, remedy=judged.remedy)
 
     def unknown_pin(self, path: Path, pin: Any) -> None:
         known = {f.id for f in walk_fields(self.base.fields)}
@@ -186,7 +197,6 @@ class _Level:
             remedy = f"{old} was renamed before and is called {done} now: write {RENAMED_FROM}: {done}"
         else:
             remedy = f"name a column that is there, or take {RENAMED_FROM} out to declare a new one"
-            remedy += "" if declared.nullable else ", which has to be an Option"
         near = near_names(str(old), [s.name for s in self.stored])
         message = f"{path_text(declared.path)} is renamed from {old}, which is no column beside it"
         self.pairing.problem("LB4103", declared.path, message, found=str(old), remedy=remedy, suggestions=near)

@@ -87,7 +87,7 @@ def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
     """The verdict on an edit that the table format allows; what it refuses is forbidden before this is asked."""
     match edit.kind:
         case EditKind.ADD:
-            return _addition(edit)
+            return judge_addition(edit.after)
         case EditKind.TYPE | EditKind.MEANING:
             return _type_change(edit, circumstances.meanings)
         case EditKind.NULLABILITY:
@@ -107,8 +107,9 @@ def undoing(judgement: Judgement, versions: str) -> Judgement:
     return Judgement(_BREAKING, OUTSIDE_CODE, f"{outside}; {judgement.reason}", remedy)
 
 
-def _addition(edit: Edit) -> Judgement:
-    if edit.after is not None and not edit.after.nullable:
+def judge_addition(type_: DataType | None) -> Judgement:
+    """The verdict on a new column, or a new member of a struct, of this type."""
+    if type_ is not None and not type_.nullable:
         remedy = "declare it as an Option; later rows can still be checked with an attribute"
         return Judgement(_FORBIDDEN, "LB4202", "rows that are stored have no value for it", remedy)
     return Judgement(_SAFE, "LB4201", "rows that are stored read as null there")
