@@ -174,7 +174,7 @@ class Table:
         """Put rows into the table; see `lakebed.Lake.ingest`.
 
         Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `merge_schema`, `include`,
-        `exclude`, `folders`, `progress`.
+        `exclude`, `folders`, `row_kinds`, `progress`.
         """
         from lakebed.ingest.arguments import IngestKeywords
         from lakebed.ingest.ingest import ingest

@@ -25,7 +25,7 @@ ROWS = pa.RecordBatch.from_pydict({"k": pa.array([1, 2, 3], pa.int32()), "p": ["
 @pytest.fixture(scope="module")
 def server() -> Iterator[S3Server]:
     with S3Server() as server:
-        open_store("s3://lake", storage_options=server.options)[0]._fs.mkdir("lake")
+        open_store("s3://rows", storage_options=server.options)[0]._fs.mkdir("rows")
         yield server
 
 
@@ -33,8 +33,8 @@ def server() -> Iterator[S3Server]:
 def task(server: S3Server) -> WriteTask:
     parts = {"id": "w", "creation_time": 0, "options": {"target-file-row-num": "1"}}
     return WriteTask(
-        location="s3://lake/wh",
-        table_path="s3://lake/wh/db.db/t",
+        location="s3://rows/wh",
+        table_path="s3://rows/wh/db.db/t",
         schema_id=0,
         fields=FIELDS,
         storage_options=server.options,
@@ -49,9 +49,9 @@ def requests(server: S3Server) -> list[tuple[str, str]]:
 def test_files_are_put_once_where_they_belong(server: S3Server, task: WriteTask) -> None:
     server.requests.clear()
     entries = write_data_files([ROWS], pickle.loads(pickle.dumps(task)))
-    paths = [f"/lake/wh/db.db/t/bucket-0/{e.file.file_name}" for e in entries]
+    paths = [f"/rows/wh/db.db/t/bucket-0/{e.file.file_name}" for e in entries]
     assert requests(server) == [("PUT", path) for path in paths]
-    store = open_store("s3://lake", storage_options=server.options)[0]
+    store = open_store("s3://rows", storage_options=server.options)[0]
     found = [pq.read_table(pa.BufferReader(store.read(f"s3:/{path}"))) for path in paths]
     assert pa.concat_tables(found).column("k").to_pylist() == [1, 2, 3]
     assert [store.size(f"s3:/{path}") for path in paths] == [e.file.file_size for e in entries]
@@ -67,7 +67,7 @@ def test_a_request_that_fails_leaves_no_file(server: S3Server, task: WriteTask, 
 
     retries = {"config_kwargs": {"retries": {"max_attempts": 0}}}
     task = replace(task, id=f"lost{spoilt}", storage_options={**server.options, **retries})
-    store = open_store("s3://lake", storage_options=server.options)[0]
+    store = open_store("s3://rows", storage_options=server.options)[0]
     before = store.list(f"{task.table_path}/bucket-0")
     with server.spoiling(verdict), pytest.raises(LakebedError):
         write_data_files([ROWS], task)

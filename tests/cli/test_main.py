@@ -35,7 +35,8 @@ def test_every_command_explains_itself(lakebed: CommandLine, name: str) -> None:
 def test_every_module_of_a_command_is_listed() -> None:
     directory = Path(import_module("lakebed.cli.commands").__path__[0])
     modules = [import_module(f"lakebed.cli.commands.{path.stem}") for path in directory.glob("[a-z]*.py")]
-    names = {m.__name__.rpartition(".")[2] for m in modules if isinstance(getattr(m, "command", None), click.Command)}
+    commands = [m.__name__ for m in modules if isinstance(getattr(m, "command", None), click.Command)]
+    names = {name.rpartition(".")[2].replace("_", "-") for name in commands}
     assert names == set(COMMANDS) == set(cli.list_commands(click.Context(cli)))
 
 
