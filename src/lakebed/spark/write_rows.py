@@ -17,11 +17,12 @@ from lakebed.arrow.row_runs import BUCKET, PARTITION, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import ManifestEntry, read_entries, write_manifest
+from lakebed.format.new_files import UNAWARE
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
 from lakebed.spark.row_bytes import bucket_of, row_bytes, sort_keys
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.worker_python import check_workers
-from lakebed.write.plan_write import UNAWARE, WritePlan
+from lakebed.write.plan_write import WritePlan
 
 if TYPE_CHECKING:
     import pyarrow as pa

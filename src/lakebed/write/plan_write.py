@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lakebed.catalog.option_values import chosen_word, columns_of
-from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY, ROWKIND_FIELD
+from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
+from lakebed.format.new_files import UNAWARE
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.writable_types import written_format
 from lakebed.physical.paimon_types import DataField
-
-#: The bucket count of a table whose files have no buckets.
-UNAWARE = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +20,7 @@ class WritePlan:
 
     Rows go by `partition` and by the bucket of `bucket_key` among `buckets` (-1: there are none). `key` is the primary
     key without the partition columns, empty for an append table; rows of one key are merged by `merge`, None for an
-    append table. `kind_column` is the column whose text says what a row does to its key, None where no column does.
+    append table. `file_format` is that of new files.
     """
 
     schema: TableSchema
@@ -32,7 +30,6 @@ class WritePlan:
     buckets: int
     bucket_function: str
     merge: MergeEngineRules | None
-    kind_column: str | None
     file_format: str
 
     @property
@@ -75,6 +72,5 @@ def plan_write(schema: TableSchema) -> WritePlan:
         buckets=schema.bucket if schema.bucket > 0 else UNAWARE,
         bucket_function=chosen_word(schema.options, BUCKET_FUNCTION_TYPE),
         merge=merge_rules(schema) if schema.primary_keys else None,
-        kind_column=schema.options.get(ROWKIND_FIELD),
         file_format=written_format(schema.options),
     )
