@@ -27,12 +27,18 @@ def low_bits(value: int, bits: int) -> int:
 
 
 def evaluate(
-    spark: SparkSession, values: Sequence[Any], ddl: str, source: str, targets: Sequence[str], time_zone: str = "UTC"
+    spark: SparkSession,
+    values: Sequence[Any],
+    ddl: str,
+    source: str,
+    targets: Sequence[str],
+    time_zone: str = "UTC",
+    **parts: Any,
 ) -> list[list[Any]]:
     frame = spark.createDataFrame(list(enumerate(values)), f"i int, v {ddl}").repartition(1)
     parsed = physical.parse(source)
     columns = [
-        cast_column(F.col("v"), parsed, physical.parse(target), time_zone=time_zone).alias(f"c{j}")
+        cast_column(F.col("v"), parsed, physical.parse(target), time_zone=time_zone, **parts).alias(f"c{j}")
         for j, target in enumerate(targets)
     ]
     rows = sorted(frame.select("i", *columns).collect())
@@ -111,6 +117,34 @@ def test_numbers_survive_text(spark: SparkSession) -> None:
     doubles = [RANDOM.uniform(-1, 1) * 10.0 ** RANDOM.randrange(-300, 300) for _ in range(100)]
     (texts,) = evaluate(spark, doubles, "double", "DOUBLE", ["STRING"])
     assert evaluate(spark, texts, "string", "STRING", ["DOUBLE"]) == [doubles]
+
+
+def in_decimal(text: str, precision: int, scale: int) -> decimal.Decimal | None:
+    """The number that a text writes, where a DECIMAL holds it, without writing its zeros out."""
+    number = decimal.Decimal(text)
+    if number and number.adjusted() >= precision:
+        return None
+    with decimal.localcontext(prec=2000, rounding=decimal.ROUND_HALF_UP):
+        rounded = (
+            number.quantize(decimal.Decimal(1).scaleb(-scale))
+            if number and number.adjusted() > -60
+            else decimal.Decimal(0)
+        )
+    return rounded if abs(rounded) < decimal.Decimal(10) ** (precision - scale) else None
+
+
+def test_exponents_of_any_size_are_nothing_or_too_much(spark: SparkSession) -> None:
+    mantissas = ("1", "-9.9", "7" * 60, "0", "-0.00", "1" + "0" * 900)
+    powers = (0, 1, 2, 38, 40, 99, 899, 9999, 99_999, 999_999_999)
+    texts = [f"{m}{e}{n:0{width}}" for m in mantissas for e in ("e", "E-") for width in (1, 10) for n in powers]
+    foreign = ["1.2.3e-999999999", ".e-99999", "1e-9999f", "0e5d", "x", "1e", "1e-" + "\u0669" * 9]
+    sizes = [(5, 2), (38, 10), (38, 38), (20, 0)]
+    targets = [f"DECIMAL({p}, {s})" for p, s in sizes] + ["DOUBLE"]
+    *found, doubles = evaluate(spark, texts + foreign, "string", "STRING", targets, on_error="null")
+    for (precision, scale), column in zip(sizes, found, strict=True):
+        wanted = [in_decimal(text, precision, scale) for text in texts]
+        assert column == wanted + [None] * len(foreign), (precision, scale)
+    assert doubles[: len(texts)] == [float(text) for text in texts]
 
 
 def test_digits_alone_are_units_of_the_precision(spark: SparkSession) -> None:

@@ -13,7 +13,7 @@ from ingest.ingest_lake import SmallLake
 from ingest.test_values import outcomes
 from lakebed.model import Decimal, Field, Int8, Int32, Int64, List, LogicalType, Option, Struct, UInt64
 
-RANGE, DIGITS = "LB6203", "LB6204"
+RANGE, DIGITS, MALFORMED = "LB6203", "LB6204", "LB6202"
 
 
 def spelled(random: Random) -> str:
@@ -23,6 +23,21 @@ def spelled(random: Random) -> str:
     power = random.choice(("", "", f"e{random.randint(-45, 45)}", f"E+{random.randint(0, 40)}"))
     body = f"{digits[:point]}.{digits[point:]}" if random.random() < 0.7 else digits
     return random.choice(("", "-", "+")) + body + power
+
+
+def with_great_exponents() -> dict[str, Number | str]:
+    """Numbers whose zeros nobody writes out, and what becomes of them, whatever the column."""
+    found: dict[str, Number | str] = {}
+    for power in (99, 100, 400, 99_999, 999_999_999, 2**31 - 1, 2**31, 10**12, 2**63, 10**25):
+        found |= {f"1e{power}": RANGE, f"-9.9E+{power:030}": RANGE, f"{'7' * 60}e{power}": RANGE}
+        found |= {f"1e-{power}": DIGITS, f" -0.9E-{power:030} ": DIGITS, f"{'7' * 60}e-{power}": DIGITS}
+        found |= {
+            f"0e{power}": Number(0),
+            f"-0.00E-{power}": Number(0),
+            f".e-{power}": MALFORMED,
+            f"1.2.3e-{power}": MALFORMED,
+        }
+    return found
 
 
 def expected(text: str, least: int, most: int, scale: int) -> set[Number | str]:
@@ -52,8 +67,10 @@ def test_every_spelling_is_the_number_or_bad(
     spark: SparkSession, type_: LogicalType, least: int, most: int, scale: int
 ) -> None:
     random = Random(7)
-    texts = [spelled(random) for _ in range(400)]
+    texts = [spelled(random) for _ in range(400)] + ["1" + "0" * 1200 + "e-1200", "-0." + "0" * 1200 + "2E1201"]
     wanted = [expected(text, least, most, scale) for text in texts]
+    great = with_great_exponents()
+    texts, wanted = [*texts, *great], [*wanted, *({outcome} for outcome in great.values())]
     found = [got if not isinstance(got, list) else got[0].split()[1] for got in outcomes(spark, type_, texts)]
     different = [(t, g, w) for t, g, w in zip(texts, found, wanted, strict=True) if g not in w]
     assert different == []
@@ -71,8 +88,10 @@ def test_whole_columns_take_whole_numbers_of_json_in_any_spelling(lake: SmallLak
         "1234567890123456789.0": 1234567890123456789,
         "12345678901234567890e-1": 1234567890123456789,
         "1" + "0" * 50 + "e-40": 10**10,
+        "0e-999999999": 0,
     }
     bad = {"1.5": DIGITS, "1e-1": DIGITS, "12345678901234567891e-1": DIGITS, "1e19": RANGE, "1e400": RANGE}
+    bad |= {"1e999999999": RANGE, "1E-999999999": DIGITS}
     for name, make in (
         ("a.json", lambda k, t: f'{{"k": {k}, "n": {t}, "s": {{"n": {t}}}, "l": [{t}]}}\n'),
         ("a.csv", lambda k, t: f'{k},{t},"{{""n"": {t}}}","[{t}]"\n'),

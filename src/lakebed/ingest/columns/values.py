@@ -21,6 +21,7 @@ from lakebed.ingest.sources.source_types import Plain, SourceType, Text
 from lakebed.ingest.timestamp_encoding import StampForms
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as physical
+from lakebed.spark.casts.text_casts import has_exponent, to_decimal
 from lakebed.spark.clocks import instant_to_wall
 
 NOT_CASTABLE = "LB6202"
@@ -31,9 +32,10 @@ WRONG_LENGTH = "LB6205"
 _FLOAT16_MAX = 65504.0
 #: What Java takes for a number and nobody else does: `1f`, `1d`, hexadecimal digits.
 _JAVA_NUMBER = r"[0-9.][dDfF]\s*\z|[xX]"
-_PARTS = r"^\s*[+-]?([0-9]*)\.?([0-9]*)[eE]([+-]?[0-9]+)\s*\z"
+#: Digits before the point, digits behind it, the sign of the exponent, as much of it as counts.
+_PARTS = r"^\s*[+-]?([0-9]*)\.?([0-9]*)[eE]([+-]?)0*([0-9]{1,15})[0-9]*\s*\z"
 #: What whole numbers that are written otherwise are read as: wider than any whole type.
-_WHOLE_DIGITS = "decimal(20,0)"
+_WHOLE_DIGITS = physical.Decimal(20, 0)
 _NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\z"
 
 _RANGES: dict[type[logical.LogicalType], tuple[int, int]] = {
@@ -200,7 +202,7 @@ def _integer(source: SourceType, target: Target) -> Converter | None:
     def from_text(x: Column) -> Conversion:
         # A whole number may be written with a point or an exponent: 1.0, 1e2.
         otherwise = has_point_or_exponent(x) & x.rlike(_NUMBER)
-        rounded = F.when(otherwise, x.try_cast(_WHOLE_DIGITS).try_cast(name))
+        rounded = F.when(otherwise, to_decimal(x, _WHOLE_DIGITS).try_cast(name))
         return Conversion(
             F.coalesce(x.try_cast(name), rounded),
             lambda v: (
@@ -253,7 +255,7 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
             too_big = Fault(OUT_OF_RANGE, v.isNull() & x.rlike(_NUMBER))
             return (too_big, *unconverted(v), Fault(DIGITS_LOST, _beyond_scale(x, stored.scale)), *outside(v))
 
-        return Conversion(x.try_cast(name), faults)
+        return Conversion(to_decimal(x, stored), faults)
 
     if is_text(source):
         return from_text
@@ -278,11 +280,7 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
 
 def has_point_or_exponent(x: Column) -> Column:
     """Whether the text of a number is written otherwise than with digits alone."""
-    return (F.instr(x, F.lit(".")) > 0) | _has_exponent(x)
-
-
-def _has_exponent(x: Column) -> Column:
-    return (F.instr(x, F.lit("e")) > 0) | (F.instr(x, F.lit("E")) > 0)
+    return (F.instr(x, F.lit(".")) > 0) | has_exponent(x)
 
 
 def _beyond_scale(x: Column, scale: int) -> Column:
@@ -291,12 +289,12 @@ def _beyond_scale(x: Column, scale: int) -> Column:
     fraction = F.length(x) - point
     plain = (point > 0) & (fraction > scale) & x.rlike(rf"\.[0-9]{{{scale}}}[0-9]*[1-9]")
     # With an exponent: the digits, how many of them are behind the point as it is written, and how far that moves.
-    whole, behind, power = (F.regexp_extract(x, _PARTS, i) for i in (1, 2, 3))
+    whole, behind, sign, power = (F.regexp_extract(x, _PARTS, i) for i in (1, 2, 3, 4))
     digits = F.concat(whole, behind)
     # Spark warns of a two-argument rtrim; the 1 keeps the zeros before.
     last = F.length(F.btrim(F.concat(F.lit("1"), digits), F.lit("0"))) - 1
-    places = F.length(behind) - F.length(digits) + last - power.try_cast("bigint")
-    return F.when(_has_exponent(x), (last > 0) & (places > F.lit(scale))).otherwise(plain)
+    places = F.length(behind) - F.length(digits) + last - F.concat(sign, power).try_cast("bigint")
+    return F.when(has_exponent(x), (last > 0) & (places > F.lit(scale))).otherwise(plain)
 
 
 def _floating(source: SourceType, target: Target, formats: TextFormats) -> Converter | None:

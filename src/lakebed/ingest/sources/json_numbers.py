@@ -20,6 +20,8 @@ from lakebed.ingest.sources.json_exact import AsParsed, AsWritten, Items, Member
 from lakebed.ingest.sources.json_values import Shape, child, items_of, text_of
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.model import types as logical
+from lakebed.physical.paimon_types import Decimal
+from lakebed.spark.casts.text_casts import to_decimal
 from lakebed.spark.spark_errors import spark_errors
 
 #: A place in JSON: names of members, None for the items of a list.
@@ -124,7 +126,7 @@ def _facts(numbers: Column) -> tuple[Column, ...]:
 def _is_pointed(number: Column) -> Column:
     """Whether a number is written with a point or an exponent, as far as it can be told: of those that 64 bits hold."""
     text, kind = number.getField("text"), number.getField("kind")
-    fits = text.try_cast("decimal(38,0)").try_cast("bigint").isNotNull()
+    fits = to_decimal(text, Decimal(_MAX_DIGITS, 0)).try_cast("bigint").isNotNull()
     return F.coalesce(has_point_or_exponent(text) | (fits & (kind != "BIGINT") & (kind != "STRING")), F.lit(False))
 
 

@@ -33,6 +33,9 @@ _TRUE = ("t", "true", "y", "yes", "1")
 _FALSE = ("f", "false", "n", "no", "0")
 _INTEGER = r"\A[+-]?[0-9]+(?:\.[0-9]*)?\z"
 _BELOW_ONE = r"\A[+-]?\.[0-9]*\z"
+#: A number with an exponent, and what ends a long one; DECIMAL takes other digits than those of ASCII too.
+_SCIENTIFIC = r"\A\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)[eE][+-]?[0-9]+\s*\z"
+_LONG_EXPONENT = r"[eE][+-]?0*+\p{Nd}{5}"
 _DECIMAL = r"\A[+-]?(?:\p{Nd}+(?:\.\p{Nd}*)?|\.\p{Nd}+)(?:[eE][+-]?\p{Nd}{1,10})?\z"
 
 
@@ -79,9 +82,29 @@ def to_number(col: Column, target: Numeric) -> Conversion:
             return Partial(_to_integer(col, target))
         case Decimal():
             # NULL is the value of what does not fit, so the grammar alone tells what is no number.
-            return Guarded(col.try_cast(spark_name(target)), ~col.rlike(_DECIMAL))
+            return Guarded(to_decimal(col, target), ~col.rlike(_DECIMAL))
         case Float() | Double():
             return Partial(_to_floating(col, target))
+
+
+def to_decimal(col: Column, target: Decimal) -> Column:
+    """Text to a number of this type, rounded to its scale; NULL where it does not fit, or is none.
+
+    Java writes a number out with all its zeros before it rounds it, and older versions of Spark with it: that takes
+    minutes, or fails, where they are many. A double tells without them what is nought or far too large for any DECIMAL.
+    """
+    size = F.abs(col.try_cast("double"))
+    bounded = (
+        F.when(~col.rlike(_SCIENTIFIC), F.when(~col.rlike(_LONG_EXPONENT), col))
+        .when(size < F.lit(1e-99), F.lit("0"))
+        .when(size < F.lit(1e99), col)
+    )
+    return F.when(has_exponent(col), bounded).otherwise(col).try_cast(spark_name(target))
+
+
+def has_exponent(number: Column) -> Column:
+    """Whether the text of a number is written with an exponent."""
+    return (F.instr(number, F.lit("e")) > 0) | (F.instr(number, F.lit("E")) > 0)
 
 
 def _to_integer(col: Column, target: Integer) -> Column:
