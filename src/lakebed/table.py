@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lakebed.manifest import TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.read.explanation import ReadExplanation
+    from lakebed.row_level.row_target import RowTarget
     from lakebed.write.partition_specs import NamedPartition
     from lakebed.write.write_result import WriteResult
 
@@ -343,6 +344,39 @@ class Table:
         run = WriteRun.of(**asked)
         return drop_partitions(self._whole, partitions, run, dry_run=dry_run, time_zone=self.time_zone)
 
+    def delete(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        keys: DataFrame | None = None,
+        *,
+        where: str | None = None,
+        dry_run: bool = False,
+        scratch: str | None = None,
+        **asked: Unpack[WriteKeywords],
+    ) -> WriteResult:
+        """Delete rows as one snapshot: those that `where` is true for, or those whose primary keys `keys` holds.
+
+        `where` is a boolean expression of Spark SQL over the columns, understood by the session as in `read`. `keys`
+        has exactly the columns of the primary key. Only files that may hold such a row are read; none where metadata
+        tell enough. An append table with `deletion-vectors.enabled` keeps its files and notes the rows; without, the
+        files that hold such a row are written anew. A table with a primary key gets a row `-D` for each. Older
+        snapshots and tags keep the rows until they expire.
+
+        The rows are those of the newest snapshot as the call begins. Where another commit changes the same files, or
+        the same buckets of a table with a primary key, before this one, the call is made again on top of it, 10 times
+        at most. `dry_run`: only count the rows. The other keywords are those of `truncate`; `rows_deleted` of the
+        result counts rows of the table.
+
+        Raises `UnsupportedError` for a table whose rows cannot be deleted, `UsageError` for arguments that make no
+        sense, `ConflictError` when others were first each time.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.delete", WriteKeywords, asked, "keys", "where", "dry_run", "scratch")
+        from lakebed.row_level.delete_rows import delete_rows
+
+        return delete_rows(self._row_target(spark, scratch), keys, where, WriteRun.of(**asked), dry_run=dry_run)
+
     # --- maintenance --------------------------------------------------------------------------------------------------
 
     def branches(self) -> Branches:
@@ -419,6 +453,14 @@ class Table:
         from lakebed.format.table_branch import TableBranch
 
         return TableBranch.of(self.tables, self.ref, self.clock)
+
+    def _row_target(self, spark: SparkSession | Callable[[], SparkSession], scratch: str | None) -> RowTarget:
+        from functools import cache
+
+        from lakebed.row_level.row_target import RowTarget
+
+        self.tables.refuse_foreign_rows(self.name)
+        return RowTarget(self._ingest_context, self._whole, cache(spark if callable(spark) else lambda: spark), scratch)
 
     @property
     def _ingest_context(self) -> IngestContext:

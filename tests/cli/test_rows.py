@@ -193,3 +193,21 @@ class TestFailures:
 )
 def test_selected_expressions_are_split_at_outer_commas(text: str, parts: list[str]) -> None:
     assert split_expressions(text) == parts
+
+
+def test_rows_are_deleted(lakebed: CommandLine, events: Path, spark: Any) -> None:
+    lakebed.ok("ingest", "shop.events", "events.csv")
+    delete = ("delete", "shop.events", "--where", "paid = 0")
+    looked = lakebed.ok(*delete, "--dry-run")
+    assert looked == "shop.events: would delete 1 row\n"
+    refused = lakebed(*delete)
+    assert (refused.code, "not confirmed, nothing was changed" in refused.err) == (2, True)
+    assert lakebed("delete", "shop.events", "--where", "piad = 0").codes_of_text == ["LB6463"]
+    made = lakebed.json(*delete, "--yes", "--run-id", "r")
+    assert (made["operation"], made["rows_deleted"], made["snapshot_id"]) == ("delete", 1, 2)
+    again = lakebed.ok(*delete, "--yes", "--run-id", "r")
+    assert again.splitlines() == [
+        "shop.events: deleted 1 row (snapshot 2, schema 0)",
+        "this run was done before; nothing was done now",
+    ]
+    assert lakebed.ok(*delete, "--yes") == "shop.events: no row matches, nothing to delete.\n"

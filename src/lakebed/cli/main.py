@@ -37,6 +37,7 @@ COMMANDS = {
     "convert": "Put a schema into another form: ODF, Arrow, Spark, DDL, Paimon, Parquet, JSON Schema.",
     "schema": "Print the JSON Schema of manifests, for editors.",
     "event": "Metadata blocks of Open Data Fabric: export, verify, inspect.",
+    "delete": "Delete the rows of a table that a filter names.",
     "truncate": "Remove all rows of a table.",
     "drop-partitions": "Remove all rows of some partitions of a table.",
     "tag": "Name a snapshot so that it is kept: create, list, delete.",

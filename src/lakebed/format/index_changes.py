@@ -150,7 +150,7 @@ class IndexChanges:
         import pyroaring
 
         name, rows = deleted.entry.file.file_name, deleted.entry.file.row_count
-        _check_unchanged(name, deleted.before, known and known[0])
+        check_unchanged(name, deleted.before, known and known[0])
         bitmap = pyroaring.BitMap.deserialize(deleted.rows)
         if bitmap and bitmap.max() >= rows:
             raise UsageError.of(
@@ -195,8 +195,11 @@ def _ranges(pieces: Sequence[_Piece]) -> dict[str, tuple[int, int, int | None]]:
     return found
 
 
-def _check_unchanged(name: str, before: DeletionVector | None, now: DeletionVector | None) -> None:
-    """A vector only grows; one with as many rows as before is the same, wherever it lies now."""
+def check_unchanged(name: str, before: DeletionVector | None, now: DeletionVector | None) -> None:
+    """Raise `ConflictError` (LB5095) where the vector of a file is not what it was.
+
+    A vector only grows; one with as many rows as before is the same, wherever it lies now.
+    """
     if before is None or now is None:
         same = before is now
     else:

@@ -137,7 +137,7 @@ def plan_files(
     # Files of parts of the same rows are counted by some writers, and not by others.
     if everything and not is_set(schema.options, DATA_EVOLUTION_ENABLED):
         check_rows(snapshot, files, table_path)
-    vectors = _deletion_vectors(store, table_path, snapshot, schema)
+    vectors = file_vectors(store, table_path, snapshot, schema)
     check_vectors(vectors, files, manifest_path(table_path, snapshot.index_manifest or ""), everything=everything)
     return tuple(_with_deletions(f, vectors.get(_place(f))) for f in files)
 
@@ -150,7 +150,7 @@ def _with_deletions(file: DataFile, vector: DeletionVector | None) -> DataFile:
     return file if vector is None else replace(file, deletions=replace(vector, rows=file.meta.row_count))
 
 
-def _deletion_vectors(
+def file_vectors(
     store: Store, table_path: str, snapshot: Snapshot, schema: TableSchema
 ) -> dict[VectorPlace, DeletionVector]:
     """The vectors of a snapshot by partition, bucket and data file name: a name alone may be there twice."""

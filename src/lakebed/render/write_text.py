@@ -8,10 +8,16 @@ from lakebed.write.write_result import WriteResult
 
 #: How many partitions a list names.
 _SHOWN = 20
+#: The operations that are about single rows, and what they do to them.
+_OF_ROWS = ("delete", "update", "merge")
+_REPEATED = "this run was done before; nothing was done now"
+_DONE = (("delete", "deleted"), ("update", "updated"), ("insert", "inserted"))
 
 
 def write_text(result: WriteResult) -> str:
     """What a write did, or would do where it has no snapshot."""
+    if result.operation in _OF_ROWS:
+        return _changed_rows(result)
     if result.snapshot_id is None and not result.files_removed:
         return (
             f"{one_line(result.table)}: no partition matches, nothing to remove."
@@ -23,13 +29,31 @@ def write_text(result: WriteResult) -> str:
     lines = [f"{one_line(result.table)}: {verb} {_removed(result)}{where}"]
     lines += _partitions(result)
     if result.repeated:
-        lines.append("this run was done before; nothing was done now")
+        lines.append(_REPEATED)
     return "\n".join(lines)
 
 
 def removal(result: WriteResult) -> str:
     """What is about to be removed, in a line: `remove 10 rows, ... of db.t`."""
     return f"remove {_removed(result)} of {one_line(result.table)}"
+
+
+def _changed_rows(result: WriteResult) -> str:
+    rows = dict(zip(_DONE, (result.rows_deleted, result.rows_updated, result.rows_inserted), strict=True))
+    table, planned = one_line(result.table), result.snapshot_id is None
+    if not any(rows.values()):
+        lines = [f"{table}: no row matches, nothing to {result.operation}."]
+    else:
+        parts = [
+            f"{f'would {verb}' if planned else done} {count_text(count, 'row')}"
+            for (verb, done), count in rows.items()
+            if count
+        ]
+        where = "" if planned else f" (snapshot {result.snapshot_id}, schema {result.schema_id})"
+        lines = [f"{table}: {', '.join(parts)}{where}"]
+    if result.repeated:
+        lines.append(_REPEATED)
+    return "\n".join(lines)
 
 
 def _drops(result: WriteResult) -> bool:

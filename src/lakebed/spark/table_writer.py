@@ -150,8 +150,9 @@ class TableWriter:
 
     def _is_visible(self, change: SnapshotChange) -> bool:
         """Whether a commit is there, or may be: when the storage does not answer, nothing is deleted."""
+        snapshots, user, number = self.target.storage.snapshots, change.commit_user, change.commit_identifier
         try:
-            return self.target.storage.snapshots.find_commit(change.commit_user, change.commit_identifier) is not None
+            return snapshots.find_commit(user, number, kind=change.kind, operation=change.operation) is not None
         except StoreError:
             return True
 

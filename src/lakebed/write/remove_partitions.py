@@ -103,7 +103,7 @@ class _Removal:
         snapshot = commit(storage, change, clock=self.table.clock, after=after)
         properties = snapshot.properties or {}
         if properties.get(ASKED) != said:
-            raise self._other_run(snapshot)
+            raise other_run(self.table.label, said, snapshot)
         metas = delta_manifests(storage.store, storage.path, snapshot)
         gone = [e for e in entries_of(storage.store, storage.path, metas) if e.kind == Kind.DELETE]
         result = self._result(gone, snapshot)
@@ -118,26 +118,28 @@ class _Removal:
             rows_removed=sum(e.file.row_count for e in gone),
             files_removed=len(gone),
             bytes_removed=sum(e.file.file_size for e in gone),
-            partitions=self._partitions(gone),
+            partitions=lost_partitions(self.schema, gone, time_zone=self.time_zone),
             run_id=self.run.run_id,
         )
 
-    def _partitions(self, gone: Sequence[ManifestEntry]) -> tuple[str, ...]:
-        schema, types = self.schema, partition_types(self.schema)
-        if not types:
-            return ()
-        values: set[tuple[Any, ...]] = {binary_row.decode(types, data) for data in {e.partition for e in gone}}
-        zone = self.time_zone
-        return tuple(
-            sorted(partition_text(schema.partition_keys, types, v, schema.options, time_zone=zone) for v in values)
-        )
 
-    def _other_run(self, snapshot: Snapshot) -> UsageError:
-        return UsageError.of(
-            OTHER_RUN,
-            f"commit user {snapshot.commit_user!r} has made snapshot {snapshot.id} for something else",
-            path=self.table.label,
-            expected=canonical_json([self.operation, *self.asked]),
-            found=(snapshot.properties or {}).get(ASKED, snapshot.operation or snapshot.commit_kind),
-            remedy="give each run an id, or a commit user, of its own",
-        )
+def lost_partitions(schema: TableSchema, gone: Sequence[ManifestEntry], *, time_zone: str) -> tuple[str, ...]:
+    """The partitions of entries that go, as the system table `partitions` names them."""
+    types = partition_types(schema)
+    if not types:
+        return ()
+    values: set[tuple[Any, ...]] = {binary_row.decode(types, data) for data in {e.partition for e in gone}}
+    keys, options = schema.partition_keys, schema.options
+    return tuple(sorted(partition_text(keys, types, v, options, time_zone=time_zone) for v in values))
+
+
+def other_run(table: str, asked: str, snapshot: Snapshot) -> UsageError:
+    """The error where the commit user of a run has made a snapshot for something else than `asked`."""
+    return UsageError.of(
+        OTHER_RUN,
+        f"commit user {snapshot.commit_user!r} has made snapshot {snapshot.id} for something else",
+        path=table,
+        expected=asked,
+        found=(snapshot.properties or {}).get(ASKED, snapshot.operation or snapshot.commit_kind),
+        remedy="give each run an id, or a commit user, of its own",
+    )

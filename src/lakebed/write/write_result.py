@@ -68,7 +68,9 @@ class WriteResult(Readable):
 
     Rows are those that files hold: in a table with a primary key several of them may make one row of the table.
     `rows_by_kind` are the rows that were written, by `+I`, `-U`, `+U` and `-D`. `partitions` are the partitions that
-    lost files. `repeated` says that the run was done before and nothing was done now; all else is as it was then.
+    lost files. `rows_deleted`, `rows_updated` and `rows_inserted` are the rows of the table that a delete, an update or
+    a merge was about, whatever files hold. `repeated` says that the run was done before and nothing was done now; all
+    else is as it was then.
     """
 
     renderer: ClassVar[str] = "lakebed.render.write_text:write_text"
@@ -86,6 +88,9 @@ class WriteResult(Readable):
     partitions: tuple[str, ...] = ()
     run_id: str | None = None
     repeated: bool = False
+    rows_deleted: int = 0
+    rows_updated: int = 0
+    rows_inserted: int = 0
 
     @property
     def rows_added(self) -> int:
@@ -109,4 +114,7 @@ class WriteResult(Readable):
             "bytes_removed": self.bytes_removed,
             "partitions": list(self.partitions),
             "repeated": self.repeated,
+            "rows_deleted": self.rows_deleted,
+            "rows_updated": self.rows_updated,
+            "rows_inserted": self.rows_inserted,
         }

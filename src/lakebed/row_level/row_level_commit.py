@@ -1,0 +1,258 @@
+"""Commit a change of rows, made again where what it has read was changed meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Protocol
+
+from lakebed.errors import ConflictError, StoreError, UsageError
+from lakebed.format import binary_row
+from lakebed.format.index_changes import check_unchanged
+from lakebed.format.live_files import (
+    DataFile,
+    delta_manifests,
+    entries_of,
+    file_vectors,
+    partition_types,
+)
+from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.snapshot import COMPACT, Snapshot
+from lakebed.format.snapshot_change import DeletedRows, SnapshotChange
+from lakebed.model import JsonValue, canonical_json
+from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.table_writer import TableWriter
+from lakebed.write.remove_partitions import lost_partitions, other_run
+from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
+
+KEYS_CHANGED = "LB6542"
+OUTPACED = "LB6543"
+COUNTS = "lakebed.row-counts"
+#: How often a change is made again on top of what others have committed.
+_MOST_RUNS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class RowCounts:
+    """Rows of the table that a change concerns."""
+
+    deleted: int = 0
+    updated: int = 0
+    inserted: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges:
+    """What a change comes to on top of one state: files that go, rows that go, and how many rows it is about.
+
+    The rows that come are with the writer.
+    """
+
+    files: tuple[DataFile, ...] = ()
+    rows: tuple[DeletedRows, ...] = ()
+    counts: RowCounts = RowCounts()
+
+
+class RowOperation(Protocol):
+    """A change of rows: what it is called in snapshots, what it was asked for, and how it is made."""
+
+    @property
+    def name(self) -> str:
+        """The word of the table format, such as `DELETE`."""
+        ...
+
+    @property
+    def asked(self) -> str:
+        """What tells it from other changes under the same run id. It says no value: a snapshot is kept for long."""
+        ...
+
+    def make(self, start: Start, writer: TableWriter, *, dry_run: bool) -> RowChanges:
+        """Find the rows, and write those that come; with `dry_run` nothing is written."""
+        ...
+
+
+def run_operation(target: RowTarget, operation: RowOperation, run: WriteRun, *, dry_run: bool = False) -> WriteResult:
+    """Make and commit a change; once only where the run says so."""
+    call = _Call(target, operation, run)
+    done = (
+        None
+        if dry_run or not run.once
+        else target.storage.snapshots.find_commit(run.commit_user, operation=operation.name)
+    )
+    if done is not None:
+        return call.committed(done, repeated=True)
+    for left in reversed(range(_MOST_RUNS)):
+        try:
+            return call.attempt(dry_run=dry_run)
+        except ConflictError as error:
+            if not left:
+                raise call.outpaced(error) from error
+    raise AssertionError
+
+
+@dataclass(frozen=True, slots=True)
+class _Call:
+    target: RowTarget
+    operation: RowOperation
+    run: WriteRun
+
+    def attempt(self, *, dry_run: bool) -> WriteResult:
+        """Make the change on top of the newest state."""
+        start = self.target.begin()
+        writer = start.writer()
+        try:
+            changes = self.operation.make(start, writer, dry_run=dry_run)
+            if dry_run:
+                return self._planned(start, changes)
+            if not self.run.once and not (changes.files or changes.rows or writer.entries):
+                return self._result(start.schema.id, RowCounts(), ())
+            return self._commit(start, writer, changes)
+        except BaseException:
+            with suppress(StoreError):
+                writer.clear()
+            raise
+
+    def _commit(self, start: Start, writer: TableWriter, changes: RowChanges) -> WriteResult:
+        counts = changes.counts
+        said: dict[str, JsonValue] = dict(asdict(counts))
+        change = SnapshotChange(
+            commit_user=self.run.commit_user,
+            deleted=tuple(map(start.entry, changes.files)),
+            deleted_rows=changes.rows,
+            properties={**self.run.properties, ASKED: self.operation.asked, COUNTS: canonical_json(said)},
+            operation=self.operation.name,
+        )
+        guard = _Unchanged(start, changes.files, writer)
+        after = 0 if self.run.once else start.snapshot_id
+        snapshot = writer.commit(change, guard, after)
+        ours = (snapshot.properties or {}).get(ATTEMPT) == writer.attempt
+        return self.committed(snapshot, repeated=not ours)
+
+    def committed(self, snapshot: Snapshot, *, repeated: bool) -> WriteResult:
+        """What a snapshot of this run has done. Raises `UsageError` where it is that of another change."""
+        properties = snapshot.properties or {}
+        if properties.get(ASKED) != self.operation.asked:
+            raise other_run(self.target.table.label, self.operation.asked, snapshot)
+        storage = self.target.storage
+        entries = entries_of(storage.store, storage.path, delta_manifests(storage.store, storage.path, snapshot))
+        result = self._result(snapshot.schema_id, _counts(properties), tuple(entries))
+        return replace(result, snapshot_id=snapshot.id, repeated=repeated)
+
+    def _planned(self, start: Start, changes: RowChanges) -> WriteResult:
+        gone = tuple(replace(start.entry(file), kind=int(Kind.DELETE)) for file in changes.files)
+        return self._result(start.schema.id, changes.counts, gone)
+
+    def _result(self, schema_id: int, counts: RowCounts, entries: tuple[ManifestEntry, ...]) -> WriteResult:
+        schema = self.target.storage.schemas.load_latest_schema()
+        gone = [e for e in entries if e.kind == Kind.DELETE]
+        new = [e for e in entries if e.kind == Kind.ADD]
+        return WriteResult(
+            table=self.target.table.label,
+            operation=self.operation.name.lower(),
+            schema_id=schema_id,
+            snapshot_id=None,
+            rows_by_kind=_by_kind(counts, new, is_keyed=bool(schema.primary_keys)),
+            rows_removed=sum(e.file.row_count for e in gone),
+            files_added=len(new),
+            files_removed=len(gone),
+            bytes_added=sum(e.file.file_size for e in new),
+            bytes_removed=sum(e.file.file_size for e in gone),
+            partitions=lost_partitions(schema, gone, time_zone=self.target.context.time_zone),
+            run_id=self.run.run_id,
+            rows_deleted=counts.deleted,
+            rows_updated=counts.updated,
+            rows_inserted=counts.inserted,
+        )
+
+    def outpaced(self, error: ConflictError) -> ConflictError:
+        """The error after the last attempt."""
+        label = self.target.table.label
+        return ConflictError.of(
+            OUTPACED,
+            f"others changed the rows of {label} that this call was about, {_MOST_RUNS} times while it was made: "
+            f"{error.diagnostics[0].message}",
+            path=label,
+            remedy="repeat it when fewer write to these rows",
+        )
+
+
+def _counts(properties: Mapping[str, str]) -> RowCounts:
+    """What a snapshot of ours says; properties are anybody's to write."""
+    try:
+        said = json.loads(properties.get(COUNTS, "{}"))
+        return RowCounts(**{name: int(said.get(name, 0)) for name in ("deleted", "updated", "inserted")})
+    except (ValueError, TypeError, AttributeError):
+        return RowCounts()
+
+
+def _by_kind(counts: RowCounts, new: Sequence[ManifestEntry], *, is_keyed: bool) -> dict[str, int]:
+    if not is_keyed:
+        written = sum(e.file.row_count for e in new)
+        return {"+I": written} if written else {}
+    kinds = {"+I": counts.inserted, "+U": counts.updated, "-D": counts.deleted}
+    return {kind: rows for kind, rows in kinds.items() if rows} if new else {}
+
+
+@dataclass(frozen=True)
+class _Unchanged:
+    """A guard of a commit: ends it where others have changed what was read.
+
+    That files are gone, the commit sees itself. Of files whose rows were written elsewhere it is seen here that no
+    other row of them was deleted meanwhile, and of buckets of keys that no other row of them has come.
+    """
+
+    start: Start
+    files: tuple[DataFile, ...]
+    writer: TableWriter
+
+    def __call__(self, since: Sequence[Snapshot]) -> None:
+        newer = [s for s in since if s.id > self.start.snapshot_id]
+        if not newer:
+            return
+        if self.files:
+            self._check_vectors(newer[0])
+        if self.start.plan.is_keyed:
+            for snapshot in newer:
+                if snapshot.commit_kind != COMPACT:
+                    self._check_buckets(snapshot)
+
+    def _check_vectors(self, newest: Snapshot) -> None:
+        storage = self.start.target.storage
+        now = file_vectors(storage.store, storage.path, newest, self.start.schema)
+        for file in self.files:
+            check_unchanged(
+                file.meta.file_name, file.deletions, now.get((file.partition, file.bucket, file.meta.file_name))
+            )
+
+    @cached_property
+    def _decode(self) -> Callable[[bytes], tuple[object, ...]]:
+        return binary_row.codec(partition_types(self.start.schema)).decode
+
+    def _check_buckets(self, snapshot: Snapshot) -> None:
+        storage = self.start.target.storage
+        ours = {(self._decode(e.partition), e.bucket) for e in self.writer.entries}
+        for entry in entries_of(storage.store, storage.path, delta_manifests(storage.store, storage.path, snapshot)):
+            place = self._decode(entry.partition), entry.bucket
+            if place in ours:
+                raise ConflictError.of(
+                    KEYS_CHANGED,
+                    f"snapshot {snapshot.id} has changed rows of bucket {place[1]} of partition {place[0]}, which this "
+                    "change has read before",
+                    path=entry.file.file_name,
+                    remedy="repeat the operation: it looks at the table as it is by now",
+                )
+
+
+def check_where(where: str | None, operation: str) -> str:
+    """The filter of a change. Raises `UsageError` where there is none."""
+    if where is None or not where.strip():
+        raise UsageError.of(
+            "LB6544",
+            f"{operation} has no filter",
+            expected="a boolean expression of Spark SQL, such as \"day < DATE'2024-01-01'\"",
+            remedy='give where="true" where every row is meant; `truncate` removes all rows without reading them',
+        )
+    return where

@@ -1,0 +1,151 @@
+"""Hold the table whose rows are changed, and read the state of it that a change is made from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import UnsupportedError
+from lakebed.format import binary_row
+from lakebed.format.deletion_vectors import has_deletion_vectors, read_positions
+from lakebed.format.live_files import DataFile, partition_types
+from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.table_branch import TableBranch
+from lakebed.format.table_storage import TableStorage
+from lakebed.ingest.columns.values import Rules
+from lakebed.ingest.run import IngestContext
+from lakebed.ingest.sources.source_schema import PlainForms
+from lakebed.read.needed_files import ReadPlan
+from lakebed.read.plan_read import fallback_branch, find_state, plan_read
+from lakebed.read.request import ReadRequest
+from lakebed.read.table_state import TableState
+from lakebed.spark.file_rows import FileRows, System, check_case
+from lakebed.spark.read import Executor, check_filter, rows_of_plan, session_condition
+from lakebed.spark.sql_names import quote_name
+from lakebed.spark.table_writer import TableWriter, WriteTarget
+from lakebed.write.plan_write import WritePlan, plan_write
+
+HAS_FALLBACK = "LB6540"
+
+#: Where a row lies: the number of its file among those that were asked for, and its place in it.
+PLACE = (System.FILE.value, System.POSITION.value)
+
+
+@dataclass(frozen=True, slots=True)
+class RowTarget:
+    """A branch of a table in a lake, the session that reads and writes, and where lists of files lie."""
+
+    context: IngestContext
+    table: TableBranch
+    session: Callable[[], SparkSession]
+    scratch: str | None = None
+
+    @property
+    def storage(self) -> TableStorage:
+        """The branch as a committer sees it."""
+        table = self.table
+        return TableStorage(table.store, table.table_path, table.schemas, table.branch)
+
+    def begin(self) -> Start:
+        """Look at the newest state. Raises `UnsupportedError` for a table whose rows cannot be changed."""
+        request = ReadRequest(time_zone=self.context.time_zone, verify_checksums=self.context.verify_checksums)
+        state = find_state(self.table, request)
+        plan = plan_write(state.newest)
+        other = fallback_branch(self.table, request, state)
+        if other is not None:
+            raise UnsupportedError.of(
+                HAS_FALLBACK,
+                f"rows of {self.table.label} cannot be changed: what it has not is read from branch {other!r}",
+                path=self.table.label,
+                found=other,
+                remedy="change the rows of a table without the option scan.fallback-branch",
+            )
+        return Start(self, request, state, plan)
+
+
+@dataclass(frozen=True)
+class Start:
+    """The state that one attempt reads, and how its rows are written."""
+
+    target: RowTarget
+    request: ReadRequest
+    state: TableState
+    plan: WritePlan
+
+    @property
+    def schema(self) -> TableSchema:
+        """The newest schema, which rows are read as and written under."""
+        return self.plan.schema
+
+    @property
+    def snapshot_id(self) -> int:
+        """The snapshot that is read, 0 where there is none."""
+        return 0 if self.state.snapshot is None else self.state.snapshot.id
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, which can tell the names of the table's columns apart."""
+        spark = self.target.session()
+        check_case(spark, self.schema)
+        return spark
+
+    @cached_property
+    def reader(self) -> FileRows:
+        """Reads the files of the state."""
+        return Executor.of(self.spark, self.target.table, self.request, self.target.scratch).reader(self.state)
+
+    @property
+    def rules(self) -> Rules:
+        """What new values are checked by."""
+        return Rules(self.target.context.time_zone, PlainForms())
+
+    def writer(self) -> TableWriter:
+        """What writes rows and commits."""
+        context = self.target.context
+        target = WriteTarget(
+            self.target.storage, self.plan, context.warehouse, context.storage_options, self.target.table.clock
+        )
+        return TableWriter(self.target.session, target)
+
+    def needed(self, where: str | None = None) -> ReadPlan:
+        """The files that may hold a row that the filter is true for. Spark refuses a filter that it cannot apply."""
+        if where is not None:
+            check_filter(self.spark, self.schema, where)
+        wanted = session_condition(self.spark, where)
+        return plan_read(self.target.table, self.request, wanted, state=self.state).main.plan
+
+    def placed(self, files: tuple[DataFile, ...]) -> DataFrame:
+        """The rows of files with their places, `PLACE`: deleted ones are not among them."""
+        return self.reader.read(files, self.schema, System.FILE, System.POSITION)
+
+    def merged(self, plan: ReadPlan) -> DataFrame:
+        """The table's rows, by what its files are to it."""
+        return rows_of_plan(self.reader, plan, self.schema)
+
+    def to_write(self, rows: DataFrame) -> DataFrame:
+        """Rows with the table's columns, as the writer takes them: column `v<i>` is the schema's column i."""
+        names = enumerate(self.schema.field_names)
+        return rows.select(*(F.col(quote_name(name)).alias(f"v{i}") for i, name in names))
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether rows that go are noted in deletion vectors, while their files stay."""
+        return has_deletion_vectors(self.schema)
+
+    def entry(self, file: DataFile) -> ManifestEntry:
+        """The entry of a live file."""
+        partition = binary_row.encode(partition_types(self.schema), file.partition)
+        return ManifestEntry(int(Kind.ADD), partition, file.bucket, file.total_buckets, file.meta)
+
+    def live_rows(self, file: DataFile) -> int:
+        """How many rows of a file are not deleted."""
+        if file.deletions is None:
+            return file.meta.row_count
+        known = file.deletions.cardinality
+        gone = len(read_positions(self.target.table.store, [file.deletions])[0]) if known is None else known
+        return file.meta.row_count - gone
