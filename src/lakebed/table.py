@@ -25,7 +25,7 @@ from lakebed.store.base import Store
 from lakebed.write.write_result import WriteKeywords, WriteRun
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import Column, DataFrame, SparkSession
 
     from lakebed.chain_store import ExportedChain
     from lakebed.evolve.merge_input import AnyColumns
@@ -376,6 +376,32 @@ class Table:
         from lakebed.row_level.delete_rows import delete_rows
 
         return delete_rows(self._row_target(spark, scratch), keys, where, WriteRun.of(**asked), dry_run=dry_run)
+
+    def update(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        *,
+        set: Mapping[str, str | Column],
+        where: str | None = None,
+        dry_run: bool = False,
+        scratch: str | None = None,
+        **asked: Unpack[WriteKeywords],
+    ) -> WriteResult:
+        """Give the rows that `where` is true for new values, as one snapshot.
+
+        `set` has an expression by column: Spark SQL over the row's columns as they were (`"'late'"`, `"amount + 1"`),
+        or a Column. What comes out is converted and checked as an ingest does, in those columns: where a single value
+        cannot be held, nothing is written. Columns of the key of a table with a primary key cannot be set. Rows go as
+        with `delete` and come again; their order is not kept. All else is as with `delete`.
+
+        Raises what `delete` raises, and `BadRowsError` for values that the columns cannot hold.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.update", WriteKeywords, asked, "set", "where", "dry_run", "scratch")
+        from lakebed.row_level.update_rows import update_rows
+
+        return update_rows(self._row_target(spark, scratch), where, set, WriteRun.of(**asked), dry_run=dry_run)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

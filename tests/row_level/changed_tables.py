@@ -109,6 +109,11 @@ class Changed:
         self.rows = kept
         return gone
 
+    def update(self, which: Callable[[Row], bool], new: Callable[[Row], Row]) -> int:
+        found = [which(row) for row in self.rows]
+        self.rows = [row | new(row) if hit else row for row, hit in zip(self.rows, found, strict=True)]
+        return sum(found)
+
     def files(self) -> tuple[DataFile, ...]:
         snapshot = self.table.snapshots.latest()
         assert snapshot is not None

@@ -54,7 +54,8 @@ def make(
             first = tmp_path_factory.mktemp("lake")
             templates[kind] = first, Changed.made(spark, open_lake(first), kind)
         first, template = templates[kind]
-        shutil.copytree(first, tmp_path / "copy")
-        return Changed(spark, open_lake(tmp_path / "copy"), kind, list(template.rows))
+        place = tmp_path / kind
+        shutil.copytree(first, place)
+        return Changed(spark, open_lake(place), kind, list(template.rows))
 
     return made

@@ -100,12 +100,13 @@ class PreparedRows:
         names = [frozenset(c.name for c in p.part.folders) for p in self.parts]
         return frozenset.intersection(*names) if names else frozenset()
 
-    def all(self) -> DataFrame:
+    def all(self, *beside: str) -> DataFrame:
         """Every row: `v0`, `v1`, ... are the declared columns as they are written, `bad` says whether anything is wrong
         with the row, `fatal` whether it is something that ends the run, `cut` whether it is a piece of a row, `block`
-        which piece of the source it comes from, `shape` is the JSON value.
+        which piece of the source it comes from, `shape` is the JSON value,
+        `beside` are columns that the frame of every part has.
         """
-        return reduce(DataFrame.union, (part.all(i) for i, part in enumerate(self.parts)))
+        return reduce(DataFrame.union, (part.all(i, beside) for i, part in enumerate(self.parts)))
 
     def bad(self) -> DataFrame:
         """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
@@ -308,14 +309,14 @@ class _CheckedPart:
         expected = f"values that are nested no deeper than {DEPTH}, where text is kept as it is written"
         return (*self.part.faults, RowFault(F.col("is_too_deep"), TOO_DEEP, expected))
 
-    def all(self, number: int) -> DataFrame:
+    def all(self, number: int, beside: Sequence[str] = ()) -> DataFrame:
         part = self.part
         shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
         block = block_of(number, part.url, part.start).alias("block")
         flagged = self._flagged(block, plain_path(part.url).alias("path"))
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
-        return flagged.select(*values, "bad", "fatal", cut, "block", *shape)
+        return flagged.select(*values, "bad", "fatal", cut, "block", *shape, *beside)
 
     def bad(self) -> DataFrame:
         part = self.part

@@ -88,8 +88,10 @@ class DeleteWhere:
         chosen = choose_rows(start.placed(rest).where(self.where), rest) if rest else ()
         deleted = sum(map(start.live_rows, whole)) + sum(c.rows for c in chosen)
         changes = replace(take_away(start, chosen), counts=RowCounts(deleted=deleted))
-        if not start.has_vectors and not dry_run:
-            write_kept(start, writer, chosen, None)
+        kept = None if dry_run else kept_rows(start, chosen)
+        if kept is not None:
+            with spark_errors():
+                writer.write(RowsToWrite(kept))
         return replace(changes, files=(*whole, *changes.files))
 
 
@@ -101,15 +103,12 @@ def take_away(start: Start, chosen: Sequence[ChosenRows]) -> RowChanges:
     return RowChanges(files, tuple(DeletedRows(start.entry(c.file), c.positions, c.file.deletions) for c in rest))
 
 
-def write_kept(start: Start, writer: TableWriter, chosen: Sequence[ChosenRows], new: DataFrame | None) -> None:
-    """Write the rows of the chosen files that were not chosen, and new ones, which are as the writer takes them."""
+def kept_rows(start: Start, chosen: Sequence[ChosenRows]) -> DataFrame | None:
+    """The rows of the files that go which were not chosen, as the writer takes them; None where no file keeps any."""
     kept = [] if start.has_vectors else [c for c in chosen if c.rows < start.live_rows(c.file)]
-    frames = [] if new is None else [new]
-    if kept:
-        frames.append(start.to_write(without_chosen(start.placed(tuple(c.file for c in kept)), kept)))
-    if frames:
-        with spark_errors():
-            writer.write(RowsToWrite(reduce(DataFrame.union, frames)))
+    if not kept:
+        return None
+    return start.to_write(without_chosen(start.placed(tuple(c.file for c in kept)), kept))
 
 
 # --- tables with a primary key ----------------------------------------------------------------------------------------
