@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from lakebed.manifest import TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.read.explanation import ReadExplanation
+    from lakebed.row_level.merge_rows import MergeBuilder
     from lakebed.row_level.row_target import RowTarget
     from lakebed.write.partition_specs import NamedPartition
     from lakebed.write.write_result import WriteResult
@@ -402,6 +403,35 @@ class Table:
         from lakebed.row_level.update_rows import update_rows
 
         return update_rows(self._row_target(spark, scratch), where, set, WriteRun.of(**asked), dry_run=dry_run)
+
+    def merge(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        source: DataFrame,
+        *,
+        on: str | Column,
+        dry_run: bool = False,
+        scratch: str | None = None,
+        **asked: Unpack[WriteKeywords],
+    ) -> MergeBuilder:
+        """Merge the rows of a DataFrame into the table, as one snapshot; `execute` of what is returned does it.
+
+            t.merge(spark, df, on="t.id = s.id").when_matched_update().when_not_matched_insert().execute()
+
+        `on`, the conditions and the values are Spark SQL, or Columns, in which `t` is the table and `s` the source. Of
+        the clauses of a kind the first one whose condition is true counts. New values are converted and checked as an
+        ingest does. A row of the table that several rows of the source would change is an error; nothing is written.
+
+        The joined rows that a clause is about are kept in memory or on disk meanwhile. The source is read again where
+        the call is made again, or where Spark loses some of these: it has to be the same each time. All else is as with
+        `delete` and `update`.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.merge", WriteKeywords, asked, "on", "dry_run", "scratch")
+        from lakebed.row_level.merge_rows import MergeBuilder
+
+        return MergeBuilder(self._row_target(spark, scratch), source, on, WriteRun.of(**asked), dry_run)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

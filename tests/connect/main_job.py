@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -15,6 +16,7 @@ from pyspark.sql import functions as F
 import lakebed
 from lakebed.data_source.data_source import register_source
 from lakebed.data_source.read_options import Warehouse
+from lakebed.model import Field, Int32, Int64, Option
 from lakebed.physical import parse
 from lakebed.spark.row_bytes import bucket_of, row_bytes
 
@@ -48,6 +50,26 @@ content:
 """
 
 
+def changed_rows(spark: SparkSession, lake: lakebed.Lake) -> list[list[object]]:
+    """What a delete, an update and a merge say, and the rows that are left, of tables with and without a key."""
+    told: list[list[object]] = []
+    keyed = {"primary_keys": ["k"], "options": {"bucket": "1"}}
+    kinds: dict[str, dict[str, Any]] = {"plain": {}, "keyed": keyed}
+    spark.conf.set("spark.sql.codegen.wholeStage", "false")
+    for name, parts in kinds.items():
+        lake.tables.create_table("db", name, (Field("k", Int64()), Field("v", Option(Int32()))), **parts)
+        lake.ingest(spark, f"db.{name}", spark.range(6).selectExpr("id AS k", "cast(id AS int) AS v"))
+        table = lake.table(f"db.{name}")
+        deleted = table.delete(spark, where="v % 4 = 1").rows_deleted
+        updated = table.update(spark, where="k = 2", set={"v": "v * 10"}).rows_updated
+        source = spark.range(3, 8, 3).selectExpr("id AS k", "-1 AS v")
+        merge = table.merge(spark, source, on="t.k = s.k").when_matched_update().when_not_matched_insert()
+        merged = merge.execute()
+        rows = sorted(list(row) for row in table.read(spark).collect())
+        told.append([deleted, updated, merged.rows_updated, merged.rows_inserted, rows])
+    return told
+
+
 def main(server: str, directory: Path) -> None:
     spark = SparkSession.builder.remote(server).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -76,12 +98,14 @@ def main(server: str, directory: Path) -> None:
     shown = "date_format(at, 'yyyy-MM-dd HH:mm:ss.SSSSSS') as at"
     seen = frame.selectExpr("p", "key", shown, "s.y as y").orderBy("key")
     bad = lake.read(spark, "db.t__quarantine").selectExpr("problems[0].path", "raw")
+    changed = changed_rows(spark, lake)
     register_source(spark, Warehouse(lake.warehouse))
     by_format = spark.read.format("lakebed").schema("key BIGINT, s STRUCT<y: INT>").load("db.t")
     print(
         json.dumps(
             {
                 "format": [[row.key, row.s.y] for row in by_format.where("key = 1").collect()],
+                "changed": changed,
                 "type": type(spark).__module__,
                 "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],
                 "rows": [list(row) for row in seen.collect()],

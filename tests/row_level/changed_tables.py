@@ -50,6 +50,9 @@ KINDS: Mapping[str, Mapping[str, Any]] = {
     },
 }
 
+#: One of each way in which rows go.
+FEW_KINDS = ("append", "vectors in partitions, orc", "buckets", "key")
+
 
 def rows_of(numbers: Sequence[int]) -> list[Row]:
     """A row for each number: every value, NULLs among them, follows from it."""
@@ -101,7 +104,7 @@ class Changed:
 
     def check(self) -> None:
         found = [tuple(row) for row in self.table.read(self.spark).collect()]
-        assert sorted(found, key=repr) == wanted(self.rows)
+        assert sorted(found, key=repr) == rows_in_order(self.rows)
 
     def delete(self, which: Callable[[Row], bool]) -> int:
         kept = [row for row in self.rows if not which(row)]
@@ -125,6 +128,6 @@ class Changed:
         return {p.name for p in root.rglob("data-*") if p.suffix[1:] in endings}
 
 
-def wanted(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+def rows_in_order(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
     """The rows as a read gives them, sorted."""
     return sorted((tuple(row[c] for c in COLUMNS) for row in rows), key=repr)

@@ -11,20 +11,24 @@ from pyspark.sql import SparkSession
 
 from lakebed import Lake
 from lakebed import open as open_lake
-from row_level.changed_tables import Changed, Make
+from row_level.changed_tables import KINDS, Changed, Make
 from runtime.spark_settings import INTERPRETED
 
-#: No plan adapts itself: a query of a few rows is done sooner.
-SETTINGS = {**INTERPRETED, "spark.sql.adaptive.enabled": "false"}
+#: No plan adapts itself, and what is brought together is one task: a query of a few rows is done sooner.
+SETTINGS = {**INTERPRETED, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
 
 
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> Iterator[SparkSession]:
+    before = {key: spark.conf.get(key, None) for key in SETTINGS}
     for key, value in SETTINGS.items():
         spark.conf.set(key, value)
     yield spark
-    for key in SETTINGS:
-        spark.conf.unset(key)
+    for key, value in before.items():
+        if value is None:
+            spark.conf.unset(key)
+        else:
+            spark.conf.set(key, value)
 
 
 @pytest.fixture
@@ -54,7 +58,7 @@ def make(
             first = tmp_path_factory.mktemp("lake")
             templates[kind] = first, Changed.made(spark, open_lake(first), kind)
         first, template = templates[kind]
-        place = tmp_path / kind
+        place = tmp_path / f"lake-{tuple(KINDS).index(kind)}"
         shutil.copytree(first, place)
         return Changed(spark, open_lake(place), kind, list(template.rows))
 

@@ -82,9 +82,9 @@ class _Checked:
 
 
 def write_new_rows(
-    start: Start, writer: TableWriter, new: Sequence[NewRows], kept: DataFrame | None = None
+    start: Start, writer: TableWriter, new: Sequence[NewRows], kept: DataFrame | None = None, kind: str = "+I"
 ) -> list[int]:
-    """Write rows with new values, and `kept` as they are; how many there are of each kind of change.
+    """Write rows with new values, and `kept` as they are, of a kind; how many there are of each of `new`.
 
     Raises `BadRowsError` (LB6548) where a value is none of its column, `UsageError` (LB6551) for rows that would be
     older than those that are there. Then nothing is written.
@@ -92,7 +92,7 @@ def write_new_rows(
     checked = [_check(start, rows) for rows in new]
     frames = [c.good().select(*_columns(start.schema), _KIND) for c in checked]
     if kept is not None:
-        frames.append(kept.select("*", F.lit(0).cast("tinyint").alias(_KIND)))
+        frames.append(kept.select("*", F.lit(KINDS.index(kind)).cast("tinyint").alias(_KIND)))
     if not frames:
         return []
     with spark_errors():

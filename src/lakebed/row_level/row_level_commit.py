@@ -28,7 +28,7 @@ from lakebed.spark.table_writer import TableWriter
 from lakebed.write.remove_partitions import lost_partitions, other_run
 from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
-KEYS_CHANGED = "LB6542"
+ROWS_CHANGED = "LB6542"
 OUTPACED = "LB6543"
 COUNTS = "lakebed.row-counts"
 #: How often a change is made again on top of what others have committed.
@@ -48,12 +48,14 @@ class RowCounts:
 class RowChanges:
     """What a change comes to on top of one state: files that go, rows that go, and how many rows it is about.
 
-    The rows that come are with the writer.
+    The rows that come are with the writer. `reads_new_rows`: what others add meanwhile matters, since rows were added
+    that the table had not.
     """
 
     files: tuple[DataFile, ...] = ()
     rows: tuple[DeletedRows, ...] = ()
     counts: RowCounts = RowCounts()
+    reads_new_rows: bool = False
 
 
 class RowOperation(Protocol):
@@ -125,7 +127,7 @@ class _Call:
             properties={**self.run.properties, ASKED: self.operation.asked, COUNTS: canonical_json(said)},
             operation=self.operation.name,
         )
-        guard = _Unchanged(start, changes.files, writer)
+        guard = _Unchanged(start, changes, writer)
         after = 0 if self.run.once else start.snapshot_id
         snapshot = writer.commit(change, guard, after)
         ours = (snapshot.properties or {}).get(ATTEMPT) == writer.attempt
@@ -201,28 +203,29 @@ class _Unchanged:
     """A guard of a commit: ends it where others have changed what was read.
 
     That files are gone, the commit sees itself. Of files whose rows were written elsewhere it is seen here that no
-    other row of them was deleted meanwhile, and of buckets of keys that no other row of them has come.
+    other row of them was deleted meanwhile, of buckets of keys that no other row has come, and where it matters that
+    nobody has added rows.
     """
 
     start: Start
-    files: tuple[DataFile, ...]
+    changes: RowChanges
     writer: TableWriter
 
     def __call__(self, since: Sequence[Snapshot]) -> None:
         newer = [s for s in since if s.id > self.start.snapshot_id]
         if not newer:
             return
-        if self.files:
+        if self.changes.files:
             self._check_vectors(newer[0])
-        if self.start.plan.is_keyed:
+        if self.start.plan.is_keyed or self.changes.reads_new_rows:
             for snapshot in newer:
                 if snapshot.commit_kind != COMPACT:
-                    self._check_buckets(snapshot)
+                    self._check_rows(snapshot)
 
     def _check_vectors(self, newest: Snapshot) -> None:
         storage = self.start.target.storage
         now = file_vectors(storage.store, storage.path, newest, self.start.schema)
-        for file in self.files:
+        for file in self.changes.files:
             check_unchanged(
                 file.meta.file_name, file.deletions, now.get((file.partition, file.bucket, file.meta.file_name))
             )
@@ -231,14 +234,16 @@ class _Unchanged:
     def _decode(self) -> Callable[[bytes], tuple[object, ...]]:
         return binary_row.codec(partition_types(self.start.schema)).decode
 
-    def _check_buckets(self, snapshot: Snapshot) -> None:
+    def _check_rows(self, snapshot: Snapshot) -> None:
+        """Whether a snapshot has rows of keys that are written here, or any new rows where these matter."""
         storage = self.start.target.storage
         ours = {(self._decode(e.partition), e.bucket) for e in self.writer.entries}
+        every = self.changes.reads_new_rows
         for entry in entries_of(storage.store, storage.path, delta_manifests(storage.store, storage.path, snapshot)):
             place = self._decode(entry.partition), entry.bucket
-            if place in ours:
+            if entry.kind == Kind.ADD if every else place in ours:
                 raise ConflictError.of(
-                    KEYS_CHANGED,
+                    ROWS_CHANGED,
                     f"snapshot {snapshot.id} has changed rows of bucket {place[1]} of partition {place[0]}, which this "
                     "change has read before",
                     path=entry.file.file_name,

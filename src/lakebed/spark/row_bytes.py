@@ -128,10 +128,15 @@ def bucket_of(values: Sequence[Column], types: Sequence[DataType], buckets: int,
 def _hash_of_row(values: Sequence[Column], types: Sequence[DataType]) -> Column:
     numbers = [_number_of(value, type_) for value, type_ in zip(values, types, strict=True)]
     known = [number for number in numbers if number is not None]
-    if known and len(known) == len(numbers) <= _MOST_NUMBERS:
+    if known and len(known) == len(numbers) <= _MOST_NUMBERS and not _is_remote(values[0]):
         return murmur_hash([*_header_words(values), *(word for number in known for word in number.words())])
     # Spark hashes bytes as the format does where their number is a multiple of 4.
     return F.hash(row_bytes(values, types, prefix=False))
+
+
+def _is_remote(column: Column) -> bool:
+    """Whether an expression goes to a server, as a message that may be nested only some dozen times."""
+    return type(column).__module__.startswith("pyspark.sql.connect")
 
 
 def sort_keys(values: Sequence[Column], types: Sequence[DataType]) -> list[Column]:

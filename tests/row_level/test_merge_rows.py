@@ -1,0 +1,200 @@
+"""Merges: which rows are updated, deleted and inserted, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.errors import LakebedError, SourceMismatchError, UsageError
+from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.row_level.merge_rows import MergeBuilder
+from lakebed.spark.table_writer import TableWriter
+from referees.client import Referees
+from referees.java import JavaReferee
+from row_level.changed_tables import COLUMNS, FEW_KINDS, Changed, Make, Row, rows_in_order, rows_of
+
+
+def source(spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
+    return spark.createDataFrame([tuple(r[c] for c in COLUMNS) for r in rows], "k bigint, p string, n int, s string")
+
+
+def new(*numbers: int) -> list[Row]:
+    """Rows of these keys whose other values are new ones."""
+    return [row | {"n": 100 + row["k"], "s": f"new {row['k']}"} for row in rows_of(numbers)]
+
+
+def everything(merge: MergeBuilder) -> MergeBuilder:
+    """Each clause once, or twice."""
+    return (
+        merge.when_matched_delete(condition="s.n % 2 = 1")
+        .when_matched_update({"s": "t.k || ' was ' || coalesce(t.s, '-')", "n": F.col("s.n")}, condition="t.k < 10")
+        .when_matched_update()
+        .when_not_matched_insert({"k": "s.k", "p": "lower(s.p)", "n": "7"}, condition="s.k > 50")
+        .when_not_matched_insert()
+        .when_not_matched_by_source_delete(condition="t.k = 8")
+        .when_not_matched_by_source_update({"s": "'left'"}, condition="t.k IN (9, 10)")
+    )
+
+
+def expected(old: Sequence[Row], incoming: Sequence[Row]) -> tuple[list[Row], tuple[int, int, int]]:
+    """What comes of it, and how many rows were deleted, updated and inserted."""
+    by_key = {row["k"]: row for row in incoming}
+    out, counts = [], [0, 0, 0]
+    for row in old:
+        match = by_key.pop(row["k"], None)
+        if row["k"] == 8 if match is None else match["n"] % 2 == 1:
+            counts[0] += 1
+            continue
+        changes: Row = {}
+        if match is not None and row["k"] < 10:
+            changes = {"s": f"{row['k']} was {row['s'] or '-'}", "n": match["n"]}
+        elif match is not None:
+            changes = match
+        elif row["k"] in (9, 10):
+            changes = {"s": "left"}
+        counts[1] += bool(changes)
+        out.append(row | changes)
+    for row in by_key.values():
+        counts[2] += 1
+        out.append({**row, "n": 7, "s": None} if row["k"] > 50 else row)
+    return out, (counts[0], counts[1], counts[2])
+
+
+@pytest.mark.parametrize("kind", FEW_KINDS)
+def test_every_clause_as_every_reader_sees_it(
+    spark: SparkSession, make: Make, referees: Referees, java: JavaReferee, kind: str
+) -> None:
+    made = make(kind)
+    incoming = new(2, 3, 11, 12, 20, 40, 60)
+    wanted, counts = expected(made.rows, incoming)
+    merge = made.table.merge(spark, source(spark, incoming), on="t.k = s.k")
+    result = everything(merge).execute()
+    made.rows = wanted
+    made.check()
+    assert (result.rows_deleted, result.rows_updated, result.rows_inserted) == counts
+    assert result.operation == "merge"
+    if "key" in kind:
+        kinds = {"-D": counts[0], "+U": counts[1], "+I": counts[2]}
+        assert result.rows_by_kind == kinds
+    warehouse = str(Path(made.table.table_path).parents[1])
+    for rows in (
+        *(referees.rows(reader, warehouse, "db.t") for reader in ("pypaimon", "rust")),
+        java.rows(warehouse, "db.t"),
+    ):
+        assert sorted(map(tuple, rows), key=repr) == rows_in_order(made.rows)
+
+
+@pytest.mark.parametrize("kind", ["append", "key"])
+def test_a_plan_counts_and_writes_nothing(spark: SparkSession, make: Make, kind: str) -> None:
+    made = make(kind)
+    incoming = new(2, 3, 40)
+    before = made.on_disk()
+    looked = everything(made.table.merge(spark, source(spark, incoming), on="t.k = s.k", dry_run=True)).execute()
+    assert (looked.rows_deleted, looked.rows_updated, looked.rows_inserted) == expected(made.rows, incoming)[1]
+    assert (looked.snapshot_id, made.on_disk()) == (None, before)
+    # Nothing matches: nothing is committed.
+    none = made.table.merge(spark, source(spark, new(99)), on="t.k = s.k").when_matched_update().execute()
+    assert none.snapshot_id is None
+    made.check()
+
+
+@pytest.mark.parametrize("kind", ["append", "vectors", "key"])
+def test_a_row_that_several_rows_would_change_is_an_error(spark: SparkSession, make: Make, kind: str) -> None:
+    made = make(kind)
+    before = made.on_disk()
+    twice = made.table.merge(spark, source(spark, [*new(3), *new(3), *new(41)]), on="t.k = s.k")
+    for merge in (twice.when_matched_update(), twice.when_matched_delete().when_not_matched_insert()):
+        with pytest.raises(UsageError, match="several rows of the source") as caught:
+            merge.execute()
+        assert caught.value.code == "LB6553"
+    # Of several that match only one does something.
+    one = made.table.merge(spark, source(spark, [*new(3), *rows_of([3])]), on="t.k = s.k")
+    assert one.when_matched_update(condition="s.n > 50").execute().rows_updated == 1
+    made.update(lambda r: r["k"] == 3, lambda _: new(3)[0])
+    made.check()
+    if kind == "key":
+        inserts = made.table.merge(spark, source(spark, [*new(50), *new(50)]), on="t.k = s.k")
+        with pytest.raises(UsageError, match="several rows of the source"):
+            inserts.when_not_matched_insert().execute()
+    assert made.on_disk() >= before
+
+
+def test_new_values_are_checked(spark: SparkSession, make: Make) -> None:
+    made = make("append")
+    before = made.on_disk()
+    merge = made.table.merge(
+        spark, spark.sql("SELECT 3L AS k, 'x' AS p, 'no number' AS n UNION ALL SELECT 77, 'y', '1'"), on="t.k = s.k"
+    )
+    with pytest.raises(BadRowsError, match="1 of 1 rows"):
+        merge.when_matched_update().when_not_matched_insert().execute()
+    with pytest.raises(SourceMismatchError, match="column p"):
+        merge.when_not_matched_insert({"k": "s.k"}).execute()
+    assert made.on_disk() == before
+    # A text that is a number, and a column that gets nothing.
+    assert merge.when_not_matched_insert().execute().rows_inserted == 1
+    made.rows.append({"k": 77, "p": "y", "n": 1, "s": None})
+    made.check()
+
+
+@pytest.mark.parametrize("kind", ["append", "key"])
+def test_what_others_insert_meanwhile_is_not_inserted_again(
+    spark: SparkSession, make: Make, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    made = make(kind)
+    real, raced = TableWriter.commit, list[str]()
+
+    def commit(self: TableWriter, *parts: Any) -> Any:
+        if not raced:
+            raced.append("other")
+            with monkeypatch.context() as patch:
+                patch.setattr(TableWriter, "commit", real)
+                made.append(rows_of([40]))
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, "commit", commit)
+    merge = made.table.merge(spark, source(spark, new(40, 41)), on="t.k = s.k")
+    result = merge.when_matched_update().when_not_matched_insert().execute()
+    assert (result.rows_updated, result.rows_inserted) == (1, 1)
+    made.update(lambda r: r["k"] == 40, lambda _: new(40)[0])
+    made.rows += new(41)
+    made.check()
+
+
+def test_a_run_is_done_once(spark: SparkSession, make: Make) -> None:
+    made = make("append")
+
+    def merged(text: str) -> Any:
+        merge = made.table.merge(spark, source(spark, new(3)), on="t.k = s.k", run_id="r")
+        return merge.when_matched_update({"s": text}).execute()
+
+    first, again = merged("'x'"), merged("'x'")
+    assert again.to_json() == {**first.to_json(), "repeated": True}
+    with pytest.raises(UsageError, match="has made snapshot"):
+        merged("'y'")
+
+
+@pytest.mark.parametrize(
+    ("kind", "build", "code"),
+    [
+        ("append", lambda m: m, "LB6552"),
+        ("append", lambda m: m.when_matched_delete().when_matched_update(), "LB6552"),
+        ("key", lambda m: m.when_matched_update({"k": "1"}), "LB6549"),
+        ("append", lambda m: m.when_matched_update({"ss": "1"}), "LB6549"),
+        ("append", lambda m: m.when_matched_update({"s": 1}), "LB6549"),
+        ("append", lambda m: m.when_not_matched_insert({"ss": "1"}), "LB6554"),
+        ("key", lambda m: m.when_matched_update({"n": "t.n - 1"}), "LB6551"),
+    ],
+)
+def test_what_is_refused(
+    spark: SparkSession, make: Make, kind: str, build: Callable[[MergeBuilder], MergeBuilder], code: str
+) -> None:
+    made: Changed = make(kind)
+    with pytest.raises(LakebedError) as caught:
+        build(made.table.merge(spark, source(spark, new(3)), on="t.k = s.k")).execute()
+    assert caught.value.code == code
+    assert {Path(f.path).name for f in made.files()} == made.on_disk()
