@@ -19,6 +19,13 @@ from lakebed.format.table_storage import TableStorage
 HEAD = "kind: Table\nversion: 1\ncontent:\n  name: db.t\n"
 
 
+def empty_lake(directory: Path) -> lakebed.Lake:
+    """A new warehouse in a directory."""
+    warehouse = directory / "warehouse"
+    warehouse.mkdir()
+    return lakebed.open(warehouse)
+
+
 def manifest(fields: str, *, keys: str = "") -> str:
     """A manifest of `db.t` with these fields, one a line, in flow style."""
     lines = "".join(f"      - {line.strip()}\n" for line in fields.strip().splitlines())

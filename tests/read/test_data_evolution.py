@@ -23,6 +23,7 @@ from lakebed.store import LocalStore
 from read.lakes import got
 from referees.client import Referees
 from referees.encoding import spark_rows
+from runtime.spark_settings import as_for_users
 
 TRACKED = {"row-tracking.enabled": "true"}
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
@@ -153,9 +154,10 @@ MIXED = [
 
 
 def test_every_way_in_which_parts_can_lie(spark: Any, warehouse: Path) -> None:
-    rows = lakebed.open(warehouse).read(spark, "lab.mixed", metadata_columns=METADATA)
-    assert rows.columns == ["id", "s", "number", "m", "late", *METADATA]
-    found = [(*r[:2], None if r[2] is None else float(r[2]), *r[3:]) for r in got(rows)]
+    with as_for_users(spark):
+        rows = lakebed.open(warehouse).read(spark, "lab.mixed", metadata_columns=METADATA)
+        assert rows.columns == ["id", "s", "number", "m", "late", *METADATA]
+        found = [(*r[:2], None if r[2] is None else float(r[2]), *r[3:]) for r in got(rows)]
     assert sorted(found, key=lambda r: (r[5] is None, r[5], r[0])) == MIXED
 
 
@@ -241,7 +243,8 @@ def test_what_a_file_stores_of_a_row_wins(spark: Any, tmp_path: Path, format: st
     table.delete({f"plain.{format}": Vector([0])}, ("q",))
     table.commit()
     lake = lakebed.open(tmp_path)
-    found = lake.read(spark, "lab.t", metadata_columns=["_SEQUENCE_NUMBER", "_ROW_ID"]).collect()
+    with as_for_users(spark):
+        found = lake.read(spark, "lab.t", metadata_columns=["_SEQUENCE_NUMBER", "_ROW_ID"]).collect()
     assert sorted(map(tuple, found)) == [
         *[("p", 1, 9, 40), ("p", 2, 3, 101), ("p", 3, 4, 7)],
         *[("q", 5, 8, 201), ("q", 6, 8, 202)],

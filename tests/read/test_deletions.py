@@ -21,6 +21,8 @@ from referees.client import Referees
 from referees.encoding import spark_rows
 from referees.java import JavaReferee
 
+pytestmark = pytest.mark.usefixtures("as_for_users")
+
 FORMATS = ("parquet", "orc", "avro")
 #: Rows of each file: enough for an ORC file of many stripes.
 ROWS = 6_000

@@ -14,6 +14,8 @@ import lakebed
 from lakebed.spark import scan
 from read.lakes import declare, got, manifest, put, put_file
 
+pytestmark = pytest.mark.usefixtures("as_for_users")
+
 MILLIS = "{kind: Timestamp, unit: Millisecond}"
 WALL = "extra: {paimon.apache.org/type: TIMESTAMP(3)}"
 NOON = datetime.datetime(2020, 1, 1, 12, tzinfo=datetime.UTC)

@@ -21,6 +21,8 @@ from lakebed.spark.spark_errors import failed_checksum_of
 from read.keyed_tables import INSERT, KeyedTable, Record
 from read.lakes import declare, manifest
 
+pytestmark = pytest.mark.usefixtures("as_for_users")
+
 FIELDS = "{name: id, type: Int64}\n{name: n, type: {kind: Option, inner: String}}"
 PLAIN = "  options: {file.compression: none}\n"
 ROWS = 1000

@@ -12,7 +12,7 @@ from lakebed.spark import scan
 from lakebed.spark.scan import Scratch
 from lakebed.store import LocalStore
 from lakebed.testing.memory_store import MemoryStore
-from read.lakes import declare, got, manifest, put
+from read.lakes import declare, empty_lake, got, manifest, put
 
 V0 = """{name: k, type: Int64}
 {name: a, type: Int32}
@@ -42,9 +42,10 @@ def files_read(frame: Any) -> int:
     return found
 
 
-@pytest.fixture
-def evolved(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
+@pytest.fixture(scope="module")
+def evolved(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> lakebed.Lake:
     """Two files of an older version, two of the newest, and a version between that changes no column."""
+    lake = empty_lake(tmp_path_factory.mktemp("evolved"))
     declare(lake, manifest(V0))
     put(lake, spark, [(1, 10, (1, "one"))], ROW.format("a", "int"))
     declare(lake, manifest(V0 + "\n{name: extra, type: {kind: Option, inner: String}}"))
@@ -86,9 +87,10 @@ def test_counting_reads_no_column(evolved: lakebed.Lake, spark: Any) -> None:
     assert frame.collect()[0][0] == 4
 
 
-@pytest.fixture
-def partitioned(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
+@pytest.fixture(scope="module")
+def partitioned(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> lakebed.Lake:
     """Files of two layouts in three partitions, one of them NULL."""
+    lake = empty_lake(tmp_path_factory.mktemp("partitioned"))
     keys = "  partitionKeys: [p]\n"
     p = "{name: p, type: {kind: Option, inner: String}}\n"
     declare(lake, manifest(p + "{name: k, type: Int64}\n{name: a, type: Int32}", keys=keys))

@@ -15,7 +15,7 @@ import pytest
 import lakebed
 from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.inspection import NAMES
-from read.lakes import declare, got, manifest, put
+from read.lakes import declare, empty_lake, got, manifest, put
 from referees.corpus import SHARED
 from referees.java import JavaReferee
 
@@ -53,9 +53,10 @@ def test_every_table_of_others_has_all_of_them(shared: Path) -> None:
     assert seen > 20
 
 
-@pytest.fixture
-def days(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
+@pytest.fixture(scope="module")
+def days(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> lakebed.Lake:
     """A partitioned table of two snapshots and two schema versions, with a tag and a branch of it."""
+    lake = empty_lake(tmp_path_factory.mktemp("days"))
     text = manifest(TABLE).replace("  schema:\n", "  partitionKeys: [day]\n  schema:\n")
     declare(lake, text)
     rows = [(1, "2024-01-01", "a"), (2, None, None)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,20 +12,27 @@ import pytest
 
 import lakebed
 from lakebed.errors import LakebedError, NotFoundError, UsageError
-from read.lakes import declare, got, manifest, put
+from read.lakes import declare, empty_lake, got, manifest, put
 
 K = "{name: k, type: Int64}\n"
 
 
-@pytest.fixture
-def evolved(lake: lakebed.Lake, spark: Any) -> lakebed.Lake:
+@pytest.fixture(scope="module")
+def evolved(tmp_path_factory: pytest.TempPathFactory, spark: Any) -> lakebed.Lake:
     """Snapshot 1 under schema 0 (k, a), snapshot 2 under schema 1 (k, z, n): a renamed and widened, n added."""
+    lake = empty_lake(tmp_path_factory.mktemp("evolved"))
     declare(lake, manifest(K + "{name: a, type: Int32}"))
     put(lake, spark, [(1, 10)], "k bigint, a int")
     renamed = "{name: z, type: Int64, extra: {lakebed.dev/renamedFrom: a}}\n"
     declare(lake, manifest(K + renamed + "{name: n, type: {kind: Option, inner: String}}"))
     put(lake, spark, [(2, 20, "new")], "k bigint, z bigint, n string")
     return lake
+
+
+@pytest.fixture
+def own(evolved: lakebed.Lake, tmp_path: Path) -> lakebed.Lake:
+    """A copy of it that a test may change."""
+    return lakebed.open(shutil.copytree(evolved.warehouse, tmp_path / "own"))
 
 
 def test_a_snapshot_shows_its_own_schema(evolved: lakebed.Lake, spark: Any) -> None:
@@ -44,22 +52,22 @@ def test_a_pinned_schema_shows_every_row_under_it(evolved: lakebed.Lake, spark: 
     assert got(evolved.read(spark, "db.t@0")) == [(1, 10), (2, 20)]
 
 
-def test_the_newest_state_shows_the_newest_schema(evolved: lakebed.Lake, spark: Any) -> None:
-    declare(evolved, manifest(K + "{name: z, type: Int64}"))
-    assert evolved.read(spark, "db.t").columns == ["k", "z"]
-    assert evolved.read(spark, "db.t", schema="snapshot").columns == ["k", "z", "n"]
+def test_the_newest_state_shows_the_newest_schema(own: lakebed.Lake, spark: Any) -> None:
+    declare(own, manifest(K + "{name: z, type: Int64}"))
+    assert own.read(spark, "db.t").columns == ["k", "z"]
+    assert own.read(spark, "db.t", schema="snapshot").columns == ["k", "z", "n"]
 
 
 def test_names_say_a_version(evolved: lakebed.Lake, spark: Any) -> None:
     assert got(evolved.read(spark, "db.t@snap:1")) == [(1, 10)]
 
 
-def test_a_tag_is_a_snapshot(evolved: lakebed.Lake, spark: Any) -> None:
-    root = Path(evolved.tables.table_path("db.t"))
+def test_a_tag_is_a_snapshot(own: lakebed.Lake, spark: Any) -> None:
+    root = Path(own.tables.table_path("db.t"))
     (root / "tag").mkdir()
     (root / "tag" / "tag-first").write_bytes((root / "snapshot" / "snapshot-1").read_bytes())
-    assert got(evolved.read(spark, "db.t", tag="first")) == [(1, 10)]
-    assert got(evolved.read(spark, "db.t@tag:first")) == [(1, 10)]
+    assert got(own.read(spark, "db.t", tag="first")) == [(1, 10)]
+    assert got(own.read(spark, "db.t@tag:first")) == [(1, 10)]
 
 
 def test_a_moment_finds_the_newest_snapshot_at_or_before_it(evolved: lakebed.Lake, spark: Any) -> None:
@@ -72,16 +80,16 @@ def test_a_moment_finds_the_newest_snapshot_at_or_before_it(evolved: lakebed.Lak
     assert got(evolved.read(spark, "db.t", as_of=naive)) == [(1, 10)]
 
 
-def test_a_watermark_finds_the_first_snapshot_that_reached_it(evolved: lakebed.Lake, spark: Any) -> None:
-    root = Path(evolved.tables.table_path("db.t"), "snapshot")
+def test_a_watermark_finds_the_first_snapshot_that_reached_it(own: lakebed.Lake, spark: Any) -> None:
+    root = Path(own.tables.table_path("db.t"), "snapshot")
     for number, watermark in ((1, -(1 << 63)), (2, 500)):
         said = json.loads((root / f"snapshot-{number}").read_bytes())
         (root / f"snapshot-{number}").write_text(json.dumps({**said, "watermark": watermark}), encoding="utf-8")
     for watermark in (-1, 500):
-        frame = evolved.read(spark, "db.t", watermark=watermark)
+        frame = own.read(spark, "db.t", watermark=watermark)
         assert (frame.columns, len(got(frame))) == (["k", "z", "n"], 2)
     with pytest.raises(NotFoundError, match="watermark 501"):
-        evolved.read(spark, "db.t", watermark=501)
+        own.read(spark, "db.t", watermark=501)
 
 
 @pytest.mark.parametrize(

@@ -36,7 +36,7 @@ def lake(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> lakeb
         "select id, s, named_struct('x', x, 'y', 1) as r, l, map('k', named_struct('x', v, 'y', 2)) as m, p"
         f" from values {values} as t(id, s, x, l, v, p)"
     )
-    assert lake.ingest(spark, "db.t", frame).rows_written == 2
+    assert lake.ingest(spark, "db.t", frame.coalesce(1)).rows_written == 2
     retyped = [("s",), ("r", "x"), ("l", "element"), ("m", "value", "x")]
     change = {"action": "updateColumnType", "newDataType": "INT", "keepNullability": False}
     lake.tables.alter_table("db", "t", [{**change, "fieldNames": list(path)} for path in retyped])
@@ -74,7 +74,7 @@ def test_an_error_names_file_column_and_value(
 
 
 def test_nulls_are_counted(lake: lakebed.Lake, spark: SparkSession) -> None:
-    rows = lake.read(spark, "db.t", on_cast_error="null").orderBy("id").collect()
+    rows = sorted(lake.read(spark, "db.t", on_cast_error="null").collect(), key=lambda row: row.id)
     assert [r.s for r in rows] == [7, None, 9]
     assert [r.r and r.r.x for r in rows] == [None, 5, None]
     assert rows[0].l == [1, None, None, None]
@@ -108,8 +108,8 @@ def test_beside_timestamps_that_a_format_holds_in_its_own_way(tmp_path: Path, sp
     found = lake.cast_errors(spark, "db.t").collect()
     assert sorted(tuple(r)[1:] for r in found) == [("m.value.x", "STRING", "INT", f"bad {f}") for f in sorted(FORMATS)]
     assert all(Path(r.file).suffix == "." + r.value.removeprefix("bad ") for r in found)
-    read = lake.read(spark, "db.t", on_cast_error="null").where("size(m) = 2").selectExpr("map_entries(m)[0] as e")
-    assert [(r.e.key, r.e.value.x, r.e.value.at) for r in read.collect()] == [(at, None, at)] * len(FORMATS)
+    read = lake.read(spark, "db.t", on_cast_error="null").where("size(m) = 2").collect()
+    assert [(r.m[at].x, r.m[at].at) for r in read] == [(None, at)] * len(FORMATS)
 
 
 def test_a_column_of_the_future_is_named_and_left_out(lake: lakebed.Lake, spark: SparkSession) -> None:

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 #: A Java for many small jobs: it starts quickly, and does not collect or compile the same again and again.
 JAVA_OPTIONS = (
@@ -17,9 +22,36 @@ JAVA_OPTIONS = (
     "-XX:-BytecodeVerificationRemote",
 )
 #: Spark makes Java code of each query and compiles it, which takes longer than to interpret a query of a few rows: a
-#: quarter of the time. Then it reads Parquet and ORC row by row too, and not in batches as it does for users: nothing
-#: for tests of reading.
+#: quarter of the time. Then it reads Parquet and ORC row by row too (ORC by another decoder), and not in batches as it
+#: does for users: where files of every kind are read, or values are judged, tests ask for what users have.
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
+#: Nor is a query of a few rows planned anew after each shuffle.
+QUICK = {**INTERPRETED, "spark.sql.adaptive.enabled": "false"}
+
+
+@contextmanager
+def quick_queries(spark: SparkSession) -> Iterator[None]:
+    """Within this Spark interprets queries as they were planned."""
+    for key, value in QUICK.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key in QUICK:
+            spark.conf.unset(key)
+
+
+@contextmanager
+def as_for_users(spark: SparkSession) -> Iterator[None]:
+    """Within this Spark does all that it does for users, also inside of `quick_queries`."""
+    before = {key: spark.conf.get(key) for key in QUICK}
+    for key in QUICK:
+        spark.conf.unset(key)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            spark.conf.set(key, value)
 
 
 def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
