@@ -422,8 +422,8 @@ class Table:
         the clauses of a kind the first one whose condition is true counts. New values are converted and checked as an
         ingest does. A row of the table that several rows of the source would change is an error; nothing is written.
 
-        The joined rows that a clause is about are kept in memory or on disk meanwhile. The source is read again where
-        the call is made again, or where Spark loses some of these: it has to be the same each time. All else is as with
+        The joined rows that a clause is about are kept in memory or on disk of the executors meanwhile; the call fails
+        where one of these is lost. The source is read once, and again where the call is made again. All else is as with
         `delete` and `update`.
 
         Keywords: `run_id`, `commit_user`, `properties`.

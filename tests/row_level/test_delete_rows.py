@@ -204,6 +204,7 @@ def test_branches_have_rows_of_their_own(spark: SparkSession, make: Make) -> Non
     ("parts", "code"),
     [
         ({"options": {"row-tracking.enabled": "true"}}, "LB5060"),
+        ({"options": {"chain-table.enabled": "true"}}, "LB6541"),
         ({"primary_keys": ["k"], "options": {"bucket": "1", "ignore-delete": "true"}}, "LB6545"),
         ({"primary_keys": ["k"], "options": {"bucket": "1", "merge-engine": "aggregation"}}, "LB6545"),
         ({"primary_keys": ["k"], "options": {"bucket": "-1"}}, "LB5050"),

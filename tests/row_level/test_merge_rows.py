@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed import Lake
 from lakebed.errors import LakebedError, SourceMismatchError, UsageError
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.row_level.merge_rows import MergeBuilder
 from lakebed.spark.table_writer import TableWriter
 from referees.client import Referees
 from referees.java import JavaReferee
-from row_level.changed_tables import COLUMNS, FEW_KINDS, Changed, Make, Row, rows_in_order, rows_of
+from row_level.changed_tables import COLUMNS, FEW_KINDS, FIELDS, Changed, Make, Row, rows_in_order, rows_of
 
 
 def source(spark: SparkSession, rows: Sequence[Row]) -> DataFrame:
@@ -163,6 +165,26 @@ def test_what_others_insert_meanwhile_is_not_inserted_again(
     made.update(lambda r: r["k"] == 40, lambda _: new(40)[0])
     made.rows += new(41)
     made.check()
+
+
+def test_what_is_found_is_what_is_written(spark: SparkSession, make: Make) -> None:
+    made = make("append")
+    # A source that says something else each time.
+    coin = F.udf(lambda: random.random() < 0.5, "boolean").asNondeterministic()
+    incoming = source(spark, new(*range(16))).withColumn("coin", coin())
+    merge = made.table.merge(spark, incoming, on="t.k = s.k")
+    result = merge.when_matched_update({"s": "s.s"}, condition="s.coin").execute()
+    rows = made.table.read(spark).collect()
+    assert sorted(row.k for row in rows) == sorted(row["k"] for row in made.rows)
+    assert sum((row.s or "").startswith("new") for row in rows) == result.rows_updated
+
+
+def test_an_empty_table_gets_rows(spark: SparkSession, lake: Lake) -> None:
+    for name, parts in (("plain", {}), ("keyed", {"primary_keys": ["k"], "options": {"bucket": "1"}})):
+        lake.tables.create_table("db", name, FIELDS, **parts)
+        merge = lake.table(f"db.{name}").merge(spark, source(spark, new(1, 2)), on="t.k = s.k")
+        result = merge.when_matched_delete().when_not_matched_insert().execute()
+        assert (result.rows_inserted, lake.count(f"db.{name}")) == (2, 2)
 
 
 def test_a_run_is_done_once(spark: SparkSession, make: Make) -> None:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from functools import cached_property, reduce
 from hashlib import sha256
 
-from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
@@ -176,17 +174,20 @@ class _Merge:
         self._check(start)
         plan = start.needed()
         rows = start.merged(plan) if start.plan.is_keyed else start.placed(plan.files)
-        with _kept(self._acted(rows)) as acted:
-            if start.plan.is_keyed:
-                return self._by_key(start, writer, acted, dry_run=dry_run)
-            chosen = self._chosen(start, acted, plan.files)
-            if dry_run:
-                return replace(take_away(start, chosen), counts=self._counted(acted))
-            if not chosen and not self._inserts:
-                return RowChanges()
-            found = write_new_rows(start, writer, self._new(start, acted), kept_rows(start, chosen))
-            counts = self._counts(found, sum(c.rows for c in chosen))
-            return replace(take_away(start, chosen), counts=counts, reads_new_rows=self._inserts)
+        joined = self._acted(rows)
+        with spark_errors():
+            # What is found and what is written are the same rows, or Spark fails: it computes none of them again.
+            acted = joined.localCheckpoint()
+        if start.plan.is_keyed:
+            return self._by_key(start, writer, acted, dry_run=dry_run)
+        chosen = self._chosen(start, acted, plan.files)
+        if dry_run:
+            return replace(take_away(start, chosen), counts=self._counted(acted))
+        if not chosen and not self._inserts:
+            return RowChanges()
+        found = write_new_rows(start, writer, self._new(start, acted), kept_rows(start, chosen))
+        counts = self._counts(found, sum(c.rows for c in chosen))
+        return replace(take_away(start, chosen), counts=counts, reads_new_rows=self._inserts)
 
     # --- what a merge can do ------------------------------------------------------------------------------------------
 
@@ -297,16 +298,6 @@ class _Merge:
             # Of the rows of one key in a write the last one is written.
             raise _several(start.target.table.label)
         return RowChanges(counts=counts)
-
-
-@contextmanager
-def _kept(acted: DataFrame) -> Iterator[DataFrame]:
-    """The rows, kept in memory or on disk meanwhile: what is found and what is written are the same ones."""
-    acted.persist(StorageLevel.MEMORY_AND_DISK)
-    try:
-        yield acted
-    finally:
-        acted.unpersist()
 
 
 def _several(label: str) -> UsageError:

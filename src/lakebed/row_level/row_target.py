@@ -9,6 +9,8 @@ from functools import cached_property
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.catalog.option_values import is_set
+from lakebed.catalog.options import CHAIN_TABLE_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UnsupportedError
 from lakebed.format import binary_row
@@ -30,7 +32,7 @@ from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import WritePlan, plan_write
 
-HAS_FALLBACK = "LB6540"
+HAS_FALLBACK, IS_CHAIN = "LB6540", "LB6541"
 
 #: Where a row lies: the number of its file among those that were asked for, and its place in it.
 PLACE = (System.FILE.value, System.POSITION.value)
@@ -56,6 +58,13 @@ class RowTarget:
         request = ReadRequest(time_zone=self.context.time_zone, verify_checksums=self.context.verify_checksums)
         state = find_state(self.table, request)
         plan = plan_write(state.newest)
+        if is_set(state.newest.options, CHAIN_TABLE_ENABLED):
+            raise UnsupportedError.of(
+                IS_CHAIN,
+                f"rows of {self.table.label} cannot be changed: it is a chain table",
+                path=CHAIN_TABLE_ENABLED,
+                remedy="change the rows with an engine that knows chain tables",
+            )
         other = fallback_branch(self.table, request, state)
         if other is not None:
             raise UnsupportedError.of(
