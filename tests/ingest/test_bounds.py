@@ -86,8 +86,8 @@ def test_the_bounds_of_every_type(spark: SparkSession, lake: lakebed.Lake, tmp_p
     source = tmp_path / "rows.json"
     source.write_text("".join(json.dumps(row) + "\n" for row in (*good, *bad)))
     result = lake.ingest(spark, "db.t", str(source))
-    kept = lake.read(spark, "db.t").orderBy("n")
-    columns = kept.collect()
+    kept = lake.read(spark, "db.t")
+    columns = sorted(kept.collect(), key=lambda row: row.n)
     assert [row.n for row in columns] == [0, 1], "values beyond the bounds were taken"
     assert result.rows_quarantined == len(bad), "values beyond the bounds were taken"
     for n, row in enumerate(columns):

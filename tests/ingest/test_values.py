@@ -119,9 +119,9 @@ def outcomes(
         F.when(~bad, shown).alias("value"),
         bad.alias("bad"),
         F.array_compact(checker.problems(x, v, F.lit("c"))).alias("problems"),
-    ).orderBy("pos")
+    )
     out: list[Any] = []
-    for row in found.collect():
+    for row in sorted(found.collect(), key=lambda row: row.pos):
         assert row.bad == bool(row.problems), row
         out.append([f"{p.path} {p.code}" for p in row.problems] if row.bad else row.value)
     return out
