@@ -36,7 +36,7 @@ FIELDS = (
 KINDS: Mapping[str, Mapping[str, Any]] = {
     "append": {},
     "vectors": {"options": {"deletion-vectors.enabled": "true"}},
-    "partitions": {"partition_keys": ["p"]},
+    "partitions, avro": {"partition_keys": ["p"], "options": {"file.format": "avro"}},
     "vectors in partitions, orc": {
         "partition_keys": ["p"],
         "options": {"deletion-vectors.enabled": "true", "file.format": "orc"},
