@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lakebed.evolve.merge_input import AnyColumns
     from lakebed.format.snapshot import SnapshotManager
     from lakebed.format.table_branch import TableBranch
-    from lakebed.ingest.arguments import IngestKeywords
+    from lakebed.ingest.arguments import IngestKeywords, OverwriteKeywords
     from lakebed.ingest.ingest import IngestContext, IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
@@ -300,6 +300,79 @@ class Table:
         """
         check_keywords("Table.request", ReadKeywords, asked)
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
+
+    def append(self, frame: DataFrame, **asked: Unpack[WriteKeywords]) -> WriteResult:
+        """Add the rows of a DataFrame, checked as `ingest` checks them: with one bad row none is added.
+
+        Columns are matched by name. In a table with a primary key they take the place of rows with the same keys, as
+        its merge engine says.
+
+        Raises `BadRowsError` for rows that do not fit, `SourceMismatchError` for columns that do not, and what
+        `truncate` raises. `run_id`, `commit_user` and `properties` are those of `truncate`.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.append", WriteKeywords, asked)
+        from lakebed.ingest.write_frame import append
+
+        return append(self._ingest_context, self._whole, frame, WriteRun.of(**asked))
+
+    def upsert(self, frame: DataFrame, *, row_kinds: str | None = None, **asked: Unpack[WriteKeywords]) -> WriteResult:
+        """Put rows in the place of those with the same primary keys; otherwise as `append`.
+
+        `row_kinds` is a column of the DataFrame, not of the table, that says what each row does to its key: `+I`, `-U`,
+        `+U` or `-D`. The result counts the rows that came, by kind: of several with one key a table whose merge engine
+        is `deduplicate` keeps the last. Raises `UsageError` (LB6510) for a table without a primary key.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.upsert", WriteKeywords, asked, "row_kinds")
+        from lakebed.ingest.write_frame import upsert
+
+        return upsert(self._ingest_context, self._whole, frame, WriteRun.of(**asked), row_kinds=row_kinds)
+
+    def overwrite(
+        self,
+        frame: DataFrame,
+        *,
+        partitions: NamedPartition | Iterable[NamedPartition] | None = None,
+        whole: bool = False,
+        **asked: Unpack[WriteKeywords],
+    ) -> WriteResult:
+        """Put the rows of a DataFrame in the place of others, as one snapshot; otherwise as `append`.
+
+        The partitions that get rows lose those that they have; others stay. `partitions` says which lose theirs
+        instead, named as for `drop_partitions`, whether or not they get new ones; rows that lie elsewhere are an error
+        (LB6511). `whole`, and in a table without partitions always, all rows go.
+
+        What others commit at the same time to these partitions goes too if it comes first.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.overwrite", WriteKeywords, asked, "partitions", "whole")
+        from lakebed.ingest.write_frame import overwrite
+
+        run = WriteRun.of(**asked)
+        return overwrite(self._ingest_context, self._whole, frame, run, partitions=partitions, whole=whole)
+
+    def overwrite_from(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        source: Any,
+        **asked: Unpack[OverwriteKeywords],
+    ) -> WriteResult:
+        """Put the rows of files in the place of others: `overwrite` with a source as `lakebed.Lake.ingest` reads it.
+
+        Files are read whether or not they were ingested before, and are not remembered as ingested.
+
+        Keywords: `partitions`, `whole`, `format`, `options`, `unknown_columns`, `include`, `exclude`, `folders`,
+        `progress`, `run_id`, `commit_user`, `properties`.
+        """
+        from lakebed.ingest.arguments import OverwriteKeywords
+        from lakebed.ingest.ingest import overwrite_from
+
+        check_keywords("Table.overwrite_from", OverwriteKeywords, asked)
+        return overwrite_from(self._ingest_context, spark, self._whole, source, **asked)
 
     def truncate(self, *, dry_run: bool = False, **asked: Unpack[WriteKeywords]) -> WriteResult:
         """Remove all rows of the table, or of the branch, as one snapshot; the schema stays.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from decimal import Decimal as Number
+from itertools import groupby, pairwise
 from typing import Any
 
 import pyarrow as pa
@@ -17,6 +18,7 @@ from hypothesis import strategies as st
 
 from arrow import values as v
 from lakebed.arrow.file_part import Column, FilePart, rows_of
+from lakebed.arrow.stored_forms import PARQUET, stored_field
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import AlreadyExistsError, LakebedError, RowOrderError, UnsupportedError, WriteError
@@ -181,7 +183,7 @@ def holds_times(field: DataField) -> bool:
 
 
 def assert_exact_schema(data: bytes, fields: Sequence[DataField]) -> None:
-    """Columns and members of structs have their ids, and are required where the table says so."""
+    """Columns and members of structs have their ids, and are required where the table says so; items never are."""
     arrow = pq.read_schema(pa.BufferReader(data))
 
     def check(found: pa.Field, field: DataField) -> None:
@@ -190,6 +192,10 @@ def assert_exact_schema(data: bytes, fields: Sequence[DataField]) -> None:
         if pa.types.is_struct(found.type):
             for member, inner in zip(found.type, field.type.fields, strict=True):
                 check(member, inner)
+        if pa.types.is_list(found.type):
+            assert found.type.value_field.nullable
+        if pa.types.is_map(found.type):
+            assert found.type.item_field.nullable
 
     for found, field in zip(arrow, fields, strict=True):
         check(found, field)
@@ -209,15 +215,14 @@ def partition(value: str | None) -> bytes:
     return binary_row.encode([parse("STRING")], [value])
 
 
-PLACES = {"_LAKEBED_PARTITION": pa.binary(), "_LAKEBED_BUCKET": pa.int32()}
+PLACES = {"_LAKEBED_BUCKET": pa.int32()}
 ROUND = {"_LAKEBED_ROUND": pa.int32()}
 KIND = {"_VALUE_KIND": pa.int8()}
 
 
 def placed(k: int, p: str | None, bucket: int, round: int = 0, kind: int = 0) -> dict[str, Any]:
     """A row of `KEYED` with its place."""
-    place = {"_LAKEBED_PARTITION": partition(p), "_LAKEBED_BUCKET": bucket, "_LAKEBED_ROUND": round}
-    return {"k": k, "p": p, "v": k, "_VALUE_KIND": kind, **place}
+    return {"k": k, "p": p, "v": k, "_VALUE_KIND": kind, "_LAKEBED_BUCKET": bucket, "_LAKEBED_ROUND": round}
 
 
 class TestKeyedFiles:
@@ -294,6 +299,30 @@ class TestKeyedFiles:
         for row in ({**delete, "_VALUE_KIND": 0}, {**delete, "_VALUE_KIND": 2}, {**delete, "k": None}):
             with pytest.raises(WriteError, match="required value"):
                 self.write(batch([row], **PLACES, **KIND))
+
+
+@pytest.mark.parametrize(
+    ("type_", "values"),
+    [
+        ("DOUBLE", [float("nan"), float("nan"), None, None, 0.5, 0.5, None]),
+        ("FLOAT", [None, float("nan"), float("nan"), 1.0]),
+        ("DECIMAL(5, 2)", [Number("1.50"), Number("1.50"), None, Number("2.00")]),
+        ("DATE", [0, 0, -1, None, None]),
+        ("BOOLEAN", [True, None, False, False]),
+    ],
+)
+def test_equal_partition_values_that_stand_together_share_a_file(type_: str, values: list[Any]) -> None:
+    fields = fields_of({"p": type_, "v": "INT"})
+    arrow = stored_field(fields[0], PARQUET).type
+    own = pa.array(values, pa.int32()).cast(arrow) if type_ == "DATE" else pa.array(values, arrow)
+    rows = pa.RecordBatch.from_arrays([own, pa.array(range(len(values)), pa.int32())], ["p", "v"])
+    task = task_of(fields, partition_keys=("p",))
+    for batches in ([rows], [rows.slice(i, 1) for i in range(len(values))]):
+        entries = write_data_files(batches, task, store=MemoryStore())
+        together = [[key, len(list(group))] for key, group in groupby(values, key=repr)]
+        assert [e.file.row_count for e in entries] == [count for _, count in together]
+        found = [repr(binary_row.decode([fields[0].type], e.partition)[0]) for e in entries]
+        assert found == [key for key, _ in together]
 
 
 KEY_TYPES = ["BOOLEAN", "TINYINT", "BIGINT", "DOUBLE", "FLOAT", "DECIMAL(20, 2)", "DATE", "TIME(3)", "TIMESTAMP(3)"]

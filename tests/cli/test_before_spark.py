@@ -346,7 +346,7 @@ def started_ingest(here: Path, *words: str) -> subprocess.Popen[str]:
 
 
 def is_writing(here: Path) -> bool:
-    return any((here / "warehouse" / "shop.db" / "orders").glob(".staging-*"))
+    return any((here / "warehouse" / "shop.db" / "orders").rglob("bucket-*/*"))
 
 
 def wait_until(condition: Callable[[], object], seconds: float = 200) -> None:

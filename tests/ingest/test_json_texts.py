@@ -16,7 +16,7 @@ from lakebed.ingest.sources.open_source import open_files
 from lakebed.ingest.sources.source_files import SourceFormat, identify
 from lakebed.ingest.sources.source_listing import FoundFile
 from lakebed.ingest.sources.source_options import check_options
-from lakebed.ingest.sources.source_schema import PlainForms, SourceSchema
+from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.model import Decimal, Field, Float64, Int32, List, LogicalType, Map, Option, String, Struct
 
 INNER = Struct((Field("t", Option(String())), Field("n", Option(Int32()))))
@@ -45,7 +45,7 @@ def prepared(root: Path, lake: SmallLake, levels: int, format_: SourceFormat) ->
     schema = here.tables.get_schema_manager("db", "t").load_latest_schema()
     options = check_options(format_, {})
     parts = open_files(lake.spark, identify([FoundFile(path, path)]), format_, options, schema.field_names)
-    return prepare(lake.spark, parts, schema, Rules("UTC", PlainForms()), ignore_unknown=False)
+    return prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False)
 
 
 def size(frame: DataFrame) -> int:
@@ -117,5 +117,5 @@ def test_a_text_that_the_source_declares_as_one_becomes_a_struct(lake: SmallLake
     options = check_options(SourceFormat.CSV, {})
     parts = open_files(lake.spark, identify([FoundFile(path, path)]), SourceFormat.CSV, options, schema.field_names)
     says = SourceSchema({"s": Option(String())})
-    rows = prepare(lake.spark, parts, schema, Rules("UTC", PlainForms()), ignore_unknown=False, declared=says)
+    rows = prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False, declared=says)
     assert [(r["v0"].t, r["bad"]) for r in rows.all().collect()] == [("1.10", False)]

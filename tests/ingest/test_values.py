@@ -18,7 +18,6 @@ from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.sources.json_values import parse
 from lakebed.ingest.sources.source_types import Json, SourceType, Text, from_spark
-from lakebed.ingest.timestamp_encoding import stamp_forms
 from lakebed.model import (
     Binary,
     Bool,
@@ -98,7 +97,7 @@ def outcomes(
     """
     schema = Schema((Field("c", Option(type_), extra),))
     (column,) = to_paimon(schema)
-    builder = CheckBuilder(Rules(zone, stamp_forms([column]), formats), ignore_unknown=False)
+    builder = CheckBuilder(Rules(zone, formats), ignore_unknown=False)
     given = F.array(*(F.expr(v) if source is None else F.lit(v) for v in values))
     frame = spark.sql("SELECT 1").select(F.posexplode(given).alias("pos", "x"))
     if isinstance(source, Json):

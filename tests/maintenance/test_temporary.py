@@ -9,13 +9,12 @@ from pathlib import Path
 import pytest
 
 import lakebed
-from lakebed.catalog import DataType, Field, TableSchema
+from lakebed.catalog import DataType, Field
 from lakebed.errors import LakebedError
 from lakebed.format.commit import commit
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.numbering import NumberedRows
-from lakebed.ingest.write import Staging
 from lakebed.store import LocalStore, conditional, local, temporary
 
 ID = Field("id", DataType.INT)
@@ -104,12 +103,8 @@ def test_a_process_that_is_killed_at_a_step_leaves_nothing_unknown(tmp_path, mon
 
 
 def test_staging_and_branches_and_probes_are_known_again(tmp_path):
-    schema = TableSchema(id=0, fields=(), highest_field_id=-1)
-    for directory in (
-        Staging(LocalStore(), str(tmp_path), schema).directory,
-        NumberedRows(None, LocalStore(), str(tmp_path), 0, []).directory,
-    ):
-        assert temporary.is_staging(directory.removeprefix(f"{tmp_path}/"))
+    directory = NumberedRows(None, LocalStore(), str(tmp_path), 0, []).directory
+    assert temporary.is_staging(directory.removeprefix(f"{tmp_path}/"))
     assert temporary.is_half_branch(temporary.new_branch())
     assert temporary.is_half_branch(temporary.old_branch())
     assert temporary.is_temporary_file(temporary.probe())

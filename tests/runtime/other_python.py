@@ -43,6 +43,8 @@ def main(server: str, python: str, directory: Path) -> None:
     lake = lakebed.open(warehouse)
     declare(lake, manifest("{name: a, type: Int32}"))
     put_rows(lake, "db.t", "avro", [{"a": 1}])
+    declare(lake, manifest("{name: a, type: Int32}").replace("db.t", "db.p"))
+    put_rows(lake, "db.p", "parquet", [{"a": 1}])
     spark = SparkSession.builder.remote(server).getOrCreate()
     # For the workers of this session, as PYSPARK_PYTHON says it for those of a whole server.
     spark.conf.set("spark.sql.execution.pyspark.python", python)
@@ -53,7 +55,8 @@ def main(server: str, python: str, directory: Path) -> None:
         "register": refusal(lambda: lake.register(spark)),
         "frame": refusal(lambda: lake.ingest(spark, "db.t", registered(spark, warehouse))),
         "scheme": refusal(lambda: check_reach(spark, ["s3://bucket/a.parquet"])),
-        "parquet": refusal(lambda: lake.ingest(spark, "db.t", spark.createDataFrame([(2,)], "a int"))),
+        "parquet": refusal(lambda: lake.read(spark, "db.p").collect()),
+        "ingest": refusal(lambda: lake.ingest(spark, "db.p", spark.createDataFrame([(2,)], "a int"))),
         "job": refusal(lambda: run_job(spark)),
     }
     print(json.dumps(seen))

@@ -30,7 +30,7 @@ def seen(connect: str, tmp_path_factory: pytest.TempPathFactory) -> dict[str, An
     return {"python": python, **json.loads(job.stdout.strip().splitlines()[-1])}
 
 
-@pytest.mark.parametrize("call", ["avro", "register"])
+@pytest.mark.parametrize("call", ["avro", "register", "ingest"])
 def test_what_needs_workers_names_their_python_and_the_remedy(seen: dict[str, Any], call: str) -> None:
     said = seen[call]
     assert said["code"] == "LB6461"

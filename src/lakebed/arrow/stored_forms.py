@@ -1,8 +1,9 @@
 """Convert Arrow arrays as Spark gives them to the forms in which data files hold them (section "File Format").
 
 What every reader of the table format expects: TIMESTAMP(0..3) in milliseconds, (4..6) in microseconds, finer ones where
-they are asked for in nanoseconds, TIME in milliseconds, members of structs with the ids of their fields, required parts
-as such.
+they are asked for in nanoseconds, TIME in milliseconds, members of structs with the ids of their fields, required
+columns and members as such. Items of lists and values of maps are optional whatever their types say: the Java reader of
+Parquet (0.9) gives NULL for required ones that follow an empty list or map.
 """
 
 from __future__ import annotations
@@ -153,10 +154,10 @@ def _form(forms: FormatForms, type_: DataType, inner: tuple[StoredForm, ...]) ->
             wanted = pa.struct(fields)
             convert = partial(_struct, fields, inner)
         case Array():
-            wanted = pa.list_(pa.field(ELEMENT, inner[0].type, inner[0].nullable))
+            wanted = pa.list_(pa.field(ELEMENT, inner[0].type))
             convert = partial(_list, wanted, inner[0])
         case Map():
-            wanted = pa.map_(inner[0].type, pa.field(VALUE, inner[1].type, inner[1].nullable))
+            wanted = pa.map_(inner[0].type, pa.field(VALUE, inner[1].type))
             convert = partial(_map, wanted, inner)
         case Multiset():
             wanted = pa.map_(inner[0].type, pa.field(VALUE, pa.int32()))

@@ -26,10 +26,9 @@ def write_data_files(
 ) -> tuple[ManifestEntry, ...]:
     """Write rows as data files; entries that add these, in the order in which they were written.
 
-    Batches hold the table's columns by name, and `_LAKEBED_PARTITION` (binary), `_LAKEBED_BUCKET` (int32) and
-    `_LAKEBED_ROUND` (int32) where rows do not all belong together; in keyed tables also `_VALUE_KIND` (int8) where rows
-    do not all insert. Rows of one place come together, in keyed tables sorted by key. `store` is the table's where it
-    is open already.
+    Batches hold the table's columns by name, and `_LAKEBED_BUCKET` (int32) and `_LAKEBED_ROUND` (int32) where rows of a
+    partition do not all belong together; in keyed tables also `_VALUE_KIND` (int8) where rows do not all insert. Rows
+    of one place come together, in keyed tables sorted by key. `store` is the table's where it is open already.
 
     Raises WriteError for rows that are not what they should be, RowOrderError where keys do not ascend, StoreError.
     Whatever is raised, no file that was written stays.
@@ -62,7 +61,8 @@ class _Files:
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch, into as many files as it takes."""
         values = self._rows.convert(batch)
-        for run in runs(batch):
+        partition = [values.column(i) for i in self._task.partition_places]
+        for run in runs(batch, partition, self._codec):
             if run.place != self._place:
                 self.end_file()
                 self._begin_place(run.place)

@@ -103,8 +103,13 @@ class WriteTask:
     @cached_property
     def partition_types(self) -> tuple[DataType, ...]:
         """The types of the partition keys."""
-        types = {f.name: f.type for f in self.fields}
-        return tuple(types[key] for key in self.partition_keys)
+        return tuple(self.fields[i].type for i in self.partition_places)
+
+    @cached_property
+    def partition_places(self) -> tuple[int, ...]:
+        """The places of the partition keys among the fields."""
+        names = [f.name for f in self.fields]
+        return tuple(names.index(key) for key in self.partition_keys)
 
     @cached_property
     def key_places(self) -> tuple[int, ...]:

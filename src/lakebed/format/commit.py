@@ -22,18 +22,17 @@ from lakebed.format.conflicts import Delta, buckets_have_changed, find_delta
 from lakebed.format.entry_checks import check_entries
 from lakebed.format.index_changes import IndexChanges
 from lakebed.format.live_files import entries_of, live_entries, partition_types, snapshot_manifests
-from lakebed.format.manifest import ManifestEntry, SimpleStats
 from lakebed.format.manifest_writer import ManifestWriter
-from lakebed.format.new_files import UNAWARE, assign_row_ids, new_append_file
+from lakebed.format.new_files import assign_row_ids
 from lakebed.format.refuse_unsupported import refuse_uncommittable, refuse_unwritable
 from lakebed.format.row_ranges import has_row_tracking
 from lakebed.format.sequence_numbers import NEXT_SEQUENCE, SequenceState
-from lakebed.format.snapshot import BATCH_IDENTIFIER, Snapshot
+from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_storage import TableStorage
 from lakebed.store.failures import outcome_unknown
 
-__all__ = ["Guard", "NewFile", "TableStorage", "append", "commit"]
+__all__ = ["Guard", "TableStorage", "commit"]
 
 _FIRST_WAIT = 0.01
 _LONGEST_WAIT = 10.0
@@ -85,63 +84,6 @@ def commit(
             return published
         sleep(_wait(attempt))
         attempt += 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NewFile:
-    """A complete data file of a table without keys and buckets; see `new_append_file`."""
-
-    partition: tuple[Any, ...]
-    file_name: str
-    size: int
-    rows: int
-    stats: SimpleStats
-    schema_id: int
-    bucket: int = 0
-    total_buckets: int = UNAWARE
-    external_path: str | None = None
-
-    def entry(self, schema: TableSchema, now: int) -> ManifestEntry:
-        """The entry that adds it."""
-        made = new_append_file(
-            schema,
-            self.partition,
-            file_name=self.file_name,
-            size=self.size,
-            rows=self.rows,
-            stats=self.stats,
-            created=now,
-        )
-        file = replace(made.file, schema_id=self.schema_id, external_path=self.external_path)
-        return replace(made, bucket=self.bucket, total_buckets=self.total_buckets, file=file)
-
-
-def append(
-    table: TableStorage,
-    files: Sequence[NewFile],
-    *,
-    commit_user: str,
-    commit_identifier: int = BATCH_IDENTIFIER,
-    properties: Mapping[str, str] | None = None,
-    clock: Callable[[], int],
-    sleep: Callable[[float], None] = time.sleep,
-    after: int = 0,
-    guard: Guard | None = None,
-) -> Snapshot:
-    """Publish a snapshot that adds `files`; see `commit`. UnsupportedError for a table that rows cannot be added to."""
-
-    def checked(since: Sequence[Snapshot]) -> None:
-        refuse_unwritable(table.schemas.load_latest_schema())
-        if guard is not None:
-            guard(since)
-
-    change = SnapshotChange(
-        commit_user=commit_user,
-        commit_identifier=commit_identifier,
-        added=tuple(f.entry(table.schemas.load_latest_schema(), clock()) for f in files),
-        properties=properties or {},
-    )
-    return commit(table, change, clock=clock, sleep=sleep, after=after, guard=checked)
 
 
 @dataclass(slots=True)
@@ -202,7 +144,7 @@ class _Attempts:
 
     def _check(self, schema: TableSchema) -> None:
         if self.checked != schema.id:
-            refuse_uncommittable(schema)
+            (refuse_unwritable if self.change.added else refuse_uncommittable)(schema)
             check_entries(schema, self.change)
             self.buckets_changed = bool(self.change.added) and buckets_have_changed(schema, self.table.schemas)
             self.checked = schema.id

@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypedDict
 
 from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
 from lakebed.ingest.sources.source_listing import FileChoice
+from lakebed.write.partition_specs import NamedPartition
+from lakebed.write.write_result import WriteKeywords
 
 BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
 
 
-class IngestKeywords(TypedDict, total=False):
-    """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
+class SourceKeywords(TypedDict, total=False):
+    """The keywords that say how files are read as a source; see `lakebed.Lake.ingest`."""
 
     format: str | None
     options: Mapping[str, str] | None
-    run_id: str | None
-    again: bool
     unknown_columns: Literal["fail", "ignore"]
-    max_bad_rows: int | None
-    merge_schema: bool | Literal["add", "widen"] | None
     include: str | Collection[str] | None
     exclude: str | Collection[str] | None
     folders: Literal["columns", "ignore"]
-    row_kinds: str | None
     progress: Callable[[str], None] | None
+
+
+class IngestKeywords(SourceKeywords, total=False):
+    """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
+
+    run_id: str | None
+    again: bool
+    max_bad_rows: int | None
+    merge_schema: bool | Literal["add", "widen"] | None
+    row_kinds: str | None
+
+
+class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
+    """The keywords that say how a source takes the place of rows; see `lakebed.Table.overwrite_from`."""
+
+    partitions: NamedPartition | Iterable[NamedPartition] | None
+    whole: bool
 
 
 def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:

@@ -17,6 +17,7 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.node import Node, siblings
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
@@ -32,7 +33,6 @@ from lakebed.ingest.sources.source_parts import NESTED, RowFault, SourceColumn, 
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.sources.source_types import Text
 from lakebed.ingest.system_columns import SystemRow
-from lakebed.ingest.write_types import write_type
 from lakebed.model.extra import DEFAULT, ON_BAD_ROW
 from lakebed.physical import DataField, path_text, with_nullability
 from lakebed.physical.paimon_types import DataType, Variant
@@ -399,7 +399,7 @@ def _x(column: _Column) -> Column:
 
 def _written(column: _Column, rules: Rules) -> Column:
     """The value that is written. NULL in a column with a default becomes the default, as the table format has it."""
-    type_ = write_type(column.field.type, rules.stamps)
+    type_ = scan_type(column.field.type)
     value = F.lit(None) if column.checker is None else _x(column)
     value = value.cast(type_)
     return value if column.default is None else F.coalesce(value, column.default.cast(type_))

@@ -29,7 +29,7 @@ from lakebed.evolve.merge_input import incoming_columns
 from lakebed.evolve.merge_schema import SchemaMerge, merge_schema
 from lakebed.evolve.union_schema import MergeTypes, UnionRules, merge_fields
 from lakebed.format.refuse_unsupported import refuse_unwritable
-from lakebed.ingest.run import IngestContext
+from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.run_history import MergedColumn
 from lakebed.ingest.sources.json_numbers import JsonPath, number_types
 from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all

@@ -20,10 +20,9 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import Layout
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.scan_types import scan_type
 from lakebed.errors import AlreadyExistsError
 from lakebed.ingest.columns.checkers import PROBLEM
-from lakebed.ingest.timestamp_encoding import StampForms, stamp_forms
-from lakebed.ingest.write_types import write_type
 from lakebed.model import Field, Int64, List, Option, String, Struct, Timestamp
 from lakebed.physical.paimon_types import Array, DataField, Map
 from lakebed.physical.paimon_types import Timestamp as WallClock
@@ -84,7 +83,6 @@ def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema
     `rows` are bad rows (see `PreparedRows.bad`), `schema_id` the version that they were checked against,
     `now` milliseconds since 1970. Columns that somebody has added to the quarantine are NULL.
     """
-    stamps = stamp_forms(schema.fields)
     values: dict[str, Column] = {
         "run_id": F.lit(run_id),
         "ingested_at": F.timestamp_millis(F.lit(now)),
@@ -96,17 +94,17 @@ def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema
     }
     return rows.select(
         *(
-            _formed(values.get(f.name, F.lit(None)), f, stamps).cast(write_type(f.type, stamps)).alias(f"v{i}")
+            _formed(values.get(f.name, F.lit(None)), f).cast(scan_type(f.type)).alias(f"v{i}")
             for i, f in enumerate(schema.fields)
         )
     )
 
 
-def _formed(value: Column, field: DataField, stamps: StampForms) -> Column:
+def _formed(value: Column, field: DataField) -> Column:
     """The value in the form that a column of the mini layout has, which a cast alone does not give."""
     match field.name, field.type:
         case "ingested_at", WallClock():
-            return stamps.of_wall(instant_to_wall(value, UTC), field.type)
+            return instant_to_wall(value, UTC)
         case "problems", Array(element=Map()):
             return F.transform(value, _as_map)
         case _:

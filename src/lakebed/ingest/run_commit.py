@@ -1,33 +1,28 @@
-"""Commit an ingest run; undo staging on failure."""
+"""Commit an ingest run; delete what it has written on failure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import CommitOutcomeUnknownError, ConflictError, StoreError
-from lakebed.format.commit import Guard, TableStorage, append
+from lakebed.errors import ConflictError
+from lakebed.format.commit import Guard, TableStorage
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.ingest.run_memory import run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
-from lakebed.ingest.write import Staging
-from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
-from lakebed.spark.sql_names import spark_url
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
-from lakebed.store.base import Store
-from lakebed.write.write_result import ATTEMPT
 
 ALREADY_INGESTED = "LB6402"
 TAKEN_OVER = "LB6403"
 NUMBERS_LOST = "LB6435"
+_SOURCE_FILE = "source_file"
 
 #: How often rows are numbered again before a run gives up.
 _MOST_NUMBERINGS = 20
@@ -76,98 +71,13 @@ class RunGuard:
         self.before_table(since)
 
 
-@dataclass(frozen=True, slots=True)
-class Committer:
-    """Commits files of a run and takes them back where that fails."""
-
-    user: str
-    attempt: str
-    clock: Callable[[], int]
-
-    def commit(
-        self, storage: TableStorage, staging: Staging, properties: Mapping[str, str], guard: Guard, after: int
-    ) -> Snapshot:
-        """Publish the files of a staging; see `append`. The snapshot may be that of another attempt of the same run."""
-        try:
-            files = staging.place()
-            snapshot = append(
-                storage,
-                files,
-                commit_user=self.user,
-                properties=properties,
-                clock=self.clock,
-                after=after,
-                guard=guard,
-            )
-        except CommitOutcomeUnknownError:
-            raise
-        except BaseException:
-            if not self._is_visible(storage):
-                staging.take_back()
-            raise
-        if (snapshot.properties or {}).get(ATTEMPT) != self.attempt:
-            # The same run was committed by somebody else meanwhile: our files belong to no snapshot.
-            staging.take_back()
-        return snapshot
-
-    def _is_visible(self, storage: TableStorage) -> bool:
-        """Whether a commit is there, or may be: when the storage does not answer, nothing is deleted."""
-        try:
-            return storage.snapshots.find_commit(self.user) is not None
-        except StoreError:
-            return True
-
-
 @dataclass(slots=True)
-class PlainRows:
-    """Good rows of a table whose records have no numbers."""
-
-    store: Store
-    table: TableStorage
-    schema: TableSchema
-    staging: Staging = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.staging = self._new()
-
-    def _new(self) -> Staging:
-        return Staging(self.store, self.table.path, self.schema)
-
-    @property
-    def rows(self) -> int:
-        """How many were written."""
-        return self.staging.rows
-
-    def write(self, values: DataFrame) -> None:
-        """Write them; see `Staging.write`."""
-        self.staging.write(values)
-
-    def commit(self, committer: Committer, properties: Mapping[str, str], guard: Guard, after: int) -> Snapshot:
-        """Make them visible."""
-        return committer.commit(self.table, self.staging, properties, guard, after)
-
-    def renew(self) -> None:
-        """Forget what was written."""
-        self.staging.clear()
-        self.staging = self._new()
-
-    def clear(self) -> None:
-        """Delete what is still in staging."""
-        self.staging.clear()
-
-
-@dataclass(slots=True)
-class RoutedRows:
-    """Good rows of a table whose rows have an order or a bucket; `kind` and `arrival` are as in `RowsToWrite`."""
+class GoodRows:
+    """Good rows on their way to the table; `kind` and `arrival` are as in `RowsToWrite`."""
 
     writer: TableWriter
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
-
-    @property
-    def table(self) -> TableStorage:
-        """The table that they are written to."""
-        return self.writer.target.storage
 
     @property
     def rows(self) -> int:
@@ -178,14 +88,9 @@ class RoutedRows:
         """Write them; see `TableWriter.write`."""
         self.writer.write(RowsToWrite(values, self.kind, self.arrival))
 
-    def commit(self, committer: Committer, properties: Mapping[str, str], guard: Guard, after: int) -> Snapshot:
+    def commit(self, change: SnapshotChange, guard: Guard, after: int) -> Snapshot:
         """Make them visible."""
-        change = SnapshotChange(commit_user=committer.user, properties=properties)
         return self.writer.commit(change, guard, after)
-
-    def renew(self) -> None:
-        """Forget what was written."""
-        self.writer.clear()
 
     def clear(self) -> None:
         """Delete files that are not committed."""
@@ -200,7 +105,7 @@ class _NumbersLostError(Exception):
 class NumberedCommit:
     """Good rows of a table whose records are numbered. `operation` is the place of the column of operations."""
 
-    plain: PlainRows | RoutedRows
+    good: GoodRows
     numbered: NumberedRows
     operation: int | None
     largest: Callable[[], int | None]
@@ -218,24 +123,24 @@ class NumberedCommit:
         if self.operation is not None and self.numbered.rows:
             self.numbered.check_corrections(self.operation)
 
-    def commit(self, committer: Committer, properties: Mapping[str, str], guard: Guard, after: int) -> Snapshot:
+    def commit(self, change: SnapshotChange, guard: Guard, after: int) -> Snapshot:
         """Number them and make them visible; again, with other numbers, where somebody else was first."""
-        table = self.plain.table
+        table = self.good.writer.target.storage
         for _ in range(_MOST_NUMBERINGS):
             base = next_offset(table, self.largest)
             with spark_errors():
-                self.plain.write(self.numbered.numbered(base))
+                self.good.write(self.numbered.numbered(base))
 
             def checked(since: Sequence[Snapshot], base: int = base) -> None:
                 guard(since)
                 if next_offset(table, self.largest) != base:
                     raise _NumbersLostError
 
-            said = {**properties, NEXT_OFFSET: str(base + self.numbered.rows)}
+            said = {**change.properties, NEXT_OFFSET: str(base + self.numbered.rows)}
             try:
-                return self.plain.commit(committer, said, checked, after)
+                return self.good.commit(replace(change, properties=said), checked, after)
             except _NumbersLostError:
-                self.plain.renew()
+                self.good.clear()
         raise ConflictError.of(
             NUMBERS_LOST,
             f"other writers were first {_MOST_NUMBERINGS} times, and the rows had to be numbered again each time",
@@ -244,44 +149,36 @@ class NumberedCommit:
         )
 
     def clear(self) -> None:
-        """Delete what is still in staging."""
+        """Delete what is still in staging, and files that are not committed."""
         self.numbered.clear()
-        self.plain.clear()
+        self.good.clear()
 
 
 @dataclass(slots=True)
 class BadRows:
     """Bad rows on their way to quarantine, and how many of them each file has."""
 
-    store: Store
-    path: str
-    schema: TableSchema
-    staging: Staging = field(init=False)
+    writer: TableWriter
     by_file: dict[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.staging = Staging(self.store, self.path, self.schema)
 
     @property
     def rows(self) -> int:
         """How many were written."""
-        return self.staging.rows
+        return self.writer.rows
 
     def write(self, values: DataFrame) -> None:
-        """Write them; see `Staging.write`."""
-        self.staging.write(values)
+        """Write rows of columns `v0`, `v1`, ... of the quarantine."""
+        self.writer.write(RowsToWrite(values))
 
-    def count(self, session: SparkSession, files: Sequence[str]) -> None:
+    def count(self, files: Sequence[str]) -> None:
         """Count those of each file, which a later run has to know if this one is cut off."""
         if len(files) == 1:
             self.by_file = {files[0]: self.rows}
-        elif files and "source_file" in self.schema.field_names:
-            reader = session.read.schema("source_file string").options(**page_checks())
-            written = reader.parquet(spark_url(self.staging.directory))
+        elif files and _SOURCE_FILE in self.writer.target.plan.schema.field_names:
             with spark_errors():
-                counted = written.groupBy("source_file").agg(F.count("*").alias("rows")).collect()
-            self.by_file = {row["source_file"]: row["rows"] for row in counted}
+                counted = self.writer.written().groupBy(_SOURCE_FILE).agg(F.count("*").alias("rows")).collect()
+            self.by_file = {row[_SOURCE_FILE]: row["rows"] for row in counted}
 
     def clear(self) -> None:
-        """Delete what is still in staging."""
-        self.staging.clear()
+        """Delete files that are not committed."""
+        self.writer.clear()

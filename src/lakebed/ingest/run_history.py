@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 from uuid import uuid4
 
@@ -101,11 +101,15 @@ class IngestResult(Readable):
 
 @dataclass(frozen=True, slots=True)
 class RunCounts:
-    """Rows of a run: good and bad ones together are the ones read. `ignored` are columns that were left out of them."""
+    """Rows of a run: good and bad ones together are the ones read. `ignored` are columns that were left out of them.
+
+    `by_kind` are the good rows by what they do to their keys: `+I`, `-U`, `+U`, `-D`.
+    """
 
     good: int
     bad: int
     ignored: tuple[str, ...] = ()
+    by_kind: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def read(self) -> int:

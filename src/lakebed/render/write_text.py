@@ -6,6 +6,11 @@ from lakebed.printable import one_line
 from lakebed.render.maintenance_text import count_text, size_text
 from lakebed.write.write_result import WriteResult
 
+#: What is said where a removal found nothing.
+_NOTHING = {
+    "drop-partitions": "no partition matches, nothing to remove.",
+    "truncate": "there are no rows, nothing to remove.",
+}
 #: How many partitions a list names.
 _SHOWN = 20
 #: The operations that are about single rows, and what they do to them.
@@ -18,15 +23,15 @@ def write_text(result: WriteResult) -> str:
     """What a write did, or would do where it has no snapshot."""
     if result.operation in _OF_ROWS:
         return _changed_rows(result)
+    table = one_line(result.table)
     if result.snapshot_id is None and not result.files_removed:
-        return (
-            f"{one_line(result.table)}: no partition matches, nothing to remove."
-            if _drops(result)
-            else (f"{one_line(result.table)}: there are no rows, nothing to remove.")
-        )
+        return f"{table}: {_NOTHING.get(result.operation, 'there are no rows, nothing was written.')}"
     where = "" if result.snapshot_id is None else f" (snapshot {result.snapshot_id}, schema {result.schema_id})"
-    verb = "would remove" if result.snapshot_id is None else "removed"
-    lines = [f"{one_line(result.table)}: {verb} {_removed(result)}{where}"]
+    parts = [_written(result)] if result.rows_added else []
+    if result.files_removed or not parts:
+        verb = "would remove" if result.snapshot_id is None else "removed"
+        parts.append(f"{verb} {_removed(result)}")
+    lines = [f"{table}: {'; '.join(parts)}{where}"]
     lines += _partitions(result)
     if result.repeated:
         lines.append(_REPEATED)
@@ -58,6 +63,13 @@ def _changed_rows(result: WriteResult) -> str:
 
 def _drops(result: WriteResult) -> bool:
     return result.operation == "drop-partitions"
+
+
+def _written(result: WriteResult) -> str:
+    kinds = ", ".join(f"{kind} {number:,}" for kind, number in result.rows_by_kind.items())
+    told = "" if set(result.rows_by_kind) == {"+I"} else f" ({kinds})"
+    rows = count_text(result.rows_added, "row")
+    return f"wrote {rows}{told}, {count_text(result.files_added, 'file')}, {size_text(result.bytes_added)}"
 
 
 def _removed(result: WriteResult) -> str:

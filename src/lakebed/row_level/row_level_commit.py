@@ -25,7 +25,7 @@ from lakebed.format.snapshot_change import DeletedRows, SnapshotChange
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.table_writer import TableWriter
-from lakebed.write.remove_partitions import lost_partitions, other_run
+from lakebed.write.commit_results import lost_partitions, other_run
 from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
 ROWS_CHANGED = "LB6542"

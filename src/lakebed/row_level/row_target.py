@@ -20,8 +20,7 @@ from lakebed.format.manifest import Kind, ManifestEntry
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.columns.values import Rules
-from lakebed.ingest.run import IngestContext
-from lakebed.ingest.sources.source_schema import PlainForms
+from lakebed.ingest.ingest_context import IngestContext
 from lakebed.read.needed_files import ReadPlan
 from lakebed.read.plan_read import fallback_branch, find_state, plan_read
 from lakebed.read.request import ReadRequest
@@ -111,7 +110,7 @@ class Start:
     @property
     def rules(self) -> Rules:
         """What new values are checked by."""
-        return Rules(self.target.context.time_zone, PlainForms())
+        return Rules(self.target.context.time_zone)
 
     def writer(self) -> TableWriter:
         """What writes rows and commits."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.arrow.write_task import WriteTask
@@ -18,7 +18,7 @@ from lakebed.format.live_files import DataFile, data_files
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
 from lakebed.format.snapshot import Snapshot
-from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.snapshot_change import Scope, SnapshotChange
 from lakebed.format.table_storage import TableStorage
 from lakebed.maintenance.orphans import files_of_write
 from lakebed.spark.file_rows import FileRows, System
@@ -31,6 +31,7 @@ from lakebed.write.plan_write import WritePlan
 from lakebed.write.write_result import ATTEMPT
 
 NUMBERS_LOST = "LB6530"
+NOT_SEEN = "LB6531"
 
 #: How often rows are numbered again before a write gives up.
 _MOST_NUMBERINGS = 20
@@ -52,11 +53,15 @@ class WriteTarget:
 
 @dataclass(slots=True)
 class TableWriter:
-    """One write of one table: rows become files, files become a snapshot, and what belongs to none is deleted."""
+    """One write of one table: rows become files, files become a snapshot, and what belongs to none is deleted.
+
+    `replaces` says which rows of the table go, from the entries of the new files; None for none.
+    """
 
     spark: Callable[[], SparkSession]
     target: WriteTarget
     attempt: str = field(default_factory=lambda: uuid4().hex)
+    replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
     _first: int = 0
     _seen: Snapshot | None = None
@@ -94,10 +99,27 @@ class TableWriter:
             storage_options=target.storage_options,
         )
         try:
-            return write_rows(rows, target.plan, task)
+            entries = write_rows(rows, target.plan, task)
+            self._look_for(entries)
+            return entries
         except BaseException:
             self._discard_failed(task.id)
             raise
+
+    def _look_for(self, entries: Sequence[ManifestEntry]) -> None:
+        """Raise `StoreError` (LB6531) where files of workers are not seen from here: on this machine every one is
+        looked for, elsewhere the first.
+        """
+        storage = self.target.storage
+        files = data_files(storage.path, self.target.plan.schema, entries)
+        for file in files if "://" not in storage.path else files[:1]:
+            if not storage.store.exists(file.path):
+                raise StoreError.of(
+                    NOT_SEEN,
+                    f"a worker of Spark has written {file.path}, which is not there",
+                    path=file.path,
+                    remedy="let the warehouse lie where all machines and processes of the cluster see it",
+                )
 
     def commit(self, change: SnapshotChange, guard: Guard | None = None, after: int = 0) -> Snapshot:
         """Publish the files, and what else `change` says. Files that come to belong to no snapshot are deleted.
@@ -132,6 +154,8 @@ class TableWriter:
 
         change = replace(change, added=entries, properties={**change.properties, ATTEMPT: self.attempt})
         try:
+            if self.replaces is not None:
+                change = replace(change, overwrite=self.replaces(entries))
             snapshot = commit(target.storage, change, clock=target.clock, after=after, guard=checked)
         except SequenceNumbersTakenError:
             raise
@@ -158,11 +182,8 @@ class TableWriter:
 
     def _number_again(self) -> None:
         """Write the rows again, from our own files, with numbers above all that there are by now."""
-        spark, plan, old = self.spark(), self.target.plan, self.files()
-        storage = self.target.storage
-        scratch = choose_scratch(spark, storage.store, self.target.warehouse, None)
-        reader = FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
-        frame = reader.read(old, plan.schema, System.SEQUENCE_NUMBER, System.VALUE_KIND)
+        plan, old = self.target.plan, self.files()
+        frame = self.written(System.SEQUENCE_NUMBER, System.VALUE_KIND)
         names = {f.name: f"v{i}" for i, f in enumerate(plan.schema.fields)}
         values = (F.col(quote_name(name)).alias(v) for name, v in names.items())
         system = (F.col(column).alias(column) for column in (System.SEQUENCE_NUMBER, System.VALUE_KIND))
@@ -171,6 +192,13 @@ class TableWriter:
         self._count_from_latest()
         self.entries = self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival))
         self._delete([file.path for file in old])
+
+    def written(self, *system: System) -> DataFrame:
+        """The rows of the files that are not committed yet."""
+        spark, storage = self.spark(), self.target.storage
+        scratch = choose_scratch(spark, storage.store, self.target.warehouse, None)
+        reader = FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
+        return reader.read(self.files(), self.target.plan.schema, *system)
 
     def clear(self) -> None:
         """Delete the files, as well as possible, where no snapshot has them."""

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from lakebed.arrow.row_runs import BUCKET, PARTITION, ROUND
+from lakebed.arrow.row_runs import BUCKET, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import ManifestEntry, read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
-from lakebed.spark.row_bytes import bucket_of, row_bytes, sort_keys
+from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.worker_python import check_workers
 from lakebed.write.plan_write import WritePlan
@@ -56,36 +56,31 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> tuple[Man
 
 
 def _routed(rows: RowsToWrite, plan: WritePlan) -> DataFrame:
-    """The rows with their partition and bucket, those of one bucket together, in the order of writing."""
+    """The rows with their bucket, those of one partition and bucket together, in the order of writing."""
     index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
-    partition = [index[f.id] for f in plan.partition]
-    columns = [F.col(f"v{i}") for i in range(len(index))]
-    columns.append(row_bytes(partition, [f.type for f in plan.partition], prefix=True).alias(PARTITION))
-    columns.append(_bucket(index, plan).alias(BUCKET))
+    place, columns = _place(plan), list(index.values())
+    if plan.buckets != UNAWARE:
+        values = [index[f.id] for f in plan.bucket_key]
+        types = [f.type for f in plan.bucket_key]
+        columns.append(bucket_of(values, types, plan.buckets, plan.bucket_function).alias(BUCKET))
     if not plan.is_keyed:
         frame = rows.frame.select(*columns)
         if plan.buckets != UNAWARE:
-            return frame.repartition(*_place(plan)).sortWithinPartitions(*_place(plan))
-        return frame.hint("rebalance", PARTITION).sortWithinPartitions(PARTITION) if plan.partition else frame
+            return frame.repartition(*place).sortWithinPartitions(*place)
+        return frame.hint("rebalance", *place).sortWithinPartitions(*place) if place else frame
     kind = F.lit(0) if rows.kind is None else F.coalesce(rows.kind, F.lit(0))
     columns.append(kind.cast("tinyint").alias(VALUE_KIND.name))
     arrival = [column.alias(f"arrival{i}") for i, column in enumerate(rows.arrival)]
     frame = rows.frame.select(*columns, *arrival)
     if plan.ignores_deletes:
         frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
-    return _one_row_a_key(frame.repartition(*_place(plan)), plan, index, len(arrival))
+    return _one_row_a_key(frame.repartition(*place), plan, index, len(arrival))
 
 
-def _bucket(index: Mapping[int, Column], plan: WritePlan) -> Column:
-    if plan.buckets == UNAWARE:
-        return F.lit(0)
-    values = [index[f.id] for f in plan.bucket_key]
-    return bucket_of(values, [f.type for f in plan.bucket_key], plan.buckets, plan.bucket_function)
-
-
-def _place(plan: WritePlan) -> tuple[str, ...]:
+def _place(plan: WritePlan) -> list[str]:
     """The columns that rows are brought together by. A constant would keep Spark from seeing that they are together."""
-    return (PARTITION, BUCKET) if plan.partition else (BUCKET,)
+    partition = [f"v{i}" for i, f in enumerate(plan.schema.fields) if f in plan.partition]
+    return [*partition, BUCKET] if plan.buckets != UNAWARE else partition
 
 
 def _one_row_a_key(frame: DataFrame, plan: WritePlan, index: Mapping[int, Column], arrivals: int) -> DataFrame:

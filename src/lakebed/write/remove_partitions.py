@@ -3,26 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass
 from uuid import uuid4
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import UsageError
-from lakebed.format import binary_row
 from lakebed.format.commit import commit
 from lakebed.format.conflicts import find_delta
-from lakebed.format.live_files import delta_manifests, entries_of, partition_types
-from lakebed.format.manifest import Kind, ManifestEntry
-from lakebed.format.partition import partition_text
+from lakebed.format.manifest import ManifestEntry
 from lakebed.format.refuse_unsupported import refuse_uncommittable
 from lakebed.format.snapshot import Snapshot
-from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, SnapshotChange, matching_partitions
+from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, SnapshotChange, deleting, matching_partitions
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.model import canonical_json
+from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, partition_specs
-from lakebed.write.write_result import ASKED, ATTEMPT, OTHER_RUN, WriteResult, WriteRun
+from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
 TRUNCATE, DROP_PARTITIONS = "truncate", "drop-partitions"
 #: What snapshots say of both; it is the word of the table format.
@@ -79,18 +75,19 @@ class _Removal:
 
     def look(self) -> WriteResult:
         """What would go now."""
-        return self._result(self._files(self._storage.snapshots.latest()), None)
+        return self._result.of(self._files(self._storage.snapshots.latest()), self.schema.id)
 
     def _files(self, latest: Snapshot | None) -> Sequence[ManifestEntry]:
         change = SnapshotChange(commit_user=self.run.commit_user, overwrite=self.scope)
-        return find_delta(self.table.store, self.table.table_path, self.schema, latest, change).removed
+        found = find_delta(self.table.store, self.table.table_path, self.schema, latest, change)
+        return tuple(map(deleting, found.removed))
 
     def make(self) -> WriteResult:
         """Remove them. Nothing is committed where there are none, unless the run is to be done once only."""
         storage = self._storage
         latest = storage.snapshots.latest()
         if not self.run.once and not self._files(latest):
-            return self._result((), None)
+            return self._result.of((), self.schema.id)
         attempt = uuid4().hex
         said = canonical_json([self.operation, *self.asked])
         change = SnapshotChange(
@@ -101,45 +98,8 @@ class _Removal:
         )
         after = 0 if self.run.once or latest is None else latest.id
         snapshot = commit(storage, change, clock=self.table.clock, after=after)
-        properties = snapshot.properties or {}
-        if properties.get(ASKED) != said:
-            raise other_run(self.table.label, said, snapshot)
-        metas = delta_manifests(storage.store, storage.path, snapshot)
-        gone = [e for e in entries_of(storage.store, storage.path, metas) if e.kind == Kind.DELETE]
-        result = self._result(gone, snapshot)
-        return replace(result, repeated=properties.get(ATTEMPT) != attempt)
+        return self._result.made(snapshot, said, attempt)
 
-    def _result(self, gone: Sequence[ManifestEntry], snapshot: Snapshot | None) -> WriteResult:
-        return WriteResult(
-            table=self.table.label,
-            operation=self.operation,
-            schema_id=self.schema.id if snapshot is None else snapshot.schema_id,
-            snapshot_id=None if snapshot is None else snapshot.id,
-            rows_removed=sum(e.file.row_count for e in gone),
-            files_removed=len(gone),
-            bytes_removed=sum(e.file.file_size for e in gone),
-            partitions=lost_partitions(self.schema, gone, time_zone=self.time_zone),
-            run_id=self.run.run_id,
-        )
-
-
-def lost_partitions(schema: TableSchema, gone: Sequence[ManifestEntry], *, time_zone: str) -> tuple[str, ...]:
-    """The partitions of entries that go, as the system table `partitions` names them."""
-    types = partition_types(schema)
-    if not types:
-        return ()
-    values: set[tuple[Any, ...]] = {binary_row.decode(types, data) for data in {e.partition for e in gone}}
-    keys, options = schema.partition_keys, schema.options
-    return tuple(sorted(partition_text(keys, types, v, options, time_zone=time_zone) for v in values))
-
-
-def other_run(table: str, asked: str, snapshot: Snapshot) -> UsageError:
-    """The error where the commit user of a run has made a snapshot for something else than `asked`."""
-    return UsageError.of(
-        OTHER_RUN,
-        f"commit user {snapshot.commit_user!r} has made snapshot {snapshot.id} for something else",
-        path=table,
-        expected=asked,
-        found=(snapshot.properties or {}).get(ASKED, snapshot.operation or snapshot.commit_kind),
-        remedy="give each run an id, or a commit user, of its own",
-    )
+    @property
+    def _result(self) -> CommitResults:
+        return CommitResults(self.table, self.operation, self.run, self.time_zone)

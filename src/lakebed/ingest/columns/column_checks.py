@@ -16,6 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.catalog.node import Node
+from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import Diagnostic
 from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import (
@@ -59,7 +60,6 @@ from lakebed.ingest.sources.source_types import (
     Text,
     describe,
 )
-from lakebed.ingest.write_types import write_type
 from lakebed.model import types as logical
 from lakebed.model.extra import ENUM, PATTERN
 from lakebed.physical import paimon_types as physical
@@ -92,7 +92,7 @@ class CheckBuilder:
     def checker(self, node: Node, source: SourceType) -> Checker | None:
         """The checker of a place that is read from `source`; None, and a problem noted, where that never works."""
         if source == Plain(spark.NullType()):
-            null = F.lit(None).cast(write_type(node.stored, self.rules.stamps))
+            null = F.lit(None).cast(scan_type(node.stored))
             return NullChecker(replace(self._presence(node, source), missing=lambda _: F.lit(True)), null)
         nested = isinstance(node.stored, (physical.Row, physical.Array, physical.Map, physical.Multiset))
         if not nested:
@@ -226,7 +226,7 @@ class CheckBuilder:
 
     def _member(self, node: Node, source: Members | Json, declared: Sequence[str]) -> Member:
         name = node.path[-1]
-        null = F.lit(None).cast(write_type(node.stored, self.rules.stamps))
+        null = F.lit(None).cast(scan_type(node.stored))
         if isinstance(source, Json):
             return Member(name, self.checker(node, Json()), lambda x: json_values.child(x, name), null)
         type_ = source.get(name)

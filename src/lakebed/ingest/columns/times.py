@@ -96,28 +96,24 @@ def _stamp(source: SourceType, stored: Stamp, rules: Rules) -> Converter | None:
     if is_text(source):
         return lambda x: _stamp_from_text(x, stored, rules)
     if is_plain(source, spark.TimestampType):
-        return lambda x: _stamp_of(F.unix_micros(x), x, instant_to_wall(x, zone), stored, rules)
+        return lambda x: _stamp_of(F.unix_micros(x), x, instant_to_wall(x, zone), stored)
     if is_plain(source, spark.TimestampNTZType):
-        return lambda x: _stamp_of(F.unix_micros(wall_to_instant(x, UTC)), wall_to_instant(x, zone), x, stored, rules)
+        return lambda x: _stamp_of(F.unix_micros(wall_to_instant(x, UTC)), wall_to_instant(x, zone), x, stored)
     if is_plain(source, spark.DateType):
         return lambda x: _stamp_of(
             F.lit(0).cast("bigint"),
             wall_to_instant(x.cast("timestamp_ntz"), zone),
             x.cast("timestamp_ntz"),
             stored,
-            rules,
         )
     if isinstance(source, Ticks):
         return _stamp_from_ticks(source, stored, rules)
     return None
 
 
-def _stamp_of(micros: Column, instant: Column, wall: Column, stored: Stamp, rules: Rules) -> Conversion:
+def _stamp_of(micros: Column, instant: Column, wall: Column, stored: Stamp) -> Conversion:
     """From the two readings of a value and its microseconds, which tell whether it has digits too many."""
-    if isinstance(stored, physical.LocalZonedTimestamp):
-        value = rules.stamps.of_instant(instant, stored)
-    else:
-        value = rules.stamps.of_wall(wall, stored)
+    value = instant if isinstance(stored, physical.LocalZonedTimestamp) else wall
     if stored.precision >= _MICROS:
         return Conversion(value, lambda _: ())
     finer = F.pmod(micros, F.lit(10 ** (_MICROS - stored.precision)).cast("bigint")) != F.lit(0)
@@ -136,7 +132,7 @@ def _stamp_from_ticks(source: Ticks, stored: Stamp, rules: Rules) -> Converter:
             wall = instant_to_wall(instant, rules.time_zone)
         else:
             instant = wall_to_instant(wall, rules.time_zone)
-        value = _stamp_of(micros, instant, wall, stored, rules).value
+        value = _stamp_of(micros, instant, wall, stored).value
         outside, too_fine = Fault(OUT_OF_RANGE, micros.isNull()), Fault(DIGITS_LOST, F.pmod(x, unit) != F.lit(0))
         return Conversion(value, lambda _: (outside, too_fine))
 
@@ -167,9 +163,9 @@ def _stamp_from_text(x: Column, stored: Stamp, rules: Rules) -> Conversion:
             F.when(_is_usual_instant(x) | x.rlike(_ZONED), x.try_cast("timestamp")),
             wall_to_instant(wall, rules.time_zone),
         )
-        value = rules.stamps.of_instant(instant, stored)
+        value = instant
     else:
-        value = rules.stamps.of_wall(wall, stored)
+        value = wall
     return Conversion(value, lambda v: (*unconverted(v), too_fine))
 
 
@@ -200,7 +196,7 @@ def _stamp_from_pattern(x: Column, patterns: str, stored: Stamp, rules: Rules) -
             walls.append(_parsed_wall(x, pattern))
             instants.append(wall_to_instant(walls[-1], rules.time_zone))
     wall, instant = F.coalesce(*walls), F.coalesce(*instants)
-    built = _stamp_of(F.unix_micros(wall_to_instant(wall, UTC)), instant, wall, stored, rules)
+    built = _stamp_of(F.unix_micros(wall_to_instant(wall, UTC)), instant, wall, stored)
     return Conversion(built.value, lambda v: (*unconverted(v), *built.faults(v)))
 
 

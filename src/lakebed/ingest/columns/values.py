@@ -18,7 +18,6 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.ingest.sources.source_types import Plain, SourceType, Text
-from lakebed.ingest.timestamp_encoding import StampForms
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as physical
 from lakebed.spark.casts.text_casts import has_exponent, to_decimal
@@ -79,10 +78,9 @@ class TextFormats:
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What holds for a whole ingest: the lake's zone, how the source writes values, how timestamps are stored."""
+    """What holds for a whole ingest: the lake's zone, how the source writes values."""
 
     time_zone: str
-    stamps: StampForms
     formats: TextFormats = TextFormats()
 
 

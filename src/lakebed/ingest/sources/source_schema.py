@@ -10,27 +10,16 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.node import Node
 from lakebed.convert.paimon import carrier
+from lakebed.convert.scan_types import scan_type
 from lakebed.ingest.columns.checkers import Checker
 from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType
-from lakebed.ingest.timestamp_encoding import StampForms
-from lakebed.ingest.write_types import write_type
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as physical
 from lakebed.physical import with_nullability
 
 _STORED_TIME_DIGITS = 3
-
-
-@dataclass(frozen=True, slots=True)
-class PlainForms(StampForms):
-    """Timestamps as Spark has them: an instant is `timestamp`, a wall clock `timestamp_ntz`."""
-
-    millis: bool = False
-
-    def _as_instant(self, type_: physical.Timestamp | physical.LocalZonedTimestamp) -> bool:
-        return isinstance(type_, physical.LocalZonedTimestamp)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +44,8 @@ class SourceSchema:
         if required(declared.meant) == node.own:
             nullable = node.nullable and declared.nullable
             return builder.checker(replace(node, stored=with_nullability(node.stored, nullable)), source)
-        forms = PlainForms()
-        own = builder.by(replace(builder.rules, stamps=forms))
-        first = own.checker(declared, source)
-        second = builder.checker(node, _values_of(declared, forms))
+        first = builder.checker(declared, source)
+        second = builder.checker(node, _values_of(declared))
         return None if first is None or second is None else ThenChecker(first, second)
 
 
@@ -82,7 +69,7 @@ class ThenChecker:
         return F.when(bad, self.first.problems(x, made, path)).otherwise(self.second.problems(made, v, path))
 
 
-def _values_of(declared: Node, forms: StampForms) -> SourceType:
+def _values_of(declared: Node) -> SourceType:
     """What the values of a checker are, for the next one."""
 
     def values(node: Node, inner: tuple[SourceType, ...]) -> SourceType:
@@ -98,6 +85,6 @@ def _values_of(declared: Node, forms: StampForms) -> SourceType:
             case physical.BigInt(), logical.Time() as time:
                 return Clock(time.effective_unit.digits)
             case _:
-                return Plain(write_type(node.stored, forms))
+                return Plain(scan_type(node.stored))
 
     return declared.fold(values)

@@ -1,0 +1,237 @@
+"""Check the rows of a source and write the good ones as data files, which nothing refers to yet."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from uuid import uuid4
+
+from pyspark.sql import Column, Observation, SparkSession
+from pyspark.sql import functions as F
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.node import siblings
+from lakebed.catalog.options import ROWKIND_FIELD
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import IngestError, SourceMismatchError
+from lakebed.evolve.former_names import FormerNames
+from lakebed.format.manifest import ManifestEntry
+from lakebed.format.row_kinds import KINDS
+from lakebed.format.snapshot_change import Scope
+from lakebed.format.table_branch import TableBranch
+from lakebed.format.table_storage import TableStorage
+from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, bad_rows_error, cut_rows_error
+from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
+from lakebed.ingest.columns.column_names import Names, missing_column, none_known, unknown_column
+from lakebed.ingest.columns.expected_text import expected_text
+from lakebed.ingest.columns.values import Rules
+from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.numbering import NumberedRows
+from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
+from lakebed.ingest.run_commit import GoodRows, NumberedCommit
+from lakebed.ingest.run_history import RunCounts
+from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, unknown_keys
+from lakebed.ingest.sources.source_files import SourceFile
+from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.sources.source_schema import SourceSchema
+from lakebed.ingest.system_columns import OPERATION, SystemRow
+from lakebed.read.request import ReadRequest
+from lakebed.spark.reach import check_reach
+from lakebed.spark.read import read_table
+from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.sql_names import quote_name
+from lakebed.spark.table_writer import TableWriter, WriteTarget
+from lakebed.write.plan_write import plan_write
+
+COUNTS_DIFFER = "LB6119"
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedWrite:
+    """What one write of checked rows is about.
+
+    `files` are those of the source, none for a DataFrame. `columns` are those of the source that count, None for all,
+    `declared` their types there. `former` finds the names that columns bore before, `system` fills the system columns.
+    `row_kinds` is a column of the source, not of the table, that says what each row does to its key. `replaces` says
+    which rows of the table go; see `TableWriter`.
+    """
+
+    context: IngestContext
+    session: Callable[[], SparkSession]
+    name: TableName
+    storage: TableStorage
+    schema: TableSchema
+    rules: Rules
+    files: tuple[SourceFile, ...] = ()
+    system: SystemRow | None = None
+    ignore_unknown: bool = False
+    columns: frozenset[str] | None = None
+    declared: SourceSchema = NOT_DECLARED
+    former: Callable[[], FormerNames] = dict
+    row_kinds: str | None = None
+    replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
+    attempt: str = field(default_factory=lambda: uuid4().hex)
+
+    @property
+    def kind_column(self) -> str | None:
+        """The column that says what a row does to its key, one of the source's or one of the table's."""
+        return self.row_kinds or (self.schema.options.get(ROWKIND_FIELD) if self.schema.primary_keys else None)
+
+    @property
+    def checked(self) -> TableSchema:
+        """What rows are checked against: the columns of the table and, after them, that of the row kinds."""
+        return with_kind_column(self.schema, self.row_kinds)
+
+    @property
+    def spark(self) -> SparkSession:
+        """The session that reads, checks and writes."""
+        return self.session()
+
+    def prepare(self, parts: Sequence[SourcePart]) -> PreparedRows:
+        """The rows of the parts, checked when they are read. Raises what `prepare` raises."""
+        with spark_errors():
+            return prepare(
+                self.spark,
+                parts,
+                self.checked,
+                self.rules,
+                ignore_unknown=self.ignore_unknown,
+                system=self.system,
+                declared=self.declared,
+                former=self.former,
+                kinds=self.kind_column,
+            )
+
+    def good_rows(self) -> GoodRows | NumberedCommit:
+        """Where good rows go."""
+        column = None if self.system is None else self.system.offset
+        good = self._rows_of_table(column)
+        if self.system is None or column is None:
+            return good
+        check_reach(self.spark, [self.context.schema_file(self.name, self.schema, self.storage.branch)])
+        names = self.schema.field_names
+        rows = NumberedRows(
+            self.spark, self.context.store, self.storage.path, names.index(column), [f.path for f in self.files]
+        )
+        operation = self.system.roles.get(OPERATION)
+        return NumberedCommit(
+            good, rows, None if operation is None else names.index(operation), partial(self._largest, column)
+        )
+
+    def _rows_of_table(self, offset: str | None) -> GoodRows:
+        """How rows are written; by their numbers in the column `offset`, where there is one, they are in order."""
+        writer = self.writer(self.storage, self.schema)
+        writer.replaces = self.replaces
+        if not writer.target.plan.is_keyed:
+            return GoodRows(writer)
+        in_order = arrival([f.path for f in self.files]) if offset is None else (self._value(offset),)
+        return GoodRows(writer, self._row_kind(), in_order)
+
+    def writer(self, storage: TableStorage, schema: TableSchema) -> TableWriter:
+        """A writer of rows under a schema."""
+        context = self.context
+        target = WriteTarget(storage, plan_write(schema), context.warehouse, context.storage_options, context.clock)
+        return TableWriter(self.session, target, self.attempt)
+
+    def _row_kind(self) -> Column | None:
+        """What a row does to its key, where the rows say it."""
+        if self.kind_column is not None:
+            return kind_of_text(self._value(self.kind_column))
+        operation = None if self.system is None else self.system.roles.get(OPERATION)
+        return None if operation is None else kind_of_operation(self._value(operation))
+
+    def _value(self, name: str) -> Column:
+        return F.col(f"v{self.checked.field_names.index(name)}")
+
+    def _largest(self, column: str) -> int | None:
+        """The largest offset of all rows of the table."""
+        context = self.context
+        request = ReadRequest(schema="latest", time_zone=context.time_zone, verify_checksums=context.verify_checksums)
+        frame = read_table(self.spark, TableBranch(context.tables, self.name, self.storage.branch), request)
+        found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
+        return None if found is None else int(found)
+
+    def write(self, rows: PreparedRows, good: GoodRows | NumberedCommit) -> RunCounts:
+        """Write the good rows and count all. Raises `IngestError` for what makes the source unfit as a whole."""
+        seen = Observation()
+        metrics = [F.count(F.lit(1)).alias("rows")]
+        metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
+        kind = self._row_kind() if self.schema.primary_keys else None
+        if kind is not None:
+            metrics += [F.count_if(~F.col("bad") & (kind == i)).alias(k) for i, k in enumerate(KINDS)]
+        if rows.has_shape:
+            metrics.append(shape_of_all(F.col("shape")).alias("shape"))
+        with spark_errors():
+            checked = rows.all()
+            good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+            found = seen.get if good.rows else {}
+            if "rows" not in found:
+                # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
+                # Spark Connect 4.0 wherever rows are shuffled.
+                found = checked.agg(*metrics).collect()[0].asDict()
+        bad = found["bad"] or 0
+        by_kind = {KINDS[0]: found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
+        by_kind = {k: number for k, number in by_kind.items() if number}
+        counts = RunCounts(found["rows"] - bad, bad, rows.ignored, by_kind)
+        if found["cut"]:
+            raise cut_rows_error(rows.bad(), found["cut"])
+        if rows.has_shape:
+            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows))
+        if found["fatal"]:
+            message = (
+                f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
+            )
+            raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
+        if not self.schema.primary_keys:
+            # Of rows with one key only the last one may be written.
+            compare_counts("good", counts.good, good.rows)
+        return counts
+
+    def _check_keys(self, shape: Shape, rows: PreparedRows) -> tuple[str, ...]:
+        """Columns of JSON lines are known only after they have been read: the same rules as for other sources.
+
+        Returns the columns of the source that are left out.
+        """
+        if not shape.keys:
+            return rows.ignored
+        declared = self.checked.logical.fields
+        problems: list[Diagnostic] = []
+        ignored = list(rows.ignored)
+        filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))
+        if self.system is not None:
+            problems += self.system.taken(list(self._counted(shape).keys))
+        for node in siblings(self.checked.fields, declared):
+            if not node.nullable and node.path[0] not in (*shape.keys, *filled):
+                names = Names(list(shape.keys), self.checked.field_names)
+                problems.append(missing_column(node.path, expected_text(node.meant, node.extra), names))
+        for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
+            former = self.former().get(key.path, ())
+            name, ignore = key.path[-1], self.ignore_unknown
+            told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
+            problems += told
+            ignored += () if told else (key.text,)
+        if self.ignore_unknown:
+            problems += none_known(list(self._counted(shape).keys), self.checked.field_names)
+        if problems:
+            raise SourceMismatchError(*problems)
+        return tuple(dict.fromkeys(ignored))
+
+    def _counted(self, shape: Shape) -> Shape:
+        """Less the keys that the declared source leaves out."""
+        if self.columns is None:
+            return shape
+        return Shape(keys={name: inner for name, inner in shape.keys.items() if name in self.columns})
+
+
+def compare_counts(kind: str, counted: int, written: int) -> None:
+    """Raise `IngestError` (LB6119) where other rows were written than counted."""
+    if counted != written:
+        raise IngestError.of(
+            COUNTS_DIFFER,
+            f"{counted} {kind} rows were counted, {written} were written: the source gives other rows each time",
+            expected=str(counted),
+            found=str(written),
+            remedy="ingest a source that stays as it is, for example a file",
+        )

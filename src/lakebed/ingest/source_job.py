@@ -1,0 +1,337 @@
+"""Find out how a source is read, and make the run that ingests it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import UsageError
+from lakebed.evolve.former_names import FormerNames, former_names
+from lakebed.evolve.union_schema import MergeTypes
+from lakebed.format.table_storage import TableStorage
+from lakebed.ingest.arguments import NamedFiles
+from lakebed.ingest.checked_rows import NOT_DECLARED
+from lakebed.ingest.checked_write import CheckedWrite
+from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.merge_on_ingest import (
+    merge_frame,
+    merge_parts,
+    merged_columns,
+)
+from lakebed.ingest.row_kind_column import with_kind_column
+from lakebed.ingest.run import Run
+from lakebed.ingest.run_commit import RunGuard
+from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
+from lakebed.ingest.run_memory import Leftover, RunMemory
+from lakebed.ingest.run_notices import all_bad, no_rows, read_otherwise, rows_twice
+from lakebed.ingest.sources.csv_source import text_scan
+from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_read, declared_source, moments
+from lakebed.ingest.sources.open_source import open_files, open_frame
+from lakebed.ingest.sources.parquet_rebase import naming_columns
+from lakebed.ingest.sources.source_files import (
+    SourceFile,
+    SourceFormat,
+    check_compressed,
+    identify,
+    naming_broken,
+)
+from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
+from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
+from lakebed.ingest.sources.source_options import SourceOptions, check_options
+from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.system_columns import system_row
+from lakebed.ingest.write_frame import AtomicWrite
+from lakebed.spark.reach import check_reach
+from lakebed.spark.spark_errors import spark_errors
+from lakebed.write.write_result import WriteResult
+
+LEGACY_PATTERNS = "LB6123"
+OTHER_SOURCE = "LB6400"
+
+_PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
+
+
+@dataclass(frozen=True, slots=True)
+class _LookedAt:
+    """Files of a source: how they are read, all of them, those to be ingested, and those that are left out."""
+
+    declared: DeclaredSource
+    options: SourceOptions
+    files: tuple[SourceFile, ...]
+    fresh: tuple[SourceFile, ...]
+    left_out: tuple[LeftOut, ...]
+    folders: bool
+
+    @property
+    def skipped(self) -> tuple[str, ...]:
+        """The paths of files that were ingested before."""
+        fresh = set(self.fresh)
+        return tuple(f.shown for f in self.files if f not in fresh)
+
+    def parquet_paths(self) -> tuple[str, ...]:
+        """The paths of Parquet files to be ingested."""
+        return tuple(f.path for f in self.fresh) if self.declared.format is SourceFormat.PARQUET else ()
+
+    @property
+    def read_as(self) -> str:
+        """What tells two ways of reading a file apart."""
+        return self.declared.digest(folders=self.folders)
+
+
+@dataclass(frozen=True)
+class SourceJob:
+    """From a source to its run. `schema` is the table's newest version as the ingest begins, before any merge."""
+
+    context: IngestContext
+    session: Callable[[], SparkSession]
+    name: TableName
+    storage: TableStorage
+    schema: TableSchema
+    memory: RunMemory
+    ignore_unknown: bool
+    max_bad_rows: int | None
+    tell: Callable[[str], None]
+    merging: MergeTypes | None
+    row_kinds: str | None
+
+    @cached_property
+    def spark(self) -> SparkSession:
+        """The session, of a server that sees the same files of this machine."""
+        spark = self.session()
+        path = self.context.schema_file(self.name, self.schema)
+        if "://" not in path:
+            check_reach(spark, [path])
+        return spark
+
+    def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
+        """Ingest a DataFrame."""
+        checked = check_options(None, options)
+        if run_id is not None:
+            done = self._repeated(run_id, (), ())
+            if done is not None:
+                return done
+        schema = self.schema
+        if self.merging is not None:
+            schema = merge_frame(self.context, self.name, frame, self.merging)
+        run = self._run(schema, run_id or random_run_id(), checked, (), None, again=False)
+        with open_frame(frame) as parts:
+            return replace(run.execute(parts), merged=merged_columns(self.schema, schema))
+
+    def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
+        """Ingest files, those that were not ingested before."""
+        done = None if run_id is None else self.memory.finished(run_id)
+        if done is not None and are_gone(named.paths, self.context.sources):
+            # What was ingested may have been cleared away: whether it was the same, nobody can say any more.
+            return done
+        looked = self._look(named, again=again)
+        if run_id is not None:
+            done = self._repeated(run_id, looked.files, looked.fresh)
+            if done is not None:
+                return done
+        if looked.fresh and looked.declared.documents is None:
+            check_reach(self.spark, [f.path for f in looked.fresh])
+        with self._explained(looked, self.schema):
+            schema = self._merged(looked)
+        with self._explained(looked, schema):
+            made_up = random_run_id() if again else file_run_id(self.name, looked.fresh or looked.files)
+            run = self._run(schema, run_id or made_up, looked.options, looked.fresh, looked, again=again)
+            with naming_columns(looked.parquet_paths, self.context.sources):
+                result = run.execute(self._opened(looked, run.checked.schema) if looked.fresh else ())
+        result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
+        return replace(result, notices=self._notices(looked, result))
+
+    def overwrite(self, named: NamedFiles, write: AtomicWrite) -> WriteResult:
+        """Put the rows of files in the place of others."""
+        looked = self._look(named, again=True)
+        if looked.declared.documents is None:
+            check_reach(self.spark, [f.path for f in looked.fresh])
+        with (
+            self._explained(looked, self.schema),
+            naming_columns(looked.parquet_paths, self.context.sources),
+        ):
+            checked = self._checked(self.schema, looked.options, looked.fresh, looked)
+            return write.make(checked, self._opened(looked, self.schema))
+
+    @contextmanager
+    def _explained(self, looked: _LookedAt, schema: TableSchema) -> Iterator[None]:
+        """What fails inside says also what the files hint at, under this schema, and which of them are broken."""
+        with (
+            hinted(partial(self._hints, looked, schema)),
+            naming_broken(lambda: looked.fresh, self.context.sources),
+        ):
+            yield
+
+    def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
+        storage = self.context.sources
+        read = declared_read(self.schema)
+        found = find_files(named.paths, chosen_files(read, named.choice), storage)
+        declared = declared_source(read, found.paths, named.format, named.options)
+        is_document = declared.documents is not None
+        options = check_options(declared.format, declared.options, is_document=is_document, named=declared.named)
+        checked = replace(options, verify_checksums=self.context.verify_checksums)
+        self.tell("looking at the files")
+        # Documents are read by the driver, which says itself what is wrong with them.
+        scan = None if declared.documents is not None else partial(text_scan, declared.format, checked)
+        files = identify(found.files, scan, storage)
+        check_compressed(files, storage)
+        before = frozenset[tuple[str, int, str]]() if again else self.memory.ingested()
+        fresh = tuple(f for f in files if f.identity not in before)
+        return _LookedAt(declared, checked, files, fresh, found.left_out, named.folders)
+
+    def _merged(self, looked: _LookedAt) -> TableSchema:
+        """The schema after the columns of the files were merged into it, where that is asked for."""
+        if self.merging is None or not looked.fresh:
+            return self.schema
+        refuse_misread(self._hints(looked, self.schema))
+        parts, known = self._opened(looked, self.schema), self.schema.field_names
+        return merge_parts(self.context, self.name, parts, looked.declared.format, self.merging, known)
+
+    def _opened(self, looked: _LookedAt, schema: TableSchema) -> tuple[SourcePart, ...]:
+        declared, storage = looked.declared, self.context.sources
+        schema = with_kind_column(schema, self.row_kinds)
+        columns = schema.field_names if looked.folders else None
+        placed = [replace(f, folders=declared.folders(f, columns)) for f in looked.fresh]
+        with spark_errors():
+            parts = open_files(
+                self.spark,
+                placed,
+                declared.format,
+                looked.options,
+                declared.names(schema),
+                declared.documents,
+                storage,
+            )
+        return tuple(declared.only(part) for part in parts)
+
+    def _hints(self, looked: _LookedAt, schema: TableSchema) -> tuple[Diagnostic, ...]:
+        declared = looked.declared
+        reading = Reading(
+            declared.format,
+            looked.options,
+            declared.documents is not None,
+            tuple(schema.field_names),
+            declared.names(schema),
+            declared.documents.encoding if declared.documents is not None else None,
+        )
+        return hints(looked.fresh, reading, self.context.sources)
+
+    def _notices(self, looked: _LookedAt, result: IngestResult) -> tuple[Diagnostic, ...]:
+        fresh = set(looked.fresh)
+        skipped = self.memory.finished_with(f for f in looked.files if f not in fresh)
+        return (
+            *read_otherwise(skipped, looked.read_as),
+            *rows_twice(tuple(self.memory.finished_with(looked.fresh)), result),
+            *all_bad(result),
+            *no_rows(looked.fresh, result),
+        )
+
+    def _repeated(self, run_id: str, files: Sequence[SourceFile], fresh: Sequence[SourceFile]) -> IngestResult | None:
+        """The result of a run that was done before; None where it was not, or was cut off.
+
+        `files` are all of the source, `fresh` those that would be ingested now. Raises `UsageError` where the run was
+        about something else.
+        """
+        record = self.memory.record(run_id)
+        if record is None:
+            return None
+        done = self.memory.finished(run_id)
+        theirs = {f.identity for f in record.sources}
+        ours = {f.identity for f in fresh}
+        if done is None:
+            same = ours == theirs
+        else:
+            # Files that earlier runs had ingested were skipped then as they are now.
+            same = ours <= theirs and (any(f.identity in theirs for f in files) or not (files or theirs))
+        if not same:
+            other = next((f.path for f in files if f.identity not in theirs), None)
+            raise UsageError.of(
+                OTHER_SOURCE,
+                f"run {run_id} has been used for another source" + (f"; {other!r} was not in it" if other else ""),
+                path=other,
+                expected=", ".join(f.path for f in record.sources) or "a DataFrame",
+                found=run_id,
+                remedy="give each run a --run-id of its own",
+                python_remedy="give each run a run_id of its own",
+            )
+        return done
+
+    def _run(
+        self,
+        schema: TableSchema,
+        run_id: str,
+        options: SourceOptions,
+        files: tuple[SourceFile, ...],
+        looked: _LookedAt | None,
+        *,
+        again: bool,
+    ) -> Run:
+        memory = self.memory
+        interrupted, newest = memory.interrupted(run_id), schema
+        if interrupted is not None:
+            # The rest of the run is checked as its beginning was, whatever has become of the schema since.
+            version = interrupted.number(SCHEMA_ID)
+            schema = schema if version is None else self.storage.schemas.load_schema(version)
+        leftovers = memory.leftovers(files, schema.id)
+        if interrupted is not None and not files:
+            leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
+        adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
+        return Run(
+            checked=self._checked(schema, options, files, looked),
+            run_id=run_id,
+            skipped=() if looked is None else looked.skipped,
+            leftovers=leftovers,
+            guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
+            max_bad_rows=self.max_bad_rows,
+            tell=self.tell,
+            again=again,
+            read_as=None if looked is None else looked.read_as,
+            hints=tuple if looked is None else partial(self._hints, looked, newest),
+        )
+
+    def _checked(
+        self, schema: TableSchema, options: SourceOptions, files: tuple[SourceFile, ...], looked: _LookedAt | None
+    ) -> CheckedWrite:
+        self._refuse_legacy_patterns(options.formats)
+        context, declared = self.context, None if looked is None else looked.declared
+        known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
+        return CheckedWrite(
+            context=context,
+            session=lambda: self.spark,
+            name=self.name,
+            storage=self.storage,
+            schema=schema,
+            rules=Rules(context.time_zone, options.formats),
+            files=files,
+            system=system_row(schema, context.clock, context.time_zone, known),
+            ignore_unknown=self.ignore_unknown,
+            columns=None if declared is None else declared.columns,
+            declared=NOT_DECLARED if declared is None else declared.schema,
+            former=cache(partial(self._former_names, schema)),
+            row_kinds=self.row_kinds,
+        )
+
+    def _former_names(self, schema: TableSchema) -> FormerNames:
+        manager = self.context.tables.get_schema_manager(self.name.database, self.name.table)
+        return former_names(schema.fields, (version.fields for version in manager.versions()))
+
+    def _refuse_legacy_patterns(self, formats: TextFormats) -> None:
+        """Patterns mean something else, and are read leniently, under Spark's old parser."""
+        if formats.date is None and formats.timestamp is None and formats.wall_clock is None:
+            return
+        policy = (self.spark.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
+        if policy != "CORRECTED":
+            raise UsageError.of(
+                LEGACY_PATTERNS,
+                "datetime patterns need Spark's present parser",
+                expected=f"{_PARSER_POLICY}=CORRECTED",
+                found=policy,
+                remedy=f"set {_PARSER_POLICY}=CORRECTED, or leave the patterns out",
+            )

@@ -1,0 +1,140 @@
+"""Rows of a DataFrame are appended, put in place of others or of whole partitions, all or none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import DataFrame, SparkSession
+
+from lakebed import Lake
+from lakebed.errors import UsageError, WriteError
+from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.model import Field, Int32, Int64, Option, String
+from lakebed.table import Table
+from lakebed.write.write_result import WriteResult
+
+Row = tuple[Any, ...]
+COLUMNS = "k bigint, p string, v int"
+
+
+@pytest.fixture(params=["plain", "keyed", "buckets"])
+def table(lake: Lake, request: pytest.FixtureRequest) -> Table:
+    fields = (Field("k", Int64()), Field("p", String()), Field("v", Option(Int32())))
+    keys = ["p", "k"] if request.param == "keyed" else []
+    options = {"plain": {}, "keyed": {"bucket": "2"}, "buckets": {"bucket": "2", "bucket-key": "k"}}[request.param]
+    lake.tables.create_table("db", "t", fields, primary_keys=keys, partition_keys=["p"], options=options)
+    return lake.table("db.t")
+
+
+def frame(spark: SparkSession, *rows: Row, columns: str = COLUMNS) -> DataFrame:
+    return spark.createDataFrame(list(rows), columns)
+
+
+def found(spark: SparkSession, table: Table) -> list[Row]:
+    return sorted(tuple(row) for row in table.read(spark).collect())
+
+
+def on_disk(table: Table) -> set[str]:
+    return {path.name for path in Path(table.table_path).glob("p=*/bucket-*/*")}
+
+
+def test_rows_come_and_partitions_are_replaced(spark: SparkSession, table: Table) -> None:
+    keyed = bool(table.schema().primary_keys)
+    first = table.append(frame(spark, (1, "a", 1), (2, "b", None), (3, "c", 3)), properties={"why": "first"})
+    assert (first.snapshot_id, first.rows_by_kind, first.rows_removed, first.files_added) == (1, {"+I": 3}, 0, 3)
+    assert first.bytes_added == sum(path.stat().st_size for path in Path(table.table_path).glob("p=*/bucket-*/*"))
+    assert (first.operation, first.partitions, first.repeated) == ("append", (), False)
+    snapshot = table.snapshots.latest()
+    assert snapshot is not None
+    assert ((snapshot.properties or {})["why"], snapshot.operation) == ("first", "WRITE")
+    table.append(frame(spark, ("again", 1), columns="p string, k bigint"))
+
+    # The partitions of the new rows lose what they had.
+    second = table.overwrite(frame(spark, (2, "b", 20), (9, "d", 9)))
+    assert (second.rows_removed, second.files_removed, second.partitions) == (1, 1, ("p=b",))
+    assert found(spark, table) == [(1, "a", 1), (1, "again", None), (2, "b", 20), (3, "c", 3), (9, "d", 9)]
+
+    # Those that are named lose it, new rows or not.
+    third = table.overwrite(frame(spark, (3, "c", 33)), partitions=["p=a", {"p": "c"}])
+    assert third.partitions == ("p=a", "p=c")
+    assert found(spark, table) == [(1, "again", None), (2, "b", 20), (3, "c", 33), (9, "d", 9)]
+    before, outside = on_disk(table), frame(spark, (4, "a", 4), (5, "b", 5))
+    with pytest.raises(WriteError, match="p=b") as error:
+        table.overwrite(outside, partitions="p=a")
+    assert error.value.code == "LB6511"
+    assert on_disk(table) == before
+
+    fourth = table.overwrite(frame(spark, (7, "z", None)), whole=True)
+    assert (fourth.rows_removed, fourth.rows_added) == (4, 1)
+    assert found(spark, table) == [(7, "z", None)]
+    # Older snapshots have their rows still.
+    assert table.read(spark, snapshot=first.snapshot_id).count() == 3
+    if keyed:
+        table.append(frame(spark, (7, "z", 1)))
+        assert found(spark, table) == [(7, "z", 1)]
+
+
+def test_an_overwrite_without_rows_removes_what_is_named_only(spark: SparkSession, table: Table) -> None:
+    table.append(frame(spark, (1, "a", 1), (2, "b", 2)))
+    none = frame(spark)
+    assert table.append(none).snapshot_id is None
+    assert table.overwrite(none).snapshot_id is None
+    assert table.overwrite(none, partitions="p=a").rows_removed == 1
+    assert found(spark, table) == [(2, "b", 2)]
+    assert table.overwrite(none, whole=True).rows_removed == 1
+    assert found(spark, table) == []
+
+
+def test_one_bad_row_and_nothing_is_written(spark: SparkSession, table: Table) -> None:
+    writes: list[Callable[[DataFrame], WriteResult]] = [table.append, table.overwrite]
+    if table.schema().primary_keys:
+        writes.append(table.upsert)
+    for write in writes:
+        with pytest.raises(BadRowsError, match="1 of 3 rows is bad"):
+            write(frame(spark, (1, "a", 1), (None, "b", 2), (3, "c", 3)))
+    assert table.snapshots.latest() is None
+    assert on_disk(table) == set()
+    assert not table.tables.exists("db.t__quarantine")
+
+
+def test_a_run_is_done_once(spark: SparkSession, table: Table) -> None:
+    rows = frame(spark, (1, "a", 1), (2, "b", 2))
+    first = table.append(rows, run_id="r")
+    again = table.append(frame(spark, (3, "c", 3)), run_id="r")
+    assert again.repeated
+    assert (again.snapshot_id, again.rows_by_kind, again.files_added) == (1, first.rows_by_kind, first.files_added)
+    assert found(spark, table) == [(1, "a", 1), (2, "b", 2)]
+    with pytest.raises(UsageError) as error:
+        table.overwrite(rows, run_id="r")
+    assert error.value.code == "LB5105"
+    # A run without rows is remembered too.
+    assert table.append(frame(spark), run_id="empty").snapshot_id == 2
+    assert table.append(rows, run_id="empty").repeated
+
+
+def test_kinds_say_what_rows_do(spark: SparkSession, table: Table) -> None:
+    columns = f"{COLUMNS}, what string"
+    rows = frame(spark, (1, "a", 1, "+I"), (2, "b", 2, "+I"), (1, "a", None, "-D"), (2, "b", 3, "+U"), columns=columns)
+    if not table.schema().primary_keys:
+        with pytest.raises(UsageError) as error:
+            table.upsert(rows, row_kinds="what")
+        assert error.value.code == "LB6510"
+        return
+    result = table.upsert(rows, row_kinds="what", run_id="r")
+    assert result.rows_by_kind == {"+I": 2, "+U": 1, "-D": 1}
+    assert found(spark, table) == [(2, "b", 3)]
+    assert table.upsert(rows, row_kinds="what", run_id="r").rows_by_kind == result.rows_by_kind
+
+
+def test_a_branch_takes_rows_of_its_own(spark: SparkSession, lake: Lake, table: Table) -> None:
+    table.append(frame(spark, (1, "a", 1)))
+    table.branches().create("dev")
+    branch = lake.table("db.t@branch:dev")
+    branch.append(frame(spark, (2, "b", 2)))
+    branch.overwrite(frame(spark, (5, "a", 5)))
+    assert found(spark, table) == [(1, "a", 1)]
+    assert (5, "a", 5) in found(spark, branch)
+    assert branch.append(frame(spark, (3, "b", 2))).table == "db.t@branch:dev"
