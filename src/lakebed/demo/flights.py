@@ -52,6 +52,8 @@ class Expected:
     departure_delay: float = 0.0
     minutes: int = 0
     aircraft: int = 0
+    cancelled: int = 0
+    corrected: int = 0
 
     def add(self, row: dict[str, Any]) -> None:
         """Count one good row."""
@@ -61,6 +63,8 @@ class Expected:
         self.departure_delay += row["dep_delay"] or 0.0
         self.minutes += row["month"] >= 10
         self.aircraft += row["month"] >= 4 and row["aircraft"] is not None
+        self.cancelled += row["arr_delay"] is None
+        self.corrected += row["arr_delay"] is not None and row["day"] == 1
 
 
 @dataclass
