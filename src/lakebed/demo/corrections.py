@@ -1,4 +1,4 @@
-"""Write late corrections of flights: an upsert and a delete on a table with a key, which keeps what was before."""
+"""Write late corrections of flights: an upsert and a delete, after which each snapshot has what it had."""
 
 from __future__ import annotations
 
