@@ -397,7 +397,7 @@ def test_system_tables_are_read_by_their_names(lake: lakebed.Lake) -> None:
 
 
 def test_who_writes_is_sent_to_ingest() -> None:
-    with pytest.raises(LakebedError, match=r"LB5607.*(?s:.*)lake\.ingest"):
+    with pytest.raises(LakebedError, match=r"LB5607.*(?s:.*)append\(rows\)"):
         LakebedDataSource({"path": "db.t"}).writer(StructType(), False)
 
 

@@ -99,7 +99,9 @@ class LakebedDataSource(DataSource):
         """There is none. Raises UsageError (LB5607)."""
         with plainly():
             raise UsageError.of(
-                "LB5607", "the data source lakebed only reads", remedy="write with lake.ingest(spark, table, rows)"
+                "LB5607",
+                "the data source lakebed only reads",
+                remedy="write with lake.table(name).append(rows), .upsert(rows) or .overwrite(rows)",
             )
 
     def _refuse_stream_options(self) -> None:

@@ -22,6 +22,8 @@ from lakebed.format.live_files import partition_types
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.partition import partition_text
 from lakebed.format.refuse_unsupported import refuse_unwritable
+from lakebed.format.row_kinds import KINDS
+from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, SnapshotChange, matching_partitions, partitions_of
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
@@ -180,8 +182,7 @@ class AtomicWrite:
         done = self.storage.snapshots.find_commit(self.run.commit_user, operation=_OPERATION)
         if done is None:
             return None
-        by_kind = json.loads((done.properties or {}).get(_BY_KIND, "{}"))
-        return self._results.made(done, self._asked, self.attempt, by_kind)
+        return self._results.made(done, self._asked, self.attempt, _kinds(done))
 
     def make_of(self, frame: DataFrame, row_kinds: str | None = None) -> WriteResult:
         """Write the rows of a DataFrame."""
@@ -243,3 +244,12 @@ class AtomicWrite:
     def _bad(self, rows: PreparedRows, bad: int, read: int) -> Exception:
         are = "is" if bad == 1 else "are"
         return bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{self.table.label}: {bad} of {read} rows {are} bad")
+
+
+def _kinds(snapshot: Snapshot) -> dict[str, int] | None:
+    """What a snapshot says of the kinds of its rows; properties are anybody's to write."""
+    try:
+        said = json.loads((snapshot.properties or {}).get(_BY_KIND, ""))
+        return {kind: int(said[kind]) for kind in KINDS if kind in said}
+    except (ValueError, TypeError):
+        return None

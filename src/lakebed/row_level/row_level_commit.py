@@ -25,7 +25,7 @@ from lakebed.format.snapshot_change import DeletedRows, SnapshotChange
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.table_writer import TableWriter
-from lakebed.write.commit_results import lost_partitions, other_run
+from lakebed.write.commit_results import CommitResults, other_run
 from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
 ROWS_CHANGED = "LB6542"
@@ -42,6 +42,11 @@ class RowCounts:
     deleted: int = 0
     updated: int = 0
     inserted: int = 0
+
+    def by_kind(self) -> dict[str, int]:
+        """The rows that make these changes in a table with a primary key."""
+        kinds = {"+I": self.inserted, "+U": self.updated, "-D": self.deleted}
+        return {kind: rows for kind, rows in kinds.items() if rows}
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,22 +153,13 @@ class _Call:
         return self._result(start.schema.id, changes.counts, gone)
 
     def _result(self, schema_id: int, counts: RowCounts, entries: tuple[ManifestEntry, ...]) -> WriteResult:
-        schema = self.target.storage.schemas.load_latest_schema()
-        gone = [e for e in entries if e.kind == Kind.DELETE]
-        new = [e for e in entries if e.kind == Kind.ADD]
-        return WriteResult(
-            table=self.target.table.label,
-            operation=self.operation.name.lower(),
-            schema_id=schema_id,
-            snapshot_id=None,
-            rows_by_kind=_by_kind(counts, new, is_keyed=bool(schema.primary_keys)),
-            rows_removed=sum(e.file.row_count for e in gone),
-            files_added=len(new),
-            files_removed=len(gone),
-            bytes_added=sum(e.file.file_size for e in new),
-            bytes_removed=sum(e.file.file_size for e in gone),
-            partitions=lost_partitions(schema, gone, time_zone=self.target.context.time_zone),
-            run_id=self.run.run_id,
+        target = self.target
+        results = CommitResults(target.table, self.operation.name.lower(), self.run, target.context.time_zone)
+        has_new = any(e.kind == Kind.ADD for e in entries)
+        is_keyed = bool(target.storage.schemas.load_latest_schema().primary_keys)
+        by_kind = counts.by_kind() if has_new and is_keyed else None
+        return replace(
+            results.of(entries, schema_id, by_kind),
             rows_deleted=counts.deleted,
             rows_updated=counts.updated,
             rows_inserted=counts.inserted,
@@ -188,14 +184,6 @@ def _counts(properties: Mapping[str, str]) -> RowCounts:
         return RowCounts(**{name: int(said.get(name, 0)) for name in ("deleted", "updated", "inserted")})
     except (ValueError, TypeError, AttributeError):
         return RowCounts()
-
-
-def _by_kind(counts: RowCounts, new: Sequence[ManifestEntry], *, is_keyed: bool) -> dict[str, int]:
-    if not is_keyed:
-        written = sum(e.file.row_count for e in new)
-        return {"+I": written} if written else {}
-    kinds = {"+I": counts.inserted, "+U": counts.updated, "-D": counts.deleted}
-    return {kind: rows for kind, rows in kinds.items() if rows} if new else {}
 
 
 @dataclass(frozen=True)
