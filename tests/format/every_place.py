@@ -139,7 +139,7 @@ def _needed(leaf: DataType) -> dict[str, str]:
 
 
 def _by(leaf: DataType) -> frozenset[str]:
-    return frozenset({"LB5052", "LB5060"} if _needed(leaf) else ())
+    return frozenset({"LB5052"} if _needed(leaf) else ())
 
 
 #: Options that make an append table one that is not written, by the values that do so.
@@ -152,7 +152,6 @@ REFUSED = {
     ("data-evolution.enabled", "true"): "LB5052",
     ("scan.primary-branch", "main"): "LB5053",
     ("manifest.format", "orc"): "LB5011",
-    ("row-tracking.enabled", "true"): "LB5060",
     ("changelog-producer", "input"): "LB5061",
     ("changelog-producer", "full-compaction"): "LB5061",
     ("changelog-producer", "lookup"): "LB5061",

@@ -65,7 +65,7 @@ def test_all_reasons_are_given_at_once() -> None:
         ({"scan.primary-branch": "b"}, ["LB5053"], ["LB5053"]),
         ({"bucket": "4", "bucket-key": "id"}, [], []),
         ({"bucket": "1"}, [], ["LB5063"]),
-        ({"row-tracking.enabled": "true"}, [], ["LB5060"]),
+        ({"row-tracking.enabled": "true"}, [], []),
         ({"deletion-vectors.enabled": "true"}, [], []),
         ({"deletion-vectors.enabled": "false"}, [], []),
         ({"changelog-producer": "input"}, [], ["LB5061"]),

@@ -66,7 +66,6 @@ DECLARED = {
     ),
     "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB6505", 10),
     "a primary key": ("{name: c, type: Int32}", "primaryKeys: [c]", "LB5050", 4),
-    "row tracking": ("{name: c, type: Int32}", "options: {row-tracking.enabled: true}", "LB5060", 5),
     "another format": ("{name: c, type: Int32}", "options: {manifest.format: orc}", "LB5011", 5),
 }
 

@@ -15,6 +15,7 @@ from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.model import Field, Int32, Int64, Option, String
 from lakebed.table import Table
 from lakebed.write.write_result import WriteResult
+from referees.client import Referees
 
 Row = tuple[Any, ...]
 COLUMNS = "k bigint, p string, v int"
@@ -127,6 +128,25 @@ def test_kinds_say_what_rows_do(spark: SparkSession, table: Table) -> None:
     assert result.rows_by_kind == {"+I": 2, "+U": 1, "-D": 1}
     assert found(spark, table) == [(2, "b", 3)]
     assert table.upsert(rows, row_kinds="what", run_id="r").rows_by_kind == result.rows_by_kind
+
+
+def test_rows_get_ids_for_life_where_the_table_tracks_them(
+    spark: SparkSession, lake: Lake, tmp_path: Path, referees: Referees
+) -> None:
+    fields = (Field("k", Int64()), Field("v", Option(String())))
+    lake.tables.create_table("db", "ids", fields, options={"row-tracking.enabled": "true"})
+    table = lake.table("db.ids")
+    for part in ([(1, "a"), (2, "b")], [(3, "c")]):
+        table.append(spark.createDataFrame(part, "k bigint, v string").coalesce(1))
+    seen = table.read(spark, metadata_columns=["_ROW_ID", "_SEQUENCE_NUMBER"]).collect()
+    assert sorted(map(tuple, seen)) == [(1, "a", 0, 1), (2, "b", 1, 1), (3, "c", 2, 2)]
+    snapshot = table.snapshots.latest()
+    assert snapshot is not None
+    assert snapshot.next_row_id == 3
+    for reader in ("pypaimon", "rust"):
+        assert sorted(referees.rows(reader, tmp_path / "warehouse", "db.ids")) == [[1, "a"], [2, "b"], [3, "c"]]
+    table.overwrite(spark.createDataFrame([(9, "z")], "k bigint, v string"))
+    assert [tuple(row) for row in table.read(spark, metadata_columns=["_ROW_ID"]).collect()] == [(9, "z", 3)]
 
 
 def test_a_branch_takes_rows_of_its_own(spark: SparkSession, lake: Lake, table: Table) -> None:

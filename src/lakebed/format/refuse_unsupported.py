@@ -22,7 +22,6 @@ from lakebed.catalog.options import (
     MERGE_ENGINE,
     PARTITION_LEGACY_NAME,
     PRIMARY_KEY_NULLABLE,
-    ROW_TRACKING_ENABLED,
     SCAN_PRIMARY_BRANCH,
     SEQUENCE_SNAPSHOT_ORDERING,
 )
@@ -67,7 +66,6 @@ _COMMIT_OPTIONS = {MANIFEST_FORMAT: ("LB5011", "avro")}
 #: Options that change what a writer of rows must do, beside those.
 _WRITE_OPTIONS = {
     DATA_EVOLUTION_ENABLED: ("LB5052", "false"),
-    ROW_TRACKING_ENABLED: ("LB5060", "false"),
     CHANGELOG_PRODUCER: ("LB5061", "none"),
     **_COMMIT_OPTIONS,
     DATA_FILE_EXTERNAL_PATHS: ("LB5062", ""),

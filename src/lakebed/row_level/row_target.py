@@ -10,13 +10,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.option_values import is_set
-from lakebed.catalog.options import CHAIN_TABLE_ENABLED
+from lakebed.catalog.options import CHAIN_TABLE_ENABLED, ROW_TRACKING_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UnsupportedError
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import has_deletion_vectors, read_positions
 from lakebed.format.live_files import DataFile, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.row_ranges import has_row_tracking
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.columns.values import Rules
@@ -31,7 +32,7 @@ from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import WritePlan, plan_write
 
-HAS_FALLBACK, IS_CHAIN = "LB6540", "LB6541"
+HAS_IDS, HAS_FALLBACK, IS_CHAIN = "LB5060", "LB6540", "LB6541"
 
 #: Where a row lies: the number of its file among those that were asked for, and its place in it.
 PLACE = (System.FILE.value, System.POSITION.value)
@@ -57,6 +58,13 @@ class RowTarget:
         request = ReadRequest(time_zone=self.context.time_zone, verify_checksums=self.context.verify_checksums)
         state = find_state(self.table, request)
         plan = plan_write(state.newest)
+        if has_row_tracking(state.newest):
+            raise UnsupportedError.of(
+                HAS_IDS,
+                f"rows of {self.table.label} cannot be changed: each has an id, which it would lose",
+                path=ROW_TRACKING_ENABLED,
+                remedy="change the rows with an engine that keeps their ids, or overwrite partitions",
+            )
         if is_set(state.newest.options, CHAIN_TABLE_ENABLED):
             raise UnsupportedError.of(
                 IS_CHAIN,
