@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyspark
 
-from bench import evolved_scan, many_files, merge_on_read, pruning
+from bench import evolved_scan, many_files, merge_on_read, pruning, writes
 from lakebed.spark.session import local_session
 
 MEASUREMENTS = {
@@ -18,6 +18,7 @@ MEASUREMENTS = {
     "many_files": many_files.run,
     "merge_on_read": merge_on_read.run,
     "pruning": pruning.run,
+    "writes": writes.run,
 }
 
 
