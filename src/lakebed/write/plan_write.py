@@ -33,11 +33,6 @@ class WritePlan:
     file_format: str
 
     @property
-    def is_plain(self) -> bool:
-        """Whether rows need no order and no bucket, and Spark's own writer has the format."""
-        return not self.is_keyed and self.buckets == UNAWARE and self.file_format == "parquet"
-
-    @property
     def is_keyed(self) -> bool:
         """Whether rows have a primary key, so that a later row takes the place of an earlier one."""
         return self.merge is not None
