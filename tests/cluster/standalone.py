@@ -51,7 +51,7 @@ class Cluster:
             **os.environ,
             "SPARK_HOME": str(HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
-            "SPARK_DAEMON_MEMORY": "256m",
+            "SPARK_DAEMON_MEMORY": "700m",
             "PYTHONPATH": str(SOURCE),
             "PYSPARK_PYTHON": sys.executable,
         }
