@@ -29,11 +29,11 @@ ROWS = 1000
 
 
 def flip(file: Path, column: int) -> None:
-    """Flip a bit of the last value of a column, in a page of its only row group."""
+    """Flip a bit of the last value of a column, in a page of its only row group; what stands there is a value still."""
     chunk = pq.read_metadata(file).row_group(0).column(column)
     start = chunk.dictionary_page_offset or chunk.data_page_offset
     data = bytearray(file.read_bytes())
-    data[start + chunk.total_compressed_size - 1] ^= 0x04
+    data[start + chunk.total_compressed_size - 1] ^= 0x08 if chunk.has_dictionary_page else 0x04
     file.write_bytes(data)
 
 
