@@ -10,9 +10,11 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed import Lake
-from lakebed.errors import UsageError, WriteError
+from lakebed.errors import UnsupportedError, UsageError, WriteError
+from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.model import Field, Int32, Int64, Option, String
+from lakebed.spark.table_writer import TableWriter
 from lakebed.table import Table
 from lakebed.write.write_result import WriteResult
 from referees.client import Referees
@@ -99,6 +101,24 @@ def test_one_bad_row_and_nothing_is_written(spark: SparkSession, table: Table) -
     assert table.snapshots.latest() is None
     assert on_disk(table) == set()
     assert not table.tables.exists("db.t__quarantine")
+
+
+def test_a_table_that_is_no_longer_written_takes_nothing(
+    spark: SparkSession, table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = TableWriter.commit
+
+    def commit(self: TableWriter, *parts: Any) -> Any:
+        table.tables.alter_table("db", "t", [SetOption("data-file.external-paths", "s3://elsewhere/x")])
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, "commit", commit)
+    rows = frame(spark, (1, "a", 1))
+    with pytest.raises(UnsupportedError) as error:
+        table.append(rows)
+    assert error.value.code == "LB5062"
+    assert table.snapshots.latest() is None
+    assert on_disk(table) == set()
 
 
 def test_a_run_is_done_once(spark: SparkSession, table: Table) -> None:

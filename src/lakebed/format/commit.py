@@ -24,7 +24,7 @@ from lakebed.format.index_changes import IndexChanges
 from lakebed.format.live_files import entries_of, live_entries, partition_types, snapshot_manifests
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.format.new_files import assign_row_ids
-from lakebed.format.refuse_unsupported import refuse_uncommittable, refuse_unwritable
+from lakebed.format.refuse_unsupported import refuse_uncommittable
 from lakebed.format.row_ranges import has_row_tracking
 from lakebed.format.sequence_numbers import NEXT_SEQUENCE, SequenceState
 from lakebed.format.snapshot import Snapshot
@@ -144,7 +144,7 @@ class _Attempts:
 
     def _check(self, schema: TableSchema) -> None:
         if self.checked != schema.id:
-            (refuse_unwritable if self.change.added else refuse_uncommittable)(schema)
+            refuse_uncommittable(schema)
             check_entries(schema, self.change)
             self.buckets_changed = bool(self.change.added) and buckets_have_changed(schema, self.table.schemas)
             self.checked = schema.id

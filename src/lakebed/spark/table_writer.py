@@ -16,6 +16,7 @@ from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNum
 from lakebed.format.commit import Guard, commit
 from lakebed.format.live_files import DataFile, data_files
 from lakebed.format.manifest import ManifestEntry
+from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import Scope, SnapshotChange
@@ -147,6 +148,8 @@ class TableWriter:
             numbers = SequenceGuard.of(target.storage, target.plan.schema, entries, self._seen)
 
         def checked(since: Sequence[Snapshot]) -> None:
+            if entries:
+                refuse_unwritable(target.storage.schemas.load_latest_schema())
             if guard is not None:
                 guard(since)
             if numbers is not None:
