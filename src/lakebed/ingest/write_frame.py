@@ -41,7 +41,7 @@ from lakebed.ingest.system_columns import system_row
 from lakebed.model import canonical_json
 from lakebed.spark.spark_errors import known_failures
 from lakebed.write.commit_results import CommitResults
-from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs
+from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs, specs_text
 from lakebed.write.write_result import ASKED, BAD_ARGUMENT, WriteResult, WriteRun
 
 APPEND, UPSERT, OVERWRITE = "append", "upsert", "overwrite"
@@ -142,11 +142,9 @@ class Replaced:
             )
         return scope
 
-    def asked(self) -> list[str]:
+    def asked(self) -> tuple[str, ...]:
         """What was named, for a run that is repeated."""
-        if self.specs is None:
-            return []
-        return sorted(canonical_json({k: None if v is None else str(v) for k, v in s.items()}) for s in self.specs)
+        return () if self.specs is None else specs_text(self.specs)
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from lakebed.ingest.system_columns import system_roles
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows
 from lakebed.row_level.delete_rows import kept_rows, refuse_deletes, take_away
-from lakebed.row_level.new_values import NewRows, check_set, own_columns, refuse_updates, write_new_rows
+from lakebed.row_level.new_values import NewRows, changed_rows, check_set, own_columns, refuse_updates, write_new_rows
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.row_level.update_rows import expressions
@@ -260,18 +260,12 @@ class _Merge:
         return tuple(c for c in self.clauses if c.then is not Then.DELETE)
 
     def _new(self, start: Start, acted: DataFrame) -> list[NewRows]:
-        schema, is_keyed = start.schema, start.plan.is_keyed
-        own = own_columns(schema, of="t")
-        order = () if start.plan.merge is None else start.plan.merge.order
         new = []
         for clause in self._changing:
-            values, rows = self._values(schema, clause), self._of(acted, clause)
-            if clause.then is Then.INSERT:
-                new.append(NewRows(rows, values))
-                continue
-            old = {name: column for name, column in own.items() if name not in values}
-            before = {name: own[name] for name in order if name in values}
-            new.append(NewRows(rows, values, old, "+U" if is_keyed else "+I", before))
+            values, rows = self._values(start.schema, clause), self._of(acted, clause)
+            new.append(
+                NewRows(rows, values) if clause.then is Then.INSERT else changed_rows(start, rows, values, of="t")
+            )
         return new
 
     def _counts(self, found: Sequence[int], gone: int) -> RowCounts:

@@ -50,6 +50,15 @@ class NewRows:
     older: Mapping[str, Column] = field(default_factory=dict)
 
 
+def changed_rows(start: Start, rows: DataFrame, values: Mapping[str, Column], *, of: str | None = None) -> NewRows:
+    """Rows of the table, whose columns are those of the alias `of`, with new values in some columns."""
+    own = own_columns(start.schema, of=of)
+    old = {name: column for name, column in own.items() if name not in values}
+    order = () if start.plan.merge is None else start.plan.merge.order
+    before = {name: own[name] for name in order if name in values}
+    return NewRows(rows, values, old, "+U" if start.plan.is_keyed else "+I", before)
+
+
 @dataclass(frozen=True)
 class _Checked:
     """Rows that are checked: `frame` has `v<i>` for each column of the table, `_KIND`, `bad` and `older`."""

@@ -19,14 +19,14 @@ from lakebed.format.live_files import (
     file_vectors,
     partition_types,
 )
-from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.manifest import Kind
 from lakebed.format.snapshot import COMPACT, Snapshot
-from lakebed.format.snapshot_change import DeletedRows, SnapshotChange
+from lakebed.format.snapshot_change import DeletedRows, SnapshotChange, deleting
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.table_writer import TableWriter
-from lakebed.write.commit_results import CommitResults, other_run
-from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
+from lakebed.write.commit_results import CommitResults
+from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 ROWS_CHANGED = "LB6542"
 OUTPACED = "LB6543"
@@ -90,7 +90,7 @@ def run_operation(target: RowTarget, operation: RowOperation, run: WriteRun, *, 
         else target.storage.snapshots.find_commit(run.commit_user, operation=operation.name)
     )
     if done is not None:
-        return call.committed(done, repeated=True)
+        return call.committed(done, "")
     for left in reversed(range(_MOST_RUNS)):
         try:
             return call.attempt(dry_run=dry_run)
@@ -115,7 +115,7 @@ class _Call:
             if dry_run:
                 return self._planned(start, changes)
             if not self.run.once and not (changes.files or changes.rows or writer.entries):
-                return self._result(start.schema.id, RowCounts(), ())
+                return self._results.of((), start.schema.id)
             return self._commit(start, writer, changes)
         except BaseException:
             with suppress(StoreError):
@@ -135,35 +135,23 @@ class _Call:
         guard = _Unchanged(start, changes, writer)
         after = 0 if self.run.once else start.snapshot_id
         snapshot = writer.commit(change, guard, after)
-        ours = (snapshot.properties or {}).get(ATTEMPT) == writer.attempt
-        return self.committed(snapshot, repeated=not ours)
+        return self.committed(snapshot, writer.attempt)
 
-    def committed(self, snapshot: Snapshot, *, repeated: bool) -> WriteResult:
+    def committed(self, snapshot: Snapshot, attempt: str) -> WriteResult:
         """What a snapshot of this run has done. Raises `UsageError` where it is that of another change."""
-        properties = snapshot.properties or {}
-        if properties.get(ASKED) != self.operation.asked:
-            raise other_run(self.target.table.label, self.operation.asked, snapshot)
-        storage = self.target.storage
-        entries = entries_of(storage.store, storage.path, delta_manifests(storage.store, storage.path, snapshot))
-        result = self._result(snapshot.schema_id, _counts(properties), tuple(entries))
-        return replace(result, snapshot_id=snapshot.id, repeated=repeated)
+        counts = _counts(snapshot.properties or {})
+        is_keyed = bool(self.target.storage.schemas.load_latest_schema().primary_keys)
+        by_kind = counts.by_kind() if is_keyed else None
+        return _with_counts(self._results.made(snapshot, self.operation.asked, attempt, by_kind), counts)
 
     def _planned(self, start: Start, changes: RowChanges) -> WriteResult:
-        gone = tuple(replace(start.entry(file), kind=int(Kind.DELETE)) for file in changes.files)
-        return self._result(start.schema.id, changes.counts, gone)
+        gone = tuple(deleting(start.entry(file)) for file in changes.files)
+        return _with_counts(self._results.of(gone, start.schema.id), changes.counts)
 
-    def _result(self, schema_id: int, counts: RowCounts, entries: tuple[ManifestEntry, ...]) -> WriteResult:
+    @property
+    def _results(self) -> CommitResults:
         target = self.target
-        results = CommitResults(target.table, self.operation.name.lower(), self.run, target.context.time_zone)
-        has_new = any(e.kind == Kind.ADD for e in entries)
-        is_keyed = bool(target.storage.schemas.load_latest_schema().primary_keys)
-        by_kind = counts.by_kind() if has_new and is_keyed else None
-        return replace(
-            results.of(entries, schema_id, by_kind),
-            rows_deleted=counts.deleted,
-            rows_updated=counts.updated,
-            rows_inserted=counts.inserted,
-        )
+        return CommitResults(target.table, self.operation.name.lower(), self.run, target.context.time_zone)
 
     def outpaced(self, error: ConflictError) -> ConflictError:
         """The error after the last attempt."""
@@ -175,6 +163,10 @@ class _Call:
             path=label,
             remedy="repeat it when fewer write to these rows",
         )
+
+
+def _with_counts(result: WriteResult, counts: RowCounts) -> WriteResult:
+    return replace(result, rows_deleted=counts.deleted, rows_updated=counts.updated, rows_inserted=counts.inserted)
 
 
 def _counts(properties: Mapping[str, str]) -> RowCounts:

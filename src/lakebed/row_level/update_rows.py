@@ -13,7 +13,7 @@ from lakebed.errors import UsageError
 from lakebed.model import canonical_json
 from lakebed.row_level.chosen_rows import choose_rows, with_chosen
 from lakebed.row_level.delete_rows import kept_rows, take_away
-from lakebed.row_level.new_values import NOT_SET, NewRows, check_set, own_columns, refuse_updates, write_new_rows
+from lakebed.row_level.new_values import NOT_SET, changed_rows, check_set, refuse_updates, write_new_rows
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.spark_errors import spark_errors
@@ -73,18 +73,12 @@ class UpdateWhere:
         changes = replace(take_away(start, chosen), counts=RowCounts(updated=sum(c.rows for c in chosen)))
         if chosen and not dry_run:
             rows = with_chosen(start.placed(tuple(c.file for c in chosen)), chosen)
-            write_new_rows(start, writer, [self._new(start, rows, "+I")], kept_rows(start, chosen))
+            write_new_rows(start, writer, [changed_rows(start, rows, self.values)], kept_rows(start, chosen))
         return changes
 
     def _of_keys(self, start: Start, writer: TableWriter, rows: DataFrame, *, dry_run: bool) -> RowChanges:
         if dry_run:
             with spark_errors():
                 return RowChanges(counts=RowCounts(updated=rows.count()))
-        (count,) = write_new_rows(start, writer, [self._new(start, rows, "+U")])
+        (count,) = write_new_rows(start, writer, [changed_rows(start, rows, self.values)])
         return RowChanges(counts=RowCounts(updated=count))
-
-    def _new(self, start: Start, rows: DataFrame, kind: str) -> NewRows:
-        own = own_columns(start.schema)
-        old = {name: column for name, column in own.items() if name not in self.values}
-        order = () if start.plan.merge is None else start.plan.merge.order
-        return NewRows(rows, self.values, old, kind, {name: own[name] for name in order if name in self.values})

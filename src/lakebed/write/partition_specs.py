@@ -17,6 +17,7 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UsageError
 from lakebed.format import binary_row
 from lakebed.format.partition import DEFAULT_NAME
+from lakebed.model import canonical_json
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField, DataType, type_line
 from lakebed.read.literals import Literal, LiteralKind, bind, from_python, single
@@ -60,6 +61,11 @@ def partition_specs(
     if problems:
         raise UsageError(*problems)
     return tuple(specs)
+
+
+def specs_text(specs: Iterable[Spec]) -> tuple[str, ...]:
+    """The partitions as they are told in a snapshot, in an order of their own."""
+    return tuple(sorted(canonical_json({k: None if v is None else str(v) for k, v in s.items()}) for s in specs))
 
 
 def _spec(schema: TableSchema, named: NamedPartition, time_zone: str) -> Spec:

@@ -17,7 +17,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.model import canonical_json
 from lakebed.write.commit_results import CommitResults
-from lakebed.write.partition_specs import NamedPartition, partition_specs
+from lakebed.write.partition_specs import NamedPartition, partition_specs, specs_text
 from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
 TRUNCATE, DROP_PARTITIONS = "truncate", "drop-partitions"
@@ -42,9 +42,8 @@ def drop_partitions(
     """Remove all rows of partitions; see `lakebed.Table.drop_partitions`."""
     schema = _writable(table)
     specs = partition_specs(schema, partitions, time_zone=time_zone)
-    asked = sorted(canonical_json({k: None if v is None else str(v) for k, v in spec.items()}) for spec in specs)
     scope = matching_partitions(schema, specs)
-    removal = _Removal(table, schema, scope, DROP_PARTITIONS, run, time_zone, tuple(asked))
+    removal = _Removal(table, schema, scope, DROP_PARTITIONS, run, time_zone, specs_text(specs))
     return removal.look() if dry_run else removal.make()
 
 
