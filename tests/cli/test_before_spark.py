@@ -7,6 +7,7 @@ import json
 import logging
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -317,6 +318,25 @@ def test_an_interrupt_ends_quietly_and_soon_and_leaves_no_process(
     wait_until(lambda: not of_session(started.pid), 30)
     assert of_session(started.pid) == []
     assert lakebed.json("history", "shop.orders")["snapshots"] == []
+
+
+def test_what_the_server_of_accumulators_meets_is_logged_and_not_printed(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    from pyspark import accumulators
+
+    class Context:
+        _accumulatorServer = accumulators._start_update_server("", False)  # noqa: SLF001
+
+    server = Context._accumulatorServer
+    session._keep_quiet(Context())  # type: ignore[arg-type]
+    with caplog.at_level(logging.DEBUG, "lakebed"), socket.create_connection(server.server_address) as jvm:
+        jvm.sendall(b"\0")
+        jvm.close()
+        wait_until(lambda: caplog.records, 20)
+    server.shutdown()
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    assert capsys.readouterr().err == ""
 
 
 @pytest.mark.spark

@@ -5,6 +5,7 @@ Only the command line and the demo use these; the library takes whatever session
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import shutil
@@ -20,7 +21,10 @@ from lakebed.errors import NotFoundError, UnsupportedError, UsageError
 from lakebed.spark.jvm import PATIENCE, children, end, ended_by_interrupts
 
 if TYPE_CHECKING:
+    from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+_LOG = logging.getLogger(__name__)
 
 NO_JAVA = "LB6125"
 OLD_JAVA = "LB6126"
@@ -131,11 +135,18 @@ def local_session(
     with ended_by_interrupts(before) as keep_handler:
         # In two steps: the first ends with a handler of interrupts that asks the JVM in the middle of another question.
         settings = SparkConf().setAll(list((_LOCAL | own).items()))
-        SparkContext.getOrCreate(settings)
+        _keep_quiet(SparkContext.getOrCreate(settings))
         keep_handler()
         session = SparkSession.builder.config(conf=settings).getOrCreate()
     _started.append(_Started(session, children() - before))
     return session
+
+
+def _keep_quiet(context: SparkContext) -> None:
+    """Log what the server of accumulators meets: it prints traces of its own when its JVM ends in mid-sentence."""
+    server = getattr(context, "_accumulatorServer", None)
+    if server is not None:
+        server.handle_error = lambda *_: _LOG.debug("the server of accumulators met an error", exc_info=True)
 
 
 def cancel_sessions() -> None:
