@@ -337,23 +337,29 @@ class Table:
         *,
         partitions: NamedPartition | Iterable[NamedPartition] | None = None,
         whole: bool = False,
+        where: str | None = None,
         **asked: Unpack[WriteKeywords],
     ) -> WriteResult:
         """Put the rows of a DataFrame in the place of others, as one snapshot; otherwise as `append`.
 
         The partitions that get rows lose those that they have; others stay. `partitions` says which lose theirs
         instead, named as for `drop_partitions`, whether or not they get new ones; rows that lie elsewhere are an error
-        (LB6511). `whole`, and in a table without partitions always, all rows go.
+        (LB6511). `whole`, and in a table without partitions and without a filter always, all rows go.
 
-        What others commit at the same time to these partitions goes too if it comes first.
+        `where`: the rows go that this filter is true for, as with `delete`. It has to be true for each row that comes,
+        else nothing is written (`BadRowsError`, LB6570). The result counts rows of the table, `rows_deleted` and
+        `rows_inserted`.
+
+        What others commit at the same time to these partitions goes too if it comes first; with `where` the call is
+        made again where it may concern what others have committed, 10 times at most.
 
         Keywords: `run_id`, `commit_user`, `properties`.
         """
-        check_keywords("Table.overwrite", WriteKeywords, asked, "partitions", "whole")
-        from lakebed.ingest.write_frame import overwrite
+        check_keywords("Table.overwrite", WriteKeywords, asked, "partitions", "whole", "where")
+        from lakebed.row_level.overwrite_rows import overwrite
 
-        run = WriteRun.of(**asked)
-        return overwrite(self._ingest_context, self._whole, frame, run, partitions=partitions, whole=whole)
+        target, run = self._row_target(lambda: frame.sparkSession, None), WriteRun.of(**asked)
+        return overwrite(target, frame, run, partitions=partitions, whole=whole, where=where)
 
     def overwrite_from(
         self,
@@ -365,14 +371,14 @@ class Table:
 
         Files are read whether or not they were ingested before, and are not remembered as ingested.
 
-        Keywords: `partitions`, `whole`, `format`, `options`, `unknown_columns`, `include`, `exclude`, `folders`,
-        `progress`, `run_id`, `commit_user`, `properties`.
+        Keywords: `partitions`, `whole`, `where`, `format`, `options`, `unknown_columns`, `include`, `exclude`,
+        `folders`, `progress`, `run_id`, `commit_user`, `properties`.
         """
         from lakebed.ingest.arguments import OverwriteKeywords
-        from lakebed.ingest.ingest import overwrite_from
+        from lakebed.row_level.overwrite_rows import overwrite_from
 
         check_keywords("Table.overwrite_from", OverwriteKeywords, asked)
-        return overwrite_from(self._ingest_context, spark, self._whole, source, **asked)
+        return overwrite_from(self._row_target(spark, None), source, asked)
 
     def truncate(self, *, dry_run: bool = False, **asked: Unpack[WriteKeywords]) -> WriteResult:
         """Remove all rows of the table, or of the branch, as one snapshot; the schema stays.

@@ -211,3 +211,18 @@ def test_rows_are_deleted(lakebed: CommandLine, events: Path, spark: Any) -> Non
         "this run was done before; nothing was done now",
     ]
     assert lakebed.ok(*delete, "--yes") == "shop.events: no row matches, nothing to delete.\n"
+
+
+def test_files_take_the_place_of_rows_of_a_filter(lakebed: CommandLine, events: Path, spark: Any) -> None:
+    lakebed.ok("ingest", "shop.events", "events.csv")
+    lines = ROWS.splitlines()
+    (events.parent / "one.csv").write_text("\n".join(lines[:2]), encoding="utf-8")
+    overwrite = ("overwrite", "shop.events", "one.csv", "--ignore-folders")
+    assert lakebed(*overwrite, "--where", "piad = 0").codes_of_text == ["LB6463"]
+    refused = lakebed(*overwrite, "--where", "id = 1")
+    assert (refused.code, "overwrite the rows with id = 1" in refused.err) == (2, True)
+    assert lakebed(*overwrite, "--where", "id = 1", "--whole", "--yes").codes_of_text == ["LB5104"]
+    misfit = lakebed(*overwrite, "--where", "id = 2", "--yes")
+    assert (misfit.code, misfit.codes_of_text) == (14, ["LB6570"])
+    said = lakebed.ok(*overwrite, "--where", "id = 1", "--yes")
+    assert said == "shop.events: deleted 1 row, inserted 1 row (snapshot 2, schema 0)\n"

@@ -68,6 +68,29 @@ def test_what_metadata_tell_starts_no_job(spark: SparkSession, make: Make, monke
     assert (snapshot.commit_kind, snapshot.operation) == ("OVERWRITE", "DELETE")
 
 
+@pytest.mark.parametrize("engine", ["deduplicate", "aggregation", "partial-update"])
+def test_partitions_of_keyed_tables_go_with_their_files(spark: SparkSession, lake: Lake, engine: str) -> None:
+    fields = (Field("k", Int64()), Field("p", String()), Field("v", Option(Int64())))
+    options = {"bucket": "1", "merge-engine": engine}
+    lake.tables.create_table("db", "t", fields, primary_keys=["p", "k"], partition_keys=["p"], options=options)
+    table = lake.table("db.t")
+    # Nothing is there yet.
+    assert table.delete(spark, where="p = 'a'").snapshot_id is None
+    for v in (1, 2):
+        table.append(spark.createDataFrame([(1, "a", v), (2, "a", v), (3, "b", v)], "k bigint, p string, v bigint"))
+    assert table.delete(spark, where="p IN ('a', 'z')", dry_run=True).rows_deleted == 2
+    result = table.delete(spark, where="p IN ('a', 'z')")
+    assert (result.rows_deleted, result.files_removed, result.files_added, result.rows_by_kind) == (2, 2, 0, {})
+    assert [row.k for row in table.read(spark).collect()] == [3]
+    table.append(spark.createDataFrame([(1, "a", 7)], "k bigint, p string, v bigint"))
+    assert {(row.k, row.v) for row in table.read(spark).where("p = 'a'").collect()} == {(1, 7)}
+    # Other columns are asked about, if only for some partitions: that is no filter on partitions.
+    if engine != "deduplicate":
+        with pytest.raises(UnsupportedError, match="cannot be deleted"):
+            table.delete(spark, where="p = 'a' OR k = 3")
+    assert table.delete(spark, where="true").rows_deleted == 2
+
+
 def test_only_files_with_such_a_row_are_written_anew(spark: SparkSession, make: Make) -> None:
     made = make("append")
     before = {file.path for file in made.files()}

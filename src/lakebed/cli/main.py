@@ -38,7 +38,7 @@ COMMANDS = {
     "schema": "Print the JSON Schema of manifests, for editors.",
     "event": "Metadata blocks of Open Data Fabric: export, verify, inspect.",
     "delete": "Delete the rows of a table that a filter names.",
-    "overwrite": "Put the rows of files in the place of partitions, or of all rows of a table.",
+    "overwrite": "Put the rows of files in the place of partitions, of all rows, or of those of a filter.",
     "truncate": "Remove all rows of a table.",
     "drop-partitions": "Remove all rows of some partitions of a table.",
     "tag": "Name a snapshot so that it is kept: create, list, delete.",

@@ -17,7 +17,7 @@ BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
 
 
-class SourceKeywords(TypedDict, total=False):
+class FileKeywords(TypedDict, total=False):
     """The keywords that say how files are read as a source; see `lakebed.Lake.ingest`."""
 
     format: str | None
@@ -26,6 +26,11 @@ class SourceKeywords(TypedDict, total=False):
     include: str | Collection[str] | None
     exclude: str | Collection[str] | None
     folders: Literal["columns", "ignore"]
+
+
+class SourceKeywords(FileKeywords, total=False):
+    """Those, and what is told each stage as it begins."""
+
     progress: Callable[[str], None] | None
 
 
@@ -44,6 +49,7 @@ class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
 
     partitions: NamedPartition | Iterable[NamedPartition] | None
     whole: bool
+    where: str | None
 
 
 def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:

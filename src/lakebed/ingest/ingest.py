@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import cache
-from typing import Any, Literal, Unpack
+from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -20,7 +20,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.ingest.arguments import (
     BAD_ARGUMENT,
     NamedFiles,
-    OverwriteKeywords,
+    SourceKeywords,
     check_arguments,
     source_paths,
     target_table,
@@ -36,9 +36,9 @@ from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.run_memory import RunMemory
 from lakebed.ingest.source_job import SourceJob
 from lakebed.ingest.sources.source_listing import file_choice
-from lakebed.ingest.write_frame import overwrite_with
+from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.spark_errors import known_failures
-from lakebed.write.write_result import WriteResult, WriteRun
+from lakebed.write.write_result import WriteResult
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
 
@@ -121,23 +121,27 @@ def ingest(
 
 
 @known_failures(IngestError)
-def overwrite_from(
+def replace_with_files(
     context: IngestContext,
     spark: SparkSession | Callable[[], SparkSession],
     table: TableBranch,
+    write: ReplacingWrite,
     source: Any,
-    **asked: Unpack[OverwriteKeywords],
+    asked: SourceKeywords,
 ) -> WriteResult:
     """Put the rows of files in the place of others; see `lakebed.Table.overwrite_from`."""
+    named, ignore = named_files(source, asked)
+    schema, storage = write.schema, write.storage
+    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
+    memory = RunMemory(table.name, storage, None)
+    job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, None, tell, None, None)
+    return write.done() or job.overwrite(named, write)
+
+
+def named_files(source: Any, asked: SourceKeywords) -> tuple[NamedFiles, bool]:
+    """The files that keywords name, and whether columns of theirs that are not declared are left out."""
     unknown, folders = asked.get("unknown_columns", "fail"), asked.get("folders", "columns")
     check_arguments(unknown, folders, None, None)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
-    run = WriteRun.of(asked.get("run_id"), asked.get("commit_user"), asked.get("properties"))
-    partitions, whole = asked.get("partitions"), asked.get("whole", False)
-    write = overwrite_with(context, table, run, partitions=partitions, whole=whole)
-    schema, storage = write.schema, write.storage
-    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
-    memory, ignore = RunMemory(table.name, storage, None), unknown == "ignore"
-    job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, None, tell, None, None)
-    return write.done() or job.overwrite(named, write)
+    return named, unknown == "ignore"

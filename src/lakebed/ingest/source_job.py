@@ -48,7 +48,7 @@ from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.system_columns import system_row
-from lakebed.ingest.write_frame import AtomicWrite
+from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.write.write_result import WriteResult
@@ -148,7 +148,7 @@ class SourceJob:
         result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
         return replace(result, notices=self._notices(looked, result))
 
-    def overwrite(self, named: NamedFiles, write: AtomicWrite) -> WriteResult:
+    def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
         """Put the rows of files in the place of others."""
         looked = self._look(named, again=True)
         if looked.declared.documents is None:

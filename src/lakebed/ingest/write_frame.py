@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from typing import Protocol
 from uuid import uuid4
 
 from pyspark.sql import DataFrame
@@ -34,6 +35,7 @@ from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.row_kind_column import check_row_kinds
 from lakebed.ingest.run_commit import GoodRows, NumberedCommit
+from lakebed.ingest.run_history import RunCounts
 from lakebed.ingest.sources.open_source import open_frame
 from lakebed.ingest.sources.source_files import check_unchanged
 from lakebed.ingest.sources.source_parts import SourcePart
@@ -42,7 +44,7 @@ from lakebed.model import canonical_json
 from lakebed.spark.spark_errors import known_failures
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs, specs_text
-from lakebed.write.write_result import ASKED, BAD_ARGUMENT, WriteResult, WriteRun
+from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 APPEND, UPSERT, OVERWRITE = "append", "upsert", "overwrite"
 NO_KEY = "LB6510"
@@ -78,20 +80,6 @@ def upsert(
     return write.make_of(frame, row_kinds)
 
 
-@known_failures(IngestError)
-def overwrite(
-    context: IngestContext,
-    table: TableBranch,
-    frame: DataFrame,
-    run: WriteRun,
-    *,
-    partitions: NamedPartition | Iterable[NamedPartition] | None = None,
-    whole: bool = False,
-) -> WriteResult:
-    """Put rows in the place of partitions or of all rows; see `lakebed.Table.overwrite`."""
-    return overwrite_with(context, table, run, partitions=partitions, whole=whole).make_of(frame)
-
-
 def overwrite_with(
     context: IngestContext,
     table: TableBranch,
@@ -101,8 +89,6 @@ def overwrite_with(
     whole: bool,
 ) -> AtomicWrite:
     """A write that replaces partitions, or all rows, of a table."""
-    if partitions is not None and whole:
-        raise UsageError.of(BAD_ARGUMENT, "partitions are named, and the whole table as well", remedy="say one of both")
     write = AtomicWrite.of(context, table, OVERWRITE, run)
     specs: tuple[Spec, ...] | None = None
     if whole or not write.schema.partition_keys:
@@ -147,6 +133,28 @@ class Replaced:
         return () if self.specs is None else specs_text(self.specs)
 
 
+class ReplacingWrite(Protocol):
+    """A write of all rows of a source in the place of others. `schema` is the table's as the write begins."""
+
+    @property
+    def schema(self) -> TableSchema:
+        """What the rows are checked against."""
+        ...
+
+    @property
+    def storage(self) -> TableStorage:
+        """The branch that is written."""
+        ...
+
+    def done(self) -> WriteResult | None:
+        """The result of the same run where it was done before."""
+        ...
+
+    def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
+        """Write rows. Raises `BadRowsError` where one of them is bad."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class AtomicWrite:
     """One write of all rows of a source, or of none. `schema` is the table's newest as the write begins, `after` the
@@ -187,20 +195,9 @@ class AtomicWrite:
         done = self.done()
         if done is not None:
             return done
-        schema, context, schemas = self.schema, self.context, self.table.schemas
-        checked = CheckedWrite(
-            context=context,
-            session=lambda: frame.sparkSession,
-            name=self.table.name,
-            storage=self.storage,
-            schema=schema,
-            rules=Rules(context.time_zone, TextFormats()),
-            system=system_row(schema, context.clock, context.time_zone, {}),
-            former=cache(lambda: former_names(schema.fields, (v.fields for v in schemas.versions()))),
-            row_kinds=row_kinds,
-        )
+        checked = checked_frame(self.context, self.table, self.storage, self.schema, frame)
         with open_frame(frame) as parts:
-            return self.make(checked, parts)
+            return self.make(replace(checked, row_kinds=row_kinds), parts)
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad."""
@@ -210,8 +207,7 @@ class AtomicWrite:
         good = checked.good_rows()
         try:
             counts = checked.write(rows, good)
-            if counts.bad:
-                raise self._bad(rows, counts.bad, counts.read)
+            refuse_bad_rows(self.table.label, rows, counts)
             check_unchanged(checked.files, self.context.sources)
             if not counts.good and not self._removes_without_rows:
                 return self._results.of((), self.schema.id, {})
@@ -239,9 +235,28 @@ class AtomicWrite:
     def _results(self) -> CommitResults:
         return CommitResults(self.table, self.operation, self.run, self.context.time_zone)
 
-    def _bad(self, rows: PreparedRows, bad: int, read: int) -> Exception:
-        are = "is" if bad == 1 else "are"
-        return bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{self.table.label}: {bad} of {read} rows {are} bad")
+
+def checked_frame(
+    context: IngestContext, table: TableBranch, storage: TableStorage, schema: TableSchema, frame: DataFrame
+) -> CheckedWrite:
+    """How the rows of a DataFrame are checked."""
+    return CheckedWrite(
+        context=context,
+        session=lambda: frame.sparkSession,
+        name=table.name,
+        storage=storage,
+        schema=schema,
+        rules=Rules(context.time_zone, TextFormats()),
+        system=system_row(schema, context.clock, context.time_zone, {}),
+        former=cache(lambda: former_names(schema.fields, (v.fields for v in table.schemas.versions()))),
+    )
+
+
+def refuse_bad_rows(label: str, rows: PreparedRows, counts: RunCounts) -> None:
+    """Raise `BadRowsError` (LB6120) where a row is bad."""
+    if counts.bad:
+        are = "is" if counts.bad == 1 else "are"
+        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {counts.bad} of {counts.read} rows {are} bad")
 
 
 def _kinds(snapshot: Snapshot) -> dict[str, int] | None:

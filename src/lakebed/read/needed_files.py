@@ -32,6 +32,7 @@ from lakebed.read.predicate import (
     Truths,
     conjuncts,
     conjuncts_over,
+    leaves,
     possible,
     together,
 )
@@ -174,6 +175,17 @@ def needed_files(
         frozenset(file.partition for file in files),
     )
     return plan if limit is None else with_limit(plan, limit)
+
+
+def takes_whole_partitions(plan: ReadPlan, schema: TableSchema) -> bool:
+    """Whether the predicate speaks of partition keys alone, and is true for all rows of the partitions of the files."""
+    ids = tuple(f.id for k in schema.partition_keys if (f := schema.field(k)) is not None)
+    columns = [getattr(leaf, "column", None) for leaf in leaves(plan.predicate)]
+    if any(column is None or column.id not in ids for column in columns):
+        return False
+    partitions = {file.partition for file in plan.files}
+    evidence = (partition_evidence(dict(zip(ids, values, strict=True))) for values in partitions)
+    return all(possible(plan.predicate, one) == Truths.TRUE for one in evidence)
 
 
 def with_limit(plan: ReadPlan, limit: int) -> ReadPlan:

@@ -21,7 +21,7 @@ _DONE = (("delete", "deleted"), ("update", "updated"), ("insert", "inserted"))
 
 def write_text(result: WriteResult) -> str:
     """What a write did, or would do where it has no snapshot."""
-    if result.operation in _OF_ROWS:
+    if result.operation in _OF_ROWS or result.rows_deleted or result.rows_inserted:
         return _changed_rows(result)
     table = one_line(result.table)
     if result.snapshot_id is None and not result.files_removed:

@@ -2,14 +2,15 @@
 
 An append table loses whole files where the metadata tell that all of their rows go. Of other files the rows are found
 by a job; they go into deletion vectors where the table has them, else the files that hold such a row are written anew
-without it. A table with a primary key gets a row of the kind `-D` for each.
+without it. A table with a primary key loses the files of whole partitions, and gets a row of the kind `-D` for each
+row otherwise.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from hashlib import sha256
 
@@ -25,7 +26,6 @@ from lakebed.ingest.bad_rows_error import bad_rows_error
 from lakebed.ingest.checked_rows import prepare
 from lakebed.ingest.sources.open_source import open_frame
 from lakebed.model import canonical_json
-from lakebed.read.needed_files import ReadPlan
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows, without_chosen
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
@@ -65,7 +65,7 @@ class DeleteWhere:
 
     where: str
 
-    name = "DELETE"
+    name, word = "delete", "DELETE"
 
     @property
     def asked(self) -> str:
@@ -74,25 +74,43 @@ class DeleteWhere:
 
     def make(self, start: Start, writer: TableWriter, *, dry_run: bool) -> RowChanges:
         """Find the rows that go."""
-        refuse_deletes(start.plan, start.target.table.label)
-        plan = start.needed(self.where)
-        if not plan.files:
-            return RowChanges()
-        if start.plan.is_keyed:
-            return delete_keyed(start, writer, start.merged(plan).where(self.where), dry_run=dry_run)
-        return self._of_append_table(start, writer, plan, dry_run=dry_run)
-
-    def _of_append_table(self, start: Start, writer: TableWriter, plan: ReadPlan, *, dry_run: bool) -> RowChanges:
-        whole = [file for file in plan.files if file.path in plan.certain]
-        rest = tuple(file for file in plan.files if file.path not in plan.certain)
-        chosen = choose_rows(start.placed(rest).where(self.where), rest) if rest else ()
-        deleted = sum(map(start.live_rows, whole)) + sum(c.rows for c in chosen)
-        changes = replace(take_away(start, chosen), counts=RowCounts(deleted=deleted))
-        kept = None if dry_run else kept_rows(start, chosen)
+        gone = find_rows(start, self.where)
+        if gone.rows is not None:
+            return delete_keyed(start, writer, gone.rows, dry_run=dry_run)
+        kept = None if dry_run else kept_rows(start, gone.chosen)
         if kept is not None:
             with spark_errors():
                 writer.write(RowsToWrite(kept))
-        return replace(changes, files=(*whole, *changes.files))
+        return gone.changes
+
+
+@dataclass(frozen=True, slots=True)
+class RowsThatGo:
+    """How the rows that a filter is true for go: with `changes`, where `chosen` are those of files that keep others.
+
+    `rows`, of a table with a primary key, are whole rows of the table, each of which needs one of the kind `-D`.
+    """
+
+    changes: RowChanges = field(default_factory=RowChanges)
+    chosen: tuple[ChosenRows, ...] = ()
+    rows: DataFrame | None = None
+
+
+def find_rows(start: Start, where: str) -> RowsThatGo:
+    """Find the rows that a filter is true for. Raises `UnsupportedError` (LB6545) where they cannot be taken away."""
+    plan = start.needed(where)
+    if start.plan.is_keyed and not start.drops_files(plan):
+        refuse_deletes(start.plan, start.target.table.label)
+        return RowsThatGo(rows=start.merged(plan).where(where)) if plan.files else RowsThatGo()
+    if start.plan.is_keyed:
+        return RowsThatGo(RowChanges(plan.files, counts=RowCounts(deleted=start.count(plan))))
+    whole = [file for file in plan.files if file.path in plan.certain]
+    rest = tuple(file for file in plan.files if file.path not in plan.certain)
+    chosen = choose_rows(start.placed(rest).where(where), rest) if rest else ()
+    deleted = sum(map(start.live_rows, whole)) + sum(c.rows for c in chosen)
+    changes = take_away(start, chosen)
+    files = (*whole, *changes.files)
+    return RowsThatGo(replace(changes, files=files, counts=RowCounts(deleted=deleted)), chosen)
 
 
 def take_away(start: Start, chosen: Sequence[ChosenRows]) -> RowChanges:
@@ -146,7 +164,7 @@ class DeleteKeys:
 
     keys: DataFrame
 
-    name = "DELETE"
+    name, word = "delete", "DELETE"
 
     @property
     def asked(self) -> str:

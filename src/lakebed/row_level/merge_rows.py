@@ -161,7 +161,7 @@ class _Merge:
     on: str | Column
     clauses: tuple[Clause, ...]
 
-    name = "MERGE"
+    name, word = "merge", "MERGE"
 
     @property
     def asked(self) -> str:

@@ -116,7 +116,7 @@ def write_new_rows(
             )
             raise bad_rows_error(one.prepared.bad(), BAD_VALUES, message, "change the values that are set")
         if count["older"]:
-            raise _older(start, count["older"])
+            raise older_rows(start, count["older"])
     return [count["rows"] for count in counts]
 
 
@@ -146,14 +146,12 @@ def _check(start: Start, rows: NewRows) -> _Checked:
         *(F.col(places[f.name]).alias(f"v{i}") for i, f in enumerate(schema.fields)),
         F.lit(KINDS.index(rows.kind)).cast("tinyint").alias(_KIND),
         "bad",
-        _is_older(start.plan.merge, {name: (places[name], f"q{i}") for i, name in enumerate(rows.older)}).alias(
-            "older"
-        ),
+        is_older(start.plan.merge, {name: (places[name], f"q{i}") for i, name in enumerate(rows.older)}).alias("older"),
     )
     return _Checked(prepared, shown, Observation())
 
 
-def _is_older(merge: MergeEngineRules | None, pairs: Mapping[str, tuple[str, str]]) -> Column:
+def is_older(merge: MergeEngineRules | None, pairs: Mapping[str, tuple[str, str]]) -> Column:
     """Whether a row is older than the one before, by the sequence fields, of which NULL is the oldest value.
 
     `pairs` has the columns of the new and the old value of the sequence fields that are set.
@@ -168,7 +166,8 @@ def _is_older(merge: MergeEngineRules | None, pairs: Mapping[str, tuple[str, str
     return older
 
 
-def _older(start: Start, count: int) -> UsageError:
+def older_rows(start: Start, count: int) -> UsageError:
+    """The error for rows that would be older, by the sequence fields, than those that they take the place of."""
     label, order = start.target.table.label, start.plan.merge.order if start.plan.merge else ()
     return UsageError.of(
         OLDER,

@@ -54,20 +54,27 @@ class RowChanges:
     """What a change comes to on top of one state: files that go, rows that go, and how many rows it is about.
 
     The rows that come are with the writer. `reads_new_rows`: what others add meanwhile matters, since rows were added
-    that the table had not.
+    that the table had not. `replaces` is the filter that names the rows whose place is taken: what others add of these
+    matters.
     """
 
     files: tuple[DataFile, ...] = ()
     rows: tuple[DeletedRows, ...] = ()
     counts: RowCounts = RowCounts()
     reads_new_rows: bool = False
+    replaces: str | None = None
 
 
 class RowOperation(Protocol):
-    """A change of rows: what it is called in snapshots, what it was asked for, and how it is made."""
+    """A change of rows: what it is called in results and in snapshots, what it was asked for, and how it is made."""
 
     @property
     def name(self) -> str:
+        """What results call it, such as `delete`."""
+        ...
+
+    @property
+    def word(self) -> str:
         """The word of the table format, such as `DELETE`."""
         ...
 
@@ -84,13 +91,9 @@ class RowOperation(Protocol):
 def run_operation(target: RowTarget, operation: RowOperation, run: WriteRun, *, dry_run: bool = False) -> WriteResult:
     """Make and commit a change; once only where the run says so."""
     call = _Call(target, operation, run)
-    done = (
-        None
-        if dry_run or not run.once
-        else target.storage.snapshots.find_commit(run.commit_user, operation=operation.name)
-    )
+    done = None if dry_run else call.done()
     if done is not None:
-        return call.committed(done, "")
+        return done
     for left in reversed(range(_MOST_RUNS)):
         try:
             return call.attempt(dry_run=dry_run)
@@ -100,11 +103,23 @@ def run_operation(target: RowTarget, operation: RowOperation, run: WriteRun, *, 
     raise AssertionError
 
 
+def done_before(target: RowTarget, operation: RowOperation, run: WriteRun) -> WriteResult | None:
+    """The result of the same run where it was done before."""
+    return _Call(target, operation, run).done()
+
+
 @dataclass(frozen=True, slots=True)
 class _Call:
     target: RowTarget
     operation: RowOperation
     run: WriteRun
+
+    def done(self) -> WriteResult | None:
+        """The result where a run that is done once only was done before."""
+        if not self.run.once:
+            return None
+        found = self.target.storage.snapshots.find_commit(self.run.commit_user, operation=self.operation.word)
+        return None if found is None else self.committed(found, "")
 
     def attempt(self, *, dry_run: bool) -> WriteResult:
         """Make the change on top of the newest state."""
@@ -130,7 +145,7 @@ class _Call:
             deleted=tuple(map(start.entry, changes.files)),
             deleted_rows=changes.rows,
             properties={**self.run.properties, ASKED: self.operation.asked, COUNTS: canonical_json(said)},
-            operation=self.operation.name,
+            operation=self.operation.word,
         )
         guard = _Unchanged(start, changes, writer)
         after = 0 if self.run.once else start.snapshot_id
@@ -142,7 +157,12 @@ class _Call:
         counts = _counts(snapshot.properties or {})
         is_keyed = bool(self.target.storage.schemas.load_latest_schema().primary_keys)
         by_kind = counts.by_kind() if is_keyed else None
-        return _with_counts(self._results.made(snapshot, self.operation.asked, attempt, by_kind), counts)
+        result = self._results.made(snapshot, self.operation.asked, attempt, by_kind)
+        if is_keyed and result.files_removed:
+            # The rows went with their files.
+            kinds = {kind: rows for kind, rows in result.rows_by_kind.items() if kind != "-D"}
+            result = replace(result, rows_by_kind=kinds)
+        return _with_counts(result, counts)
 
     def _planned(self, start: Start, changes: RowChanges) -> WriteResult:
         gone = tuple(deleting(start.entry(file)) for file in changes.files)
@@ -151,7 +171,7 @@ class _Call:
     @property
     def _results(self) -> CommitResults:
         target = self.target
-        return CommitResults(target.table, self.operation.name.lower(), self.run, target.context.time_zone)
+        return CommitResults(target.table, self.operation.name, self.run, target.context.time_zone)
 
     def outpaced(self, error: ConflictError) -> ConflictError:
         """The error after the last attempt."""
@@ -197,6 +217,13 @@ class _Unchanged:
             return
         if self.changes.files:
             self._check_vectors(newer[0])
+        replaces = self.changes.replaces
+        if replaces is not None and self.start.has_new_files(replaces):
+            raise ConflictError.of(
+                ROWS_CHANGED,
+                f"snapshot {newer[0].id} has files with rows that may have to go, which this change has not seen",
+                remedy="repeat the operation: it looks at the table as it is by now",
+            )
         if self.start.plan.is_keyed or self.changes.reads_new_rows:
             for snapshot in newer:
                 if snapshot.commit_kind != COMPACT:

@@ -22,12 +22,14 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
-from lakebed.read.needed_files import ReadPlan
+from lakebed.read.count import known_rows
+from lakebed.read.needed_files import ReadPlan, takes_whole_partitions
 from lakebed.read.plan_read import fallback_branch, find_state, plan_read
 from lakebed.read.request import ReadRequest
 from lakebed.read.table_state import TableState
 from lakebed.spark.file_rows import FileRows, System, check_case
 from lakebed.spark.read import Executor, check_filter, rows_of_plan, session_condition
+from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import WritePlan, plan_write
@@ -132,8 +134,29 @@ class Start:
         """The files that may hold a row that the filter is true for. Spark refuses a filter that it cannot apply."""
         if where is not None:
             check_filter(self.spark, self.schema, where)
+        return self._needed(where, self.state)
+
+    def _needed(self, where: str | None, state: TableState) -> ReadPlan:
         wanted = session_condition(self.spark, where)
-        return plan_read(self.target.table, self.request, wanted, state=self.state).main.plan
+        return plan_read(self.target.table, self.request, wanted, state=state).main.plan
+
+    def has_new_files(self, where: str) -> bool:
+        """Whether the newest state has files that may hold a row that the filter is true for, and this one has not."""
+        newest = find_state(self.target.table, self.request)
+        now, before = ({f.path for f in self._needed(where, state).files} for state in (newest, self.state))
+        return not now <= before
+
+    def drops_files(self, plan: ReadPlan) -> bool:
+        """Whether the rows of a plan are whole partitions, which go with their files."""
+        return takes_whole_partitions(plan, self.schema)
+
+    def count(self, plan: ReadPlan) -> int:
+        """How many rows a plan gives whose predicate is true for all of them; files that have to be merged are read."""
+        known = known_rows(self.target.table.store, plan)
+        if known.exact:
+            return known.rows
+        with spark_errors():
+            return known.rows + rows_of_plan(self.reader, known.rest, self.schema).count()
 
     def placed(self, files: tuple[DataFile, ...]) -> DataFrame:
         """The rows of files with their places, `PLACE`: deleted ones are not among them."""

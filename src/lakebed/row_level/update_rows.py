@@ -52,7 +52,7 @@ class UpdateWhere:
     where: str
     values: Mapping[str, Column]
 
-    name = "UPDATE"
+    name, word = "update", "UPDATE"
 
     @property
     def asked(self) -> str:

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from lakebed.cli.commands.spark_options import key_values, spark_options, spark_session
+from lakebed.cli.commands.source_arguments import source_options
+from lakebed.cli.commands.spark_options import spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
@@ -14,24 +15,20 @@ from lakebed.cli.progress import stages
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from lakebed.ingest.arguments import FileKeywords
+
 
 @click.command()
 @click.argument("table")
-@click.argument("sources", nargs=-1, required=True, type=click.Path())
-@click.option("--format", "format_", type=click.Choice(["csv", "json", "parquet"]), help="Else from the file's name.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of Spark's reader.")
+@source_options
 @click.option("--run-id", help="Ingest once under this id, however often the command is repeated.")
 @click.option("--again", is_flag=True, help="Ingest files that were ingested before.")
-@click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have.")
 @click.option("--max-bad-rows", type=click.IntRange(min=0), help="End with 14 and write nothing beyond this many.")
 @click.option(
     "--merge-schema",
     type=click.Choice(["add", "widen"]),
     help="First give the table the source's new columns, or also its wider types; only what is safe.",
 )
-@click.option("--include", "include", multiple=True, metavar="PATTERN", help="Read these files only, such as '*.csv'.")
-@click.option("--exclude", "exclude", multiple=True, metavar="PATTERN", help="Leave out these files.")
-@click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns.")
 @click.option("--row-kinds", metavar="COLUMN", help="The source's column that says +I, -U, +U or -D of each row.")
 @spark_options
 @common_options
@@ -40,16 +37,11 @@ def command(
     session: Session,
     table: str,
     sources: tuple[str, ...],
-    format_: str | None,
-    options: tuple[str, ...],
+    read_as: FileKeywords,
     run_id: str | None,
     again: bool,
-    ignore_unknown_columns: bool,
     max_bad_rows: int | None,
     merge_schema: Literal["add", "widen"] | None,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    ignore_folders: bool,
     row_kinds: str | None,
     remote: str | None,
     cores: str,
@@ -62,7 +54,6 @@ def command(
     lake = session.lake()
     lake.schema(str(TableName.parse(table)))
     check_spark()
-    with_options = key_values(options, "--option")
     with stages(f"ingest {table}") as progress:
 
         def session_of_spark() -> SparkSession:
@@ -73,16 +64,11 @@ def command(
             session_of_spark,
             table,
             list(sources),
-            format=format_,
-            options=with_options,
+            **read_as,
             run_id=run_id,
             again=again,
-            unknown_columns="ignore" if ignore_unknown_columns else "fail",
             max_bad_rows=max_bad_rows,
             merge_schema=merge_schema,
-            include=include,
-            exclude=exclude,
-            folders="ignore" if ignore_folders else "columns",
             row_kinds=row_kinds,
             progress=progress,
         )

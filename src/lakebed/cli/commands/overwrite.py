@@ -1,4 +1,4 @@
-"""`lakebed overwrite TABLE SOURCE...`: write files in the place of partitions, or of all rows."""
+"""`lakebed overwrite TABLE SOURCE...`: write files in the place of partitions, of all rows, or of those of a filter."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
-from lakebed.cli.commands.spark_options import key_values, spark_options, spark_session
+from lakebed.cli.commands.source_arguments import source_options
+from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
@@ -15,21 +16,18 @@ from lakebed.cli.progress import stages
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+    from lakebed.ingest.arguments import FileKeywords
+
 
 @click.command()
 @click.argument("table")
-@click.argument("sources", nargs=-1, required=True, type=click.Path())
+@source_options
 @click.option(
     "--partition", "partitions", multiple=True, metavar="KEY=VALUE[/KEY=VALUE]...", help="A partition to replace."
 )
 @click.option("--whole", is_flag=True, help="Replace all rows of the table.")
-@click.option("--format", "format_", type=click.Choice(["csv", "json", "parquet"]), help="Else from the file's name.")
-@click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of Spark's reader.")
+@click.option("--where", metavar="EXPRESSION", help="Replace the rows that this Spark SQL is true for.")
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
-@click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have.")
-@click.option("--include", "include", multiple=True, metavar="PATTERN", help="Read these files only, such as '*.csv'.")
-@click.option("--exclude", "exclude", multiple=True, metavar="PATTERN", help="Leave out these files.")
-@click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns.")
 @yes_option
 @spark_options
 @common_options
@@ -38,36 +36,31 @@ def command(
     session: Session,
     table: str,
     sources: tuple[str, ...],
+    read_as: FileKeywords,
     partitions: tuple[str, ...],
     whole: bool,
-    format_: str | None,
-    options: tuple[str, ...],
+    where: str | None,
     run_id: str | None,
-    ignore_unknown_columns: bool,
-    include: tuple[str, ...],
-    exclude: tuple[str, ...],
-    ignore_folders: bool,
     yes: bool,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
     """Put the rows of the files SOURCES in the place of rows of TABLE, or of a branch of it, as one snapshot.
 
-    The partitions that get rows lose those that they have. --partition names the ones to replace instead, and --whole,
-    as in a table without partitions always, all. One bad row, and nothing is changed. Older snapshots keep their rows.
+    The partitions that get rows lose those that they have. --partition names the ones to replace instead, --where the
+    rows, by an expression that has to be true for the new ones too, and --whole, as in a table without partitions
+    always, all. One bad row, and nothing is changed. Older snapshots keep their rows.
     """
     from lakebed.render.write_text import write_text
     from lakebed.spark.session import check_spark
 
     rows = session.lake().table(table)
-    every = whole or not rows.schema().partition_keys
+    if where is not None:
+        rows.check_read(where=where)
     check_spark()
-    with_options = key_values(options, "--option")
-    what = (
-        "all rows" if every else ", ".join(partitions) if partitions else "the partitions that the files have rows of"
-    )
+    what = _what(partitions, where, every=whole or not rows.schema().partition_keys)
     confirm(session, yes, f"overwrite {what} of {table}", question=f"This replaces {what} of {table}. Go on?")
-    with stages(f"overwrite {table}") as progress:
+    with stages(f"overwrite {table}") as progress, spark_failures():
 
         def session_of_spark() -> SparkSession:
             progress("starting Spark")
@@ -78,13 +71,17 @@ def command(
             list(sources),
             partitions=partitions or None,
             whole=whole,
-            format=format_,
-            options=with_options,
+            where=where,
+            **read_as,
             run_id=run_id,
-            unknown_columns="ignore" if ignore_unknown_columns else "fail",
-            include=include,
-            exclude=exclude,
-            folders="ignore" if ignore_folders else "columns",
             progress=progress,
         )
     return session.finish(result.to_json(), lambda _: write_text(result))
+
+
+def _what(partitions: tuple[str, ...], where: str | None, *, every: bool) -> str:
+    if where is not None:
+        return f"the rows with {where}"
+    if every:
+        return "all rows"
+    return ", ".join(partitions) if partitions else "the partitions that the files have rows of"

@@ -1,0 +1,43 @@
+"""Take the options of commands that read files as a source of rows."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.commands.spark_options import key_values
+
+if TYPE_CHECKING:
+    from lakebed.ingest.arguments import FileKeywords
+
+_OPTIONS = (
+    click.option("--format", type=click.Choice(["csv", "json", "parquet"]), help="Else from the file's name."),
+    click.option("--option", "options", multiple=True, metavar="KEY=VALUE", help="An option of Spark's reader."),
+    click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have."),
+    click.option("--include", multiple=True, metavar="PATTERN", help="Read these files only, such as '*.csv'."),
+    click.option("--exclude", multiple=True, metavar="PATTERN", help="Leave out these files."),
+    click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns."),
+)
+
+
+def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The argument SOURCES and the options that say how these files are read, given as `sources` and `read_as`."""
+
+    @functools.wraps(function)
+    def command(*given: Any, **named: Any) -> Any:
+        read_as: FileKeywords = {
+            "format": named.pop("format"),
+            "options": key_values(named.pop("options"), "--option"),
+            "unknown_columns": "ignore" if named.pop("ignore_unknown_columns") else "fail",
+            "include": named.pop("include"),
+            "exclude": named.pop("exclude"),
+            "folders": "ignore" if named.pop("ignore_folders") else "columns",
+        }
+        return function(*given, read_as=read_as, **named)
+
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return click.argument("sources", nargs=-1, required=True, type=click.Path())(command)
