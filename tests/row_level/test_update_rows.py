@@ -107,6 +107,7 @@ def test_a_sequence_field_does_not_go_back(spark: SparkSession, make: Make) -> N
     [
         ({}, "sets no column"),
         ({"ss": "1"}, "'ss' cannot be set: it is no column"),
+        ({"s.x": "1"}, "it is a part of column 's', which is set as a whole"),
         ({"k": "1"}, "'k' cannot be set: it belongs to the key"),
         ({"s": 1}, "is no expression: 1"),
     ],

@@ -197,6 +197,14 @@ class TestOnce:
             {"run_id": " "},
             {"commit_user": ""},
             {"properties": {"lakebed.asked": "x"}},
+            # What other engines could not read in the snapshot.
+            {"properties": {"n": 1}},
+            {"properties": {"n": None}},
+            {"properties": {"n": {"m": "x"}}},
+            {"properties": {1: "x"}},
+            {"properties": "n=1"},
+            {"run_id": 5},
+            {"commit_user": b"x"},
         ],
     )
     def test_arguments_that_make_no_sense(self, world: World, parts: dict[str, Any]) -> None:

@@ -11,7 +11,7 @@ from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
 from lakebed.ingest.sources.source_listing import FileChoice
 from lakebed.write.partition_specs import NamedPartition
-from lakebed.write.write_result import WriteKeywords
+from lakebed.write.write_result import WriteKeywords, wrong_name
 
 BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
@@ -69,8 +69,9 @@ def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None
         raise UsageError.of(
             BAD_ARGUMENT, f"max_bad_rows is {max_bad_rows}", expected="0 or more", found=str(max_bad_rows)
         )
-    if run_id is not None and not run_id.strip():
-        raise UsageError.of(BAD_ARGUMENT, "the run id is blank", found=repr(run_id))
+    problem = None if run_id is None else wrong_name(run_id)
+    if problem is not None:
+        raise UsageError.of(BAD_ARGUMENT, f"the run id is {problem}: {run_id!r}", found=repr(run_id))
 
 
 def target_table(table: str) -> TableName:

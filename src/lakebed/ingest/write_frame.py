@@ -36,7 +36,7 @@ from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.row_kind_column import check_row_kinds
 from lakebed.ingest.run_commit import GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
-from lakebed.ingest.sources.open_source import open_frame
+from lakebed.ingest.sources.open_source import check_frame, open_frame
 from lakebed.ingest.sources.source_files import check_unchanged
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.system_columns import system_row
@@ -239,7 +239,8 @@ class AtomicWrite:
 def checked_frame(
     context: IngestContext, table: TableBranch, storage: TableStorage, schema: TableSchema, frame: DataFrame
 ) -> CheckedWrite:
-    """How the rows of a DataFrame are checked."""
+    """How the rows of a DataFrame are checked. Raises what `check_frame` raises."""
+    check_frame(frame)
     return CheckedWrite(
         context=context,
         session=lambda: frame.sparkSession,

@@ -24,7 +24,7 @@ from lakebed.format.row_kinds import KINDS
 from lakebed.format.snapshot_change import DeletedRows
 from lakebed.ingest.bad_rows_error import bad_rows_error
 from lakebed.ingest.checked_rows import prepare
-from lakebed.ingest.sources.open_source import open_frame
+from lakebed.ingest.sources.open_source import check_frame, open_frame
 from lakebed.model import canonical_json
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows, without_chosen
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, run_operation
@@ -53,6 +53,7 @@ def delete_rows(
             NO_FILTER, "rows are named by keys or by a filter, not by both", found=where, remedy="give one of the two"
         )
     schema = target.storage.schemas.load_latest_schema()
+    check_frame(keys)
     check_keys(schema, keys, target.table.label)
     # Kept meanwhile: an attempt that is made again is about the same keys.
     with open_frame(keys):

@@ -15,11 +15,19 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.live_files import DataFile
+from lakebed.ingest.sources.open_source import check_frame
 from lakebed.ingest.system_columns import system_roles
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows
 from lakebed.row_level.delete_rows import kept_rows, refuse_deletes, take_away
 from lakebed.row_level.new_values import NewRows, changed_rows, check_set, own_columns, refuse_updates, write_new_rows
+from lakebed.row_level.row_expressions import (
+    check_condition,
+    check_values,
+    read_expression,
+    understood,
+    value_of,
+)
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.row_level.update_rows import expressions
@@ -32,6 +40,7 @@ NOT_CLEAR = "LB6552"
 SEVERAL_SOURCES = "LB6553"
 NOT_INSERTED = "LB6554"
 
+_ON = "`on`"
 #: What tells in a joined row which side it has, and which clause is meant.
 _IN_TABLE, _IN_SOURCE, _CLAUSE = "_LAKEBED_IN_TABLE", "_LAKEBED_IN_SOURCE", "_LAKEBED_CLAUSE"
 
@@ -75,11 +84,20 @@ class Clause:
         in_table, in_source = both[self.when]
         found = F.col(_IN_TABLE).isNotNull() if in_table else F.col(_IN_TABLE).isNull()
         found &= F.col(_IN_SOURCE).isNotNull() if in_source else F.col(_IN_SOURCE).isNull()
-        return found if self.condition is None else found & _expression(self.condition)
+        return found if self.condition is None else found & self._condition(self.condition)
 
+    def _condition(self, condition: str | Column) -> Column:
+        return read_expression(condition, self._is_condition)
 
-def _expression(text: str | Column) -> Column:
-    return F.expr(text) if isinstance(text, str) else text
+    @property
+    def _is_condition(self) -> str:
+        return f"the condition of {self.when.value!r}"
+
+    def check(self, rows: DataFrame, values: Mapping[str, Column]) -> None:
+        """Raise `UsageError` where Spark refuses the condition or the values over the columns of `rows`."""
+        if self.condition is not None:
+            check_condition(rows, self._condition(self.condition), self._is_condition)
+        check_values(rows, {value_of(name): value for name, value in values.items()})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -149,6 +167,7 @@ class MergeBuilder:
             raise UsageError.of(
                 NOT_CLEAR, "the merge has no clause", remedy="say what is to be done: when_matched_update()"
             )
+        check_frame(self.source)
         operation = _Merge(self.source, self.on, self.clauses)
         return run_operation(self.target, operation, self.run, dry_run=self.dry_run)
 
@@ -174,7 +193,7 @@ class _Merge:
         self._check(start)
         plan = start.needed()
         rows = start.merged(plan) if start.plan.is_keyed else start.placed(plan.files)
-        joined = self._acted(rows)
+        joined = self._acted(rows, start.schema)
         with spark_errors():
             # What is found and what is written are the same rows, or Spark fails: it computes none of them again.
             acted = joined.localCheckpoint()
@@ -226,7 +245,7 @@ class _Merge:
 
     # --- the rows -----------------------------------------------------------------------------------------------------
 
-    def _acted(self, rows: DataFrame) -> DataFrame:
+    def _acted(self, rows: DataFrame, schema: TableSchema) -> DataFrame:
         """The joined rows that a clause is about, with its place among the clauses."""
         about = {c.when for c in self.clauses}
         how = {
@@ -237,7 +256,14 @@ class _Merge:
         }[When.NOT_MATCHED in about, When.NOT_MATCHED_BY_SOURCE in about]
         table = rows.withColumn(_IN_TABLE, F.lit(True)).alias("t")
         source = self.source.withColumn(_IN_SOURCE, F.lit(True)).alias("s")
-        joined = table.join(source, _expression(self.on), how)
+        with understood(_ON):
+            joined = table.join(source, read_expression(self.on, _ON), how)
+            _ = joined.schema
+        # A side that is not there has no values, only NULLs.
+        sides = {When.MATCHED: (), When.NOT_MATCHED: (source,), When.NOT_MATCHED_BY_SOURCE: (table,)}
+        for one in self.clauses:
+            for frame in (*sides[one.when], joined):
+                one.check(frame, {} if one.then is Then.DELETE else self._values(schema, one))
         clause = F.lit(None).cast("int")
         for place, one in reversed(list(enumerate(self.clauses))):
             clause = F.when(one.holds, F.lit(place)).otherwise(clause)

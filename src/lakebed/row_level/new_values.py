@@ -203,13 +203,17 @@ def check_set(schema: TableSchema, names: Sequence[str]) -> None:
     for name in names:
         reason = None
         if schema.field(name) is None:
+            whole = name.partition(".")[0]
             reason = "is no column of the table"
+            if schema.field(whole) is not None:
+                reason = f"is a part of column {whole!r}, which is set as a whole"
         elif name in keys:
             reason = "belongs to the key of a row, which stays as it is: delete the row and ingest another"
         elif name in system.values():
             reason = "is a system column, which Lakebed fills"
         if reason is not None:
-            near = near_names(name, schema.field_names) if schema.field(name) is None else ()
+            is_unknown = schema.field(name) is None and schema.field(name.partition(".")[0]) is None
+            near = near_names(name, schema.field_names) if is_unknown else ()
             problems.append(
                 Diagnostic(NOT_SET, f"column {name!r} cannot be set: it {reason}", path=name, suggestions=near)
             )

@@ -24,6 +24,7 @@ from lakebed.format.snapshot import COMPACT, Snapshot
 from lakebed.format.snapshot_change import DeletedRows, SnapshotChange, deleting
 from lakebed.model import JsonValue, canonical_json
 from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.write_result import ASKED, WriteResult, WriteRun
@@ -126,7 +127,8 @@ class _Call:
         start = self.target.begin()
         writer = start.writer()
         try:
-            changes = self.operation.make(start, writer, dry_run=dry_run)
+            with spark_errors():
+                changes = self.operation.make(start, writer, dry_run=dry_run)
             if dry_run:
                 return self._planned(start, changes)
             if not self.run.once and not (changes.files or changes.rows or writer.entries):
@@ -259,7 +261,15 @@ class _Unchanged:
 
 
 def check_where(where: str | None, operation: str) -> str:
-    """The filter of a change. Raises `UsageError` where there is none."""
+    """The filter of a change. Raises `UsageError` where there is none, or one that is no text."""
+    if not isinstance(where, str | None):
+        raise UsageError.of(
+            "LB6544",
+            f"the filter of {operation} is no text: {where!r}",
+            expected="a boolean expression of Spark SQL, such as \"day < DATE'2024-01-01'\"",
+            found=repr(where),
+            remedy="write the filter as a text: files are chosen by what it says",
+        )
     if where is None or not where.strip():
         raise UsageError.of(
             "LB6544",

@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import CHAIN_TABLE_ENABLED, ROW_TRACKING_ENABLED
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import has_deletion_vectors, read_positions
@@ -27,13 +28,15 @@ from lakebed.read.needed_files import ReadPlan, takes_whole_partitions
 from lakebed.read.plan_read import fallback_branch, find_state, plan_read
 from lakebed.read.request import ReadRequest
 from lakebed.read.table_state import TableState
+from lakebed.row_level.row_expressions import check_condition, read_expression
 from lakebed.spark.file_rows import FileRows, System, check_case
-from lakebed.spark.read import Executor, check_filter, rows_of_plan, session_condition
+from lakebed.spark.read import Executor, rows_of_plan, session_condition
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import WritePlan, plan_write
 
+_FILTER = "the filter"
 HAS_IDS, HAS_FALLBACK, IS_CHAIN = "LB5060", "LB6540", "LB6541"
 
 #: Where a row lies: the number of its file among those that were asked for, and its place in it.
@@ -130,10 +133,15 @@ class Start:
         )
         return TableWriter(self.target.session, target)
 
+    @cached_property
+    def no_rows(self) -> DataFrame:
+        """The columns of the table, by which Spark judges expressions."""
+        return self.spark.createDataFrame([], scan_schema(self.schema.fields))
+
     def needed(self, where: str | None = None) -> ReadPlan:
-        """The files that may hold a row that the filter is true for. Spark refuses a filter that it cannot apply."""
+        """The files that may hold a row that the filter is true for. Raises `UsageError` where Spark refuses it."""
         if where is not None:
-            check_filter(self.spark, self.schema, where)
+            check_condition(self.no_rows, read_expression(where, _FILTER), _FILTER)
         return self._needed(where, self.state)
 
     def _needed(self, where: str | None, state: TableState) -> ReadPlan:

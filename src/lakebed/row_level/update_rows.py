@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from pyspark.sql import Column, DataFrame
-from pyspark.sql import functions as F
 
 from lakebed.errors import UsageError
 from lakebed.model import canonical_json
 from lakebed.row_level.chosen_rows import choose_rows, with_chosen
 from lakebed.row_level.delete_rows import kept_rows, take_away
 from lakebed.row_level.new_values import NOT_SET, changed_rows, check_set, refuse_updates, write_new_rows
+from lakebed.row_level.row_expressions import check_values, read_expression, value_of
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.spark_errors import spark_errors
@@ -30,7 +30,14 @@ def update_rows(
 
 
 def expressions(values: Mapping[str, str | Column]) -> dict[str, Column]:
-    """New values as Spark's columns. Raises `UsageError` (LB6549) for a Python value."""
+    """New values as Spark's columns. Raises `UsageError` for Python values (LB6549) and what is no SQL (LB6555)."""
+    if not isinstance(values, Mapping):
+        raise UsageError.of(
+            NOT_SET,
+            f"new values are told by column: {values!r} is no mapping",
+            expected='a mapping of expressions by column, such as {"state": "\'late\'"}',
+            found=repr(values),
+        )
     found = {}
     for name, value in values.items():
         if not isinstance(value, str | Column):
@@ -41,7 +48,7 @@ def expressions(values: Mapping[str, str | Column]) -> dict[str, Column]:
                 expected='Spark SQL, such as "\'late\'" or "amount + 1", or a Column',
                 found=repr(value),
             )
-        found[name] = F.expr(value) if isinstance(value, str) else value
+        found[name] = read_expression(value, value_of(name))
     return found
 
 
@@ -64,6 +71,7 @@ class UpdateWhere:
         """Find the rows, and write them with their new values."""
         refuse_updates(start.plan, start.target.table.label)
         check_set(start.schema, tuple(self.values))
+        check_values(start.no_rows, {value_of(name): value for name, value in self.values.items()})
         plan = start.needed(self.where)
         if not plan.files:
             return RowChanges()

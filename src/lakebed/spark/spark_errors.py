@@ -28,6 +28,7 @@ _CALLED = "An error occurred while calling "
 #: The errors of the bridge to the JVM, which has no public name for them. Those with a trace are the JVM's answers.
 _BRIDGE = frozenset(("Py4JError", "Py4JNetworkError"))
 _ANSWERED = "Trace:"
+_PYTHONS_TRACE = "Traceback (most recent call last):"
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(lakebed|pyarrow|fastavro)\b")
 _NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
 
@@ -176,11 +177,23 @@ def _file(error: Exception) -> str | None:
 
 
 def cause_of(error: Exception) -> str:
-    """The line of an error that says what really happened: the innermost cause, else the one with Spark's name."""
+    """The line of an error that says what really happened: what a worker's Python raised, else the innermost cause,
+    else the one with Spark's name.
+    """
     lines = said(error)
+    raised = _raised_in_python(str(error))
+    if raised is not None:
+        return raised
     causes = [line.removeprefix("Caused by: ") for line in lines if line.startswith("Caused by: ")]
     coded = [line for line in lines if _CODED.search(line)]
     return (causes[-1:] or coded[:1] or lines[:1] or [type(error).__name__])[0]
+
+
+def _raised_in_python(text: str) -> str | None:
+    """The last line of the last trace of Python in a text, which says what was raised."""
+    _, found, trace = text.rpartition(_PYTHONS_TRACE)
+    after = trace.splitlines()[1:] if found else []
+    return next((line.strip() for line in after if line.strip() and not line[0].isspace()), None)
 
 
 def name_of(error: Exception) -> str:

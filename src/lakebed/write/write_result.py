@@ -41,14 +41,17 @@ class WriteRun:
         cls, run_id: str | None = None, commit_user: str | None = None, properties: Mapping[str, str] | None = None
     ) -> WriteRun:
         """The run that the keywords of a write make. Raises `UsageError` (LB5104) where they do not make sense."""
-        properties = dict(properties or {})
+        properties = _texts(properties or {})
         if run_id is not None and commit_user is not None:
             raise UsageError.of(
                 BAD_ARGUMENT, "a run id is a commit user too", found=commit_user, remedy="give one of the two"
             )
         for name, text in (("run id", run_id), ("commit user", commit_user)):
-            if text is not None and not text.strip():
-                raise UsageError.of(BAD_ARGUMENT, f"the {name} is blank", found=repr(text))
+            problem = None if text is None else wrong_name(text)
+            if problem is not None:
+                raise UsageError.of(
+                    BAD_ARGUMENT, f"the {name} is {problem}: {text!r}", expected="a text", found=repr(text)
+                )
         for key, value in properties.items():
             if key.startswith(_OURS):
                 raise UsageError.of(
@@ -60,6 +63,32 @@ class WriteRun:
         if commit_user is not None:
             return cls(commit_user, True, None, properties)
         return cls(f"{_OURS[:-1]}-{run_id or uuid4().hex}", run_id is not None, run_id, properties)
+
+
+def wrong_name(name: object) -> str | None:
+    """What is wrong with the name of a run or of a user; None where it can be one."""
+    if not isinstance(name, str):
+        return "no text"
+    return None if name.strip() else "blank"
+
+
+def _texts(properties: Mapping[str, str]) -> dict[str, str]:
+    """The properties of a snapshot. Raises `UsageError` (LB5104) for what other engines could not read."""
+    found: object = properties
+    bad = (
+        found
+        if not isinstance(found, Mapping)
+        else [p for p in found.items() if not all(isinstance(x, str) for x in p)]
+    )
+    if bad:
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            f"properties of a snapshot are texts by name: {bad!r}",
+            expected="texts by name",
+            found=repr(bad),
+            remedy='make texts of them: properties={"rows": str(5)}',
+        )
+    return dict(properties)
 
 
 @dataclass(frozen=True, slots=True)

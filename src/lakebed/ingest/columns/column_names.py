@@ -129,5 +129,5 @@ def _unknown_remedy(name: str, absent: Sequence[str]) -> Remedy:
             "take the blanks out of the name (for CSV with {}), declare it, or give {}", _NO_BLANKS, IGNORE_UNKNOWN
         )
     renamed = f" (with `lakebed.dev/renamedFrom: {absent[0]}` where it is that column)" if absent else ""
-    named = "rename it in the source (names match case-sensitively)"
+    named = "rename it in the source (names match case-sensitively), leave it out there"
     return IGNORE_UNKNOWN.after(f"declare it{renamed}, {named}, or give ")

@@ -17,7 +17,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError
+from lakebed.errors import IngestError, UsageError
 from lakebed.ingest.sources import json_values
 from lakebed.ingest.sources.csv_source import MALFORMED, csv_parts
 from lakebed.ingest.sources.json_documents import Documents, document_rows
@@ -37,9 +37,11 @@ from lakebed.ingest.sources.source_parts import (
 )
 from lakebed.ingest.sources.source_types import Entries, Items, Members, SourceType, from_spark
 from lakebed.spark.scan import page_checks
+from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import file_options, spark_pattern
 
 CASE_CLASH = "LB6114"
+NO_FRAME, STREAM = "LB6557", "LB6558"
 
 #: What holds for files that Spark did not write, whatever the session says.
 _CORRECTED = {"datetimerebasemode": "CORRECTED", "int96rebasemode": "CORRECTED"}
@@ -84,12 +86,16 @@ def _by_folders(files: Sequence[SourceFile]) -> dict[tuple[str, ...], list[Sourc
 
 @contextmanager
 def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
-    """The one part of a DataFrame, kept in memory or on disk meanwhile: both passes see the same rows."""
-    _refuse_case_clashes(frame.sparkSession, _members(frame.schema), "the DataFrame")
-    level = frame.storageLevel
-    kept = not (level.useMemory or level.useDisk)
-    if kept:
-        frame.persist(StorageLevel.MEMORY_AND_DISK)
+    """The one part of a DataFrame, kept in memory or on disk meanwhile: both passes see the same rows.
+
+    Raises what `check_frame` raises, and `SparkFailedError` where Spark cannot plan the frame.
+    """
+    check_frame(frame)
+    with spark_errors():
+        level = frame.storageLevel
+        kept = not (level.useMemory or level.useDisk)
+        if kept:
+            frame.persist(StorageLevel.MEMORY_AND_DISK)
     try:
         plain = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
         columns = tuple(
@@ -101,6 +107,30 @@ def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
     finally:
         if kept:
             frame.unpersist()
+
+
+def check_frame(frame: object) -> None:
+    """Raise `UsageError` for what is no DataFrame (LB6557) and for a stream (LB6558), `IngestError` for columns whose
+    names Spark cannot tell apart.
+    """
+    if not isinstance(frame, DataFrame):
+        raise UsageError.of(
+            NO_FRAME,
+            f"rows come in a DataFrame of Spark, and this is {type(frame).__name__!r}",
+            expected="pyspark.sql.DataFrame",
+            found=type(frame).__name__,
+            remedy="make one with spark.createDataFrame(rows)",
+        )
+    with spark_errors():
+        streams, members = frame.isStreaming, _members(frame.schema)
+    if streams:
+        raise UsageError.of(
+            STREAM,
+            "the DataFrame is a stream, of which no single write can be made",
+            remedy="write each of its batches: stream.writeStream.foreachBatch(lambda rows, number: "
+            'table.append(rows, run_id=f"my-stream-{number}")).option("checkpointLocation", "...").start()',
+        )
+    _refuse_case_clashes(frame.sparkSession, members, "the DataFrame")
 
 
 def _members(schema: spark.StructType) -> Members:

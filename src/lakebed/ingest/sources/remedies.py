@@ -45,7 +45,7 @@ def say(text: str, *given: Remedy) -> Remedy:
     return Remedy(text.format(*(g.command for g in given)), text.format(*(g.python for g in given)))
 
 
-IGNORE_UNKNOWN = Remedy("--ignore-unknown-columns", 'unknown_columns="ignore"')
+IGNORE_UNKNOWN = Remedy("--ignore-unknown-columns", 'unknown_columns="ignore" (ingest, overwrite_from)')
 IGNORE_FOLDERS = Remedy("--ignore-folders", 'folders="ignore"')
 AGAIN = Remedy("--again", "again=True")
 EXCLUDE = Remedy("--exclude", "exclude")
