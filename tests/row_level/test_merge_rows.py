@@ -4,17 +4,27 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Sequence
+from datetime import date
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed import Lake
 from lakebed.errors import LakebedError, SourceMismatchError, UsageError
 from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.physical import DataField
+from lakebed.physical import paimon_types as physical
+from lakebed.read.predicate import Truths, possible
+from lakebed.read.statistics_evidence import partition_evidence
+from lakebed.row_level import merge_rows
 from lakebed.row_level.merge_rows import MergeBuilder
+from lakebed.row_level.row_target import Start
+from lakebed.row_level.source_values import SourceValues
 from lakebed.spark.table_writer import TableWriter
 from referees.client import Referees
 from referees.java import JavaReferee
@@ -220,3 +230,88 @@ def test_what_is_refused(
         build(made.table.merge(spark, source(spark, new(3)), on="t.k = s.k")).execute()
     assert caught.value.code == code
     assert {Path(f.path).name for f in made.files()} == made.on_disk()
+
+
+#: Conditions whose equalities tell which files matter, and what they say of a row and one of the source.
+TYING: dict[str, Callable[[Row, Row], bool]] = {
+    "t.k = s.k": lambda t, s: t["k"] == s["k"],
+    "s.p = t.p AND (T.K = s.k)": lambda t, s: (t["k"], t["p"]) == (s["k"], s["p"]),
+    "t.k = s.k AND t.p = 'a' AND s.n > 100": lambda t, s: t["k"] == s["k"] and t["p"] == "a" and s["n"] > 100,
+    "t.s = s.s AND t.k = s.k": lambda t, s: t["s"] is not None and (t["s"], t["k"]) == (s["s"], s["k"]),
+}
+
+
+@pytest.mark.parametrize(
+    ("kind", "conditions"), [("partitions, avro", [0, 3]), ("key in partitions, avro", [1, 2])], ids=["append", "key"]
+)
+def test_files_without_a_value_of_the_source_are_not_read(
+    spark: SparkSession, make: Make, monkeypatch: pytest.MonkeyPatch, kind: str, conditions: list[int]
+) -> None:
+    made, numbers = make(kind), random.Random(kind)
+    real, plans = Start.narrowed, list[int]()
+
+    def narrowed(self: Start, *parts: Any) -> Any:
+        plan = real(self, *parts)
+        plans.append(len(plan.files))
+        return plan
+
+    for on, ties in [list(TYING.items())[i] for i in conditions]:
+        at = numbers.choice([0, 10, 20])
+        rows = rows_of([at + numbers.randrange(6), at + 3, 77, 78])
+        incoming = [row | {"n": 101, "p": "a" if row["k"] == 78 else row["p"]} for row in rows if row["k"] != at + 3]
+        incoming.append(rows_of([at + 3])[0] | {"n": 100})
+
+        def merge(*, on: str = on, incoming: list[Row] = incoming, dry: bool) -> Any:
+            merged = made.table.merge(spark, source(spark, incoming), on=on, dry_run=dry)
+            return merged.when_matched_update({"n": "s.n"}).when_not_matched_insert(condition="s.k = 78").execute()
+
+        with monkeypatch.context() as patch:
+            patch.setattr(merge_rows, "_MANY", 1000)
+            whole = merge(dry=True)
+        with monkeypatch.context() as patch:
+            patch.setattr(Start, "narrowed", narrowed)
+            result = merge(dry=False)
+        assert (result.rows_updated, result.rows_inserted) == (whole.rows_updated, whole.rows_inserted), on
+        found = {r["k"]: s["n"] for r in made.rows for s in incoming if ties(r, s)}
+        there = {(r["k"], r["p"]) for r in made.rows for s in incoming if ties(r, s)}
+        made.update(lambda r, found=found: r["k"] in found, lambda r, found=found: {"n": found[r["k"]]})
+        made.rows += [s for s in incoming if s["k"] == 78 and (78, s["p"]) not in there]
+        if "key" in kind:
+            made.rows = list({(r["k"], r["p"]): r for r in made.rows}.values())
+        made.check()
+        every, some = plans[-2:]
+        assert some < every, on
+    # Rows that no row of the source matches matter: all files are read.
+    plans.clear()
+    with monkeypatch.context() as patch:
+        patch.setattr(Start, "narrowed", narrowed)
+        all_rows = made.table.merge(spark, source(spark, []), on="t.k = s.k", dry_run=True)
+        assert all_rows.when_not_matched_by_source_delete().execute().rows_deleted == len(made.rows)
+    assert len(plans) == 1
+
+
+_COLUMNS = {
+    "k": (physical.BigInt(), st.integers(-9, 9), lambda v: v),
+    "n": (physical.SmallInt(), st.integers(-9, 9), lambda v: v),
+    "s": (physical.VarChar(9), st.text("ab\u00e9\uffff\U0001f600", max_size=3), lambda v: v),
+    "d": (physical.Date(), st.dates(date(1960, 1, 1), date(1980, 1, 1)), lambda v: (v - date(1970, 1, 1)).days),
+    "b": (physical.Boolean(), st.booleans(), lambda v: v),
+    "x": (physical.Decimal(6, 2), st.decimals(-99, 99, places=2), lambda v: v),
+}
+
+
+@given(st.sampled_from(sorted(_COLUMNS)), st.data())
+def test_a_row_with_a_value_of_the_source_is_never_passed_over(name: str, data: st.DataObject) -> None:
+    type_, values, stored = _COLUMNS[name]
+    found = data.draw(st.lists(values, min_size=1, max_size=5))
+    ends = min(found), max(found)
+    column = DataField(0, name, type_)
+    for few in ((), tuple(set(found))):
+        predicate = SourceValues(column, *ends, few).predicate()
+        for value in found:
+            assert Truths.TRUE in possible(predicate, partition_evidence({0: stored(value)}))
+        other = data.draw(values)
+        if few and other not in found:
+            assert possible(predicate, partition_evidence({0: stored(other)})) == Truths.FALSE
+    nothing = SourceValues(column, None, None).predicate()
+    assert possible(nothing, partition_evidence({0: stored(found[0])})) == Truths.FALSE

@@ -60,11 +60,13 @@ class PlannedRead:
         return (self.main,) if self.fallback is None else (self.main, self.fallback)
 
 
-def condition(where: str | None, *, time_zone: str, case_sensitive: bool = False) -> Condition:
-    """What can be told of a filter without Spark, which applies it to the rows in any case."""
+def condition(
+    where: str | None, *, time_zone: str, case_sensitive: bool = False, alias: str | None = None
+) -> Condition:
+    """What can be told of a filter without Spark, which applies it to the rows in any case; see `parse_where`."""
     if where is None:
         return lambda schema: EVERY_ROW
-    return lambda schema: parse_where(where, schema, time_zone=time_zone, case_sensitive=case_sensitive)
+    return lambda schema: parse_where(where, schema, time_zone=time_zone, case_sensitive=case_sensitive, alias=alias)
 
 
 def plan_read(

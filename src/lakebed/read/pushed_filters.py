@@ -67,11 +67,11 @@ def _predicate(pushed: Any, schema: TableSchema, zone: str) -> Predicate:
     if kind == "StringStartsWith" and isinstance(pushed.value, str):
         return comparing.starts_with(column, pushed.value, said)
     if kind == "In":
-        members = [_literal(value) for value in pushed.value]
+        members = [to_literal(value) for value in pushed.value]
         known = [member for member in members if member is not None]
         whole = bool(members) and len(known) == len(members)
         return comparing.is_in(column, known, time_zone=zone, text=said) if whole else Opaque(said)
-    value = _literal(getattr(pushed, "value", object()))
+    value = to_literal(getattr(pushed, "value", object()))
     if value is None:
         return Opaque(said)
     if kind == "EqualNullSafe":
@@ -86,7 +86,8 @@ def _column(pushed: Any, schema: TableSchema) -> DataField | None:
     return schema.field(path[0]) if len(path) == 1 else None
 
 
-def _literal(value: Any) -> Literal | None:
+def to_literal(value: Any) -> Literal | None:
+    """A value that Spark gives as a literal of its own; None where it is none that compares."""
     match value:
         case None:
             return Literal(LiteralKind.NULL, None)

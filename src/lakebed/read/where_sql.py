@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -51,12 +51,15 @@ _LONGS = range(-(2**63), 2**63)
 _MAX_DIGITS = 38
 
 
-def parse_where(sql: str, schema: TableSchema, *, time_zone: str, case_sensitive: bool = False) -> Predicate:
+def parse_where(
+    sql: str, schema: TableSchema, *, time_zone: str, case_sensitive: bool = False, alias: str | None = None
+) -> Predicate:
     """The predicate that a boolean expression of Spark SQL stands for, over the columns of `schema`.
 
-    `time_zone` is that of Spark's session, and `case_sensitive` its `spark.sql.caseSensitive`. For every row, what
-    Spark says of the expression is among what is possible of the predicate. A text that is not understood, be it wrong
-    or not, is `Opaque`. Raises UsageError (LB5630) for an empty text.
+    `time_zone` is that of Spark's session, and `case_sensitive` its `spark.sql.caseSensitive`. With an `alias` columns
+    are those names that it stands before. For every row, what Spark says of the expression is among what is possible of
+    the predicate. A text that is not understood, be it wrong or not, is `Opaque`. Raises UsageError (LB5630) for an
+    empty text.
     """
     if not sql.strip():
         raise UsageError.of(
@@ -65,20 +68,27 @@ def parse_where(sql: str, schema: TableSchema, *, time_zone: str, case_sensitive
             expected="a boolean expression of Spark SQL, such as `amount > 10 AND day = DATE '2026-01-31'`",
             remedy="give an expression, or leave the filter out",
         )
-    from sqlglot import exp
-    from sqlglot import parse_one as parsed
     from sqlglot.errors import SqlglotError
 
-    if _UNSURE.search(sql):
-        return Opaque(sql)
     try:
-        doubtful = _doubtful_texts(sql)
-        if doubtful is None:
+        found = parse_condition(sql)
+        if found is None:
             return Opaque(sql)
-        tree: Any = parsed(sql, into=exp.Condition, dialect="spark")
-        return _Reader(schema, time_zone, case_sensitive, doubtful).predicate(tree)
+        tree, doubtful = found
+        return ConditionReader(schema, time_zone, case_sensitive, doubtful, alias).predicate(tree)
     except (SqlglotError, RecursionError):
         return Opaque(sql)
+
+
+def parse_condition(sql: str) -> tuple[Any, frozenset[str]] | None:
+    """The tree of an expression, and what may be a text or a name in it; None where it is not certain."""
+    from sqlglot import exp
+    from sqlglot import parse_one as parsed
+
+    if _UNSURE.search(sql):
+        return None
+    doubtful = _doubtful_texts(sql)
+    return None if doubtful is None else (parsed(sql, into=exp.Condition, dialect="spark"), doubtful)
 
 
 def unknown_names(sql: str, schema: TableSchema, *, selected: bool = False) -> tuple[str, ...]:
@@ -111,7 +121,7 @@ def unknown_names(sql: str, schema: TableSchema, *, selected: bool = False) -> t
         node.name
         for tree in trees
         for node in tree.find_all(exp.Column)
-        if _has_only(node, "this") and node.find_ancestor(exp.Lambda, exp.Select) is outermost
+        if has_only(node, "this") and node.find_ancestor(exp.Lambda, exp.Select) is outermost
     )
     return tuple(dict.fromkeys(n for n in names if n.casefold() not in known and n not in doubtful))
 
@@ -141,13 +151,13 @@ _FUNCTIONS = frozenset(
 )
 
 
-class _Reader:
-    """Reads the tree of one expression."""
+class ConditionReader:
+    """Reads the tree of one expression; with an alias, columns are those names that it stands before."""
 
-    def __init__(self, schema: TableSchema, time_zone: str, case_sensitive: bool, doubtful: frozenset[str]) -> None:
-        self._case_sensitive = case_sensitive
-        self._time_zone = time_zone
-        self._doubtful = doubtful
+    def __init__(
+        self, schema: TableSchema, zone: str, case_sensitive: bool, doubtful: frozenset[str], alias: str | None = None
+    ) -> None:
+        self._time_zone, self._case_sensitive, self._doubtful, self._alias = zone, case_sensitive, doubtful, alias
         self._columns: dict[str, DataField | None] = {}
         for field in schema.fields:
             name = self._key(field.name)
@@ -158,7 +168,7 @@ class _Reader:
 
     def predicate(self, node: exp.Expression) -> Predicate:
         """The predicate of an expression that is true, false or NULL."""
-        found = self._readers.get(type(node).__name__, _Reader._bare)(self, node)
+        found = self._readers.get(type(node).__name__, ConditionReader._bare)(self, node)
         return Opaque(_text(node)) if found is None else found
 
     def _both(self, node: exp.Expression) -> Predicate:
@@ -181,7 +191,7 @@ class _Reader:
         return Constant(None)
 
     def _bare(self, node: exp.Expression) -> Predicate | None:
-        column = self._column(node)
+        column = self.column(node)
         if column is None or not isinstance(column.type, physical.Boolean):
             return None
         return Compare(column, Operator.EQUAL, True)
@@ -208,35 +218,35 @@ class _Reader:
 
     def _sides(self, node: exp.Expression) -> tuple[DataField, Literal, bool] | None:
         """The column and the literal, and whether the literal comes first."""
-        if not _has_only(node, "this", "expression"):
+        if not has_only(node, "this", "expression"):
             return None
         for mirrored, name, other in ((False, node.this, node.expression), (True, node.expression, node.this)):
-            column = self._column(name)
+            column = self.column(name)
             if column is not None:
                 literal = self._literal(other)
                 return None if literal is None else (column, literal, mirrored)
         return None
 
     def _between(self, node: exp.Expression) -> Predicate | None:
-        column = self._column(node.this)
+        column = self.column(node.this)
         low, high = self._literal(node.args.get("low")), self._literal(node.args.get("high"))
-        if column is None or low is None or high is None or not _has_only(node, "this", "low", "high"):
+        if column is None or low is None or high is None or not has_only(node, "this", "low", "high"):
             return None
         pairs = (Operator.GREATER_OR_EQUAL, low), (Operator.LESS_OR_EQUAL, high)
         zone, text = self._time_zone, _text(node)
         return And(tuple(comparing.compare(column, how, value, time_zone=zone, text=text) for how, value in pairs))
 
     def _member(self, node: exp.Expression) -> Predicate | None:
-        column = self._column(node.this)
+        column = self.column(node.this)
         found = [self._literal(part) for part in node.expressions]
         literals = [literal for literal in found if literal is not None]
-        if column is None or not found or len(literals) < len(found) or not _has_only(node, "this", "expressions"):
+        if column is None or not found or len(literals) < len(found) or not has_only(node, "this", "expressions"):
             return None
         return comparing.is_in(column, literals, time_zone=self._time_zone, text=_text(node))
 
     def _is(self, node: exp.Expression) -> Predicate | None:
-        column = self._column(node.this)
-        if column is None or not _has_only(node, "this", "expression"):
+        column = self.column(node.this)
+        if column is None or not has_only(node, "this", "expression"):
             return None
         match type(node.expression).__name__:
             case "Null":
@@ -247,9 +257,9 @@ class _Reader:
                 return None
 
     def _like(self, node: exp.Expression) -> Predicate | None:
-        if not _has_only(node, "this", "expression", "negate"):
+        if not has_only(node, "this", "expression", "negate"):
             return None
-        column, pattern = self._column(node.this), self._string(node.expression)
+        column, pattern = self.column(node.this), self._string(node.expression)
         if column is None or pattern is None or not isinstance(column.type, (physical.Char, physical.VarChar)):
             return None
         found: Predicate
@@ -262,20 +272,31 @@ class _Reader:
         return Not(found) if node.args.get("negate") else found
 
     def _starts_with(self, node: exp.Expression) -> Predicate | None:
-        column, prefix = self._column(node.this), self._string(node.expression)
-        if column is None or prefix is None or not _has_only(node, "this", "expression"):
+        column, prefix = self.column(node.this), self._string(node.expression)
+        if column is None or prefix is None or not has_only(node, "this", "expression"):
             return None
         return comparing.starts_with(column, prefix, _text(node))
 
-    def _column(self, node: Any) -> DataField | None:
-        """The column that a name without qualifier stands for."""
-        inner = _unwrapped(node)
-        if type(inner).__name__ != "Column" or not _has_only(inner, "this"):
+    def column(self, node: Any) -> DataField | None:
+        """The column that a name stands for: one without qualifier, or with the alias where there is one."""
+        name = self._name(node, self._alias)
+        return None if name is None else self._columns.get(self._key(name))
+
+    def name(self, node: Any, alias: str, names: Sequence[str]) -> str | None:
+        """The one of some names that a name with an alias stands for."""
+        name = self._name(node, alias)
+        found = [] if name is None else [n for n in names if self._key(n) == self._key(name)]
+        return found[0] if len(found) == 1 else None
+
+    def _name(self, node: Any, alias: str | None) -> str | None:
+        inner = unwrapped(node)
+        if type(inner).__name__ != "Column" or not has_only(inner, "this", *(() if alias is None else ("table",))):
             return None
-        name = inner.this
-        if type(name).__name__ != "Identifier" or name.this in self._doubtful:
-            return None
-        return self._columns.get(self._key(name.this))
+        name, table = inner.this, inner.args.get("table")
+        for part in (name,) if alias is None else (name, table):
+            if type(part).__name__ != "Identifier" or part.this in self._doubtful:
+                return None
+        return str(name.this) if alias is None or table.this.lower() == alias else None
 
     def _string(self, node: Any) -> str | None:
         literal = self._literal(node)
@@ -283,7 +304,7 @@ class _Reader:
 
     def _literal(self, node: Any) -> Literal | None:
         """The literal that an expression is; None for all others, and where its value is not certain."""
-        inner = _unwrapped(node)
+        inner = unwrapped(node)
         match type(inner).__name__:
             case "Null":
                 return Literal(LiteralKind.NULL, None)
@@ -295,17 +316,17 @@ class _Reader:
                 return _number(inner.this)
             case "HexString":
                 text = inner.this
-                known = isinstance(text, str) and _HEX.fullmatch(text) and _has_only(inner, "this")
+                known = isinstance(text, str) and _HEX.fullmatch(text) and has_only(inner, "this")
                 return Literal(LiteralKind.BINARY, bytes.fromhex(text)) if known else None
             case "Neg":
                 return _minus(self._literal(inner.this))
-            case "Cast" | "TryCast" if _has_only(inner, "this", "to", "safe"):
+            case "Cast" | "TryCast" if has_only(inner, "this", "to", "safe"):
                 value = self._literal(inner.this)
                 return None if value is None else _cast(value, inner.args["to"])
             case _:
                 return None
 
-    _readers: ClassVar[dict[str, Callable[[_Reader, Any], Predicate | None]]] = {
+    _readers: ClassVar[dict[str, Callable[[ConditionReader, Any], Predicate | None]]] = {
         "And": _both,
         "Or": _either,
         "Not": _negated,
@@ -335,13 +356,14 @@ def _operands(node: exp.Expression) -> list[exp.Expression]:
     return found
 
 
-def _unwrapped(node: Any) -> Any:
+def unwrapped(node: Any) -> Any:
+    """What stands in parentheses."""
     while type(node).__name__ == "Paren":
         node = node.this
     return node
 
 
-def _has_only(node: exp.Expression, *names: str) -> bool:
+def has_only(node: exp.Expression, *names: str) -> bool:
     """Whether an expression has no other parts than these, so that nothing of it is passed over."""
     return all(name in names or not value for name, value in node.args.items())
 

@@ -18,6 +18,7 @@ from lakebed.format.live_files import DataFile
 from lakebed.ingest.sources.open_source import check_frame
 from lakebed.ingest.system_columns import system_roles
 from lakebed.model import JsonValue, canonical_json
+from lakebed.read.needed_files import ReadPlan
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows
 from lakebed.row_level.delete_rows import kept_rows, refuse_deletes, take_away
 from lakebed.row_level.new_values import NewRows, changed_rows, check_set, own_columns, refuse_updates, write_new_rows
@@ -30,7 +31,9 @@ from lakebed.row_level.row_expressions import (
 )
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.row_level.source_values import ALIASES, SourceValues, matchable, read_values, tied_columns
 from lakebed.row_level.update_rows import expressions
+from lakebed.spark.read import is_case_sensitive, session_condition
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter
@@ -41,6 +44,8 @@ SEVERAL_SOURCES = "LB6553"
 NOT_INSERTED = "LB6554"
 
 _ON = "`on`"
+#: Of so many files on it is worth while to look at the source first.
+_MANY = 2
 #: What tells in a joined row which side it has, and which clause is meant.
 _IN_TABLE, _IN_SOURCE, _CLAUSE = "_LAKEBED_IN_TABLE", "_LAKEBED_IN_SOURCE", "_LAKEBED_CLAUSE"
 
@@ -191,9 +196,9 @@ class _Merge:
     def make(self, start: Start, writer: TableWriter, *, dry_run: bool) -> RowChanges:
         """Join, and write what comes of it."""
         self._check(start)
-        plan = start.needed()
+        source, plan = self._needed(start)
         rows = start.merged(plan) if start.plan.is_keyed else start.placed(plan.files)
-        joined = self._acted(rows, start.schema)
+        joined = self._acted(rows, source, start.schema)
         with spark_errors():
             # What is found and what is written are the same rows, or Spark fails: it computes none of them again.
             acted = joined.localCheckpoint()
@@ -245,7 +250,24 @@ class _Merge:
 
     # --- the rows -----------------------------------------------------------------------------------------------------
 
-    def _acted(self, rows: DataFrame, schema: TableSchema) -> DataFrame:
+    def _needed(self, start: Start) -> tuple[DataFrame, ReadPlan]:
+        """The source, and the files of the table that may hold a row that matters."""
+        plan, about = start.needed(), {c.when for c in self.clauses}
+        if len(plan.files) < _MANY or not isinstance(self.on, str) or When.NOT_MATCHED_BY_SOURCE in about:
+            return self.source, plan
+        # What Spark does not understand is told before a row is read.
+        _ = self._acted(start.no_rows, self.source, start.schema)
+        tied = tied_columns(self.source, self.on, start.schema, case_sensitive=is_case_sensitive(start.spark))
+        source, values = self.source, tuple[SourceValues, ...]()
+        if tied:
+            with spark_errors():
+                # The rows that are joined are those that were looked at, whatever the source says later.
+                source = self.source.localCheckpoint()
+            values = read_values(source, tied)
+        own = session_condition(start.spark, self.on, alias=ALIASES[0])
+        return source, start.narrowed(matchable(values, own))
+
+    def _acted(self, rows: DataFrame, source: DataFrame, schema: TableSchema) -> DataFrame:
         """The joined rows that a clause is about, with its place among the clauses."""
         about = {c.when for c in self.clauses}
         how = {
@@ -255,7 +277,7 @@ class _Merge:
             (False, False): "inner",
         }[When.NOT_MATCHED in about, When.NOT_MATCHED_BY_SOURCE in about]
         table = rows.withColumn(_IN_TABLE, F.lit(True)).alias("t")
-        source = self.source.withColumn(_IN_SOURCE, F.lit(True)).alias("s")
+        source = source.withColumn(_IN_SOURCE, F.lit(True)).alias("s")
         with understood(_ON):
             joined = table.join(source, read_expression(self.on, _ON), how)
             _ = joined.schema

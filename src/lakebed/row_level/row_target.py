@@ -25,7 +25,7 @@ from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.read.count import known_rows
 from lakebed.read.needed_files import ReadPlan, takes_whole_partitions
-from lakebed.read.plan_read import fallback_branch, find_state, plan_read
+from lakebed.read.plan_read import Condition, fallback_branch, find_state, plan_read
 from lakebed.read.request import ReadRequest
 from lakebed.read.table_state import TableState
 from lakebed.row_level.row_expressions import check_condition, read_expression
@@ -142,16 +142,16 @@ class Start:
         """The files that may hold a row that the filter is true for. Raises `UsageError` where Spark refuses it."""
         if where is not None:
             check_condition(self.no_rows, read_expression(where, _FILTER), _FILTER)
-        return self._needed(where, self.state)
+        return self.narrowed(session_condition(self.spark, where))
 
-    def _needed(self, where: str | None, state: TableState) -> ReadPlan:
-        wanted = session_condition(self.spark, where)
-        return plan_read(self.target.table, self.request, wanted, state=state).main.plan
+    def narrowed(self, wanted: Condition, state: TableState | None = None) -> ReadPlan:
+        """The files that may hold a row that a condition is true for, of this state or another one."""
+        return plan_read(self.target.table, self.request, wanted, state=state or self.state).main.plan
 
     def has_new_files(self, where: str) -> bool:
         """Whether the newest state has files that may hold a row that the filter is true for, and this one has not."""
-        newest = find_state(self.target.table, self.request)
-        now, before = ({f.path for f in self._needed(where, state).files} for state in (newest, self.state))
+        wanted, newest = session_condition(self.spark, where), find_state(self.target.table, self.request)
+        now, before = ({f.path for f in self.narrowed(wanted, state).files} for state in (newest, self.state))
         return not now <= before
 
     def drops_files(self, plan: ReadPlan) -> bool:

@@ -96,12 +96,17 @@ class Executor:
         return FileRows(self.spark, self.table.store, state.schemas, self.rules, self.scratch, descriptors)
 
 
-def session_condition(spark: SparkSession, where: str | None) -> Condition:
+def session_condition(spark: SparkSession, where: str | None, *, alias: str | None = None) -> Condition:
     """What can be told of a filter without Spark, by the settings of the session that will apply it."""
     if where is None:
         return condition(None, time_zone="UTC")
     zone = spark.conf.get("spark.sql.session.timeZone") or "UTC"
-    return condition(where, time_zone=zone, case_sensitive=spark.conf.get("spark.sql.caseSensitive") == "true")
+    return condition(where, time_zone=zone, case_sensitive=is_case_sensitive(spark), alias=alias)
+
+
+def is_case_sensitive(spark: SparkSession) -> bool:
+    """Whether the session tells names apart that differ in case."""
+    return spark.conf.get("spark.sql.caseSensitive") == "true"
 
 
 def check_filter(spark: SparkSession, schema: TableSchema, where: str) -> None:
