@@ -22,6 +22,7 @@ JAR := .cache/referees/paimon-python-java-bridge-0.9.0.jar
 DEMO_STAMP := $(VENV)/.stamp-demo
 DEV_STAMP := $(VENV)/.stamp-dev
 REFEREES_STAMP := $(REFEREES)/.stamp
+CLASSES := .cache/java/spark-classes.jsa
 EXTRA_STAMPS := $(patsubst %,$(EXTRAS)/%/.stamp,base arrow spark connect fsspec demo)
 OLDEST_STAMP := $(OLDEST)/.stamp
 ARROW_STAMPS := $(ARROW)/.stamp $(ARROW_18)/.stamp
@@ -64,7 +65,7 @@ bench: $(DEV_STAMP) ## Measure against Spark's own readers
 
 ##@ Environments
 .PHONY: environments
-environments: $(DEV_STAMP) referees extras arrow $(OLDEST_STAMP) ## All environments that the tests need
+environments: $(DEV_STAMP) $(CLASSES) referees extras arrow $(OLDEST_STAMP) ## All environments that the tests need
 
 .PHONY: referees
 referees: $(REFEREES_STAMP) $(JAR) ## pypaimon, pypaimon-rust and the jar of Java Paimon
@@ -112,6 +113,10 @@ $(OLDEST_STAMP): constraints/oldest.txt | scripts/make_environment.sh
 
 $(JAR): scripts/fetch_java_referee.py | $(REFEREES_STAMP)
 	$(REFEREES)/bin/python $< $@
+
+# Where it is absent, or of another Java or PySpark, each Java reads the jars as usual.
+$(CLASSES): $(DEV_STAMP) tests/runtime/archive_classes.py
+	$(JAVA) $(BIN)/python tests/runtime/archive_classes.py
 
 ##@ Tidy
 .PHONY: clean

@@ -14,6 +14,8 @@ from pathlib import Path
 
 import pyspark
 
+from runtime.spark_settings import INTERPRETED, cluster_options
+
 HOME = Path(pyspark.__file__).parent
 SOURCE = Path(__file__).parents[2] / "src"
 _MASTER, _WORKER = "org.apache.spark.deploy.master.Master", "org.apache.spark.deploy.worker.Worker"
@@ -23,12 +25,14 @@ _SECONDS = 120
 SETTINGS: Mapping[str, str] = {
     "spark.executor.memory": "600m",
     "spark.executor.cores": "1",
+    "spark.executor.extraJavaOptions": cluster_options(),
     "spark.executorEnv.PYTHONPATH": str(SOURCE),
     "spark.pyspark.python": sys.executable,
     "spark.driver.host": "127.0.0.1",
     "spark.ui.enabled": "false",
     "spark.sql.shuffle.partitions": "4",
     "spark.sql.adaptive.enabled": "false",
+    **INTERPRETED,
     "spark.speculation": "true",
     "spark.speculation.interval": "100ms",
     "spark.speculation.quantile": "0.5",
@@ -52,6 +56,7 @@ class Cluster:
             "SPARK_HOME": str(HOME),
             "SPARK_LOCAL_IP": "127.0.0.1",
             "SPARK_DAEMON_MEMORY": "700m",
+            "SPARK_DAEMON_JAVA_OPTS": cluster_options(),
             "PYTHONPATH": str(SOURCE),
             "PYSPARK_PYTHON": sys.executable,
         }

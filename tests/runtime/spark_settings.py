@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, MutableMapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ JAVA_OPTIONS = (
     "-XX:+UnlockDiagnosticVMOptions",
     "-XX:-BytecodeVerificationRemote",
 )
+#: The classes of Spark as Java has them in memory, by `archive_classes.py`: half of a start is to read them from jars.
+CLASSES = Path(__file__).resolve().parents[2] / ".cache" / "java" / "spark-classes.jsa"
 #: Spark makes Java code of each query and compiles it, which takes longer than to interpret a query of a few rows: a
 #: quarter of the time. Then it reads Parquet and ORC row by row too (ORC by another decoder), and not in batches as it
 #: does for users: where files of every kind are read, or values are judged, tests ask for what users have.
@@ -54,6 +57,13 @@ def as_for_users(spark: SparkSession) -> Iterator[None]:
             spark.conf.set(key, value)
 
 
+def shared_classes() -> tuple[str, ...]:
+    """Has Java take the classes from the archive, where there is one; other jars and Javas do without."""
+    if not CLASSES.is_file() or " " in str(CLASSES):
+        return ()
+    return (f"-XX:SharedArchiveFile={CLASSES}", "-Xshare:auto", "-Xlog:disable", "-Xlog:all=error:stderr")
+
+
 def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
     """The settings of a session whose Java has these options too."""
     return {
@@ -61,7 +71,7 @@ def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
         "spark.driver.memory": "2g",
-        "spark.driver.extraJavaOptions": " ".join((*JAVA_OPTIONS, *java_options)),
+        "spark.driver.extraJavaOptions": " ".join((*JAVA_OPTIONS, *shared_classes(), *java_options)),
         "spark.sql.catalogImplementation": "in-memory",
         "spark.sql.session.timeZone": time_zone,
         "spark.sql.shuffle.partitions": "2",
@@ -70,11 +80,21 @@ def settings(*java_options: str, time_zone: str = "UTC") -> dict[str, str]:
     }
 
 
+def cluster_options() -> str:
+    """The options of the Javas of masters, workers and executors, which have little memory."""
+    return " ".join((*_without_sizes(), *shared_classes()))
+
+
 def set_java_options(environment: MutableMapping[str, str]) -> None:
     """Have each Spark that is started with this environment run in such a Java; what is set already comes after."""
-    for name in ("SPARK_SUBMIT_OPTS", "SPARK_LAUNCHER_OPTS"):
-        # The launcher, a Java of its own, has little memory and does next to nothing.
-        own = " ".join(option for option in JAVA_OPTIONS if name == "SPARK_SUBMIT_OPTS" or "-Xmn" not in option)
+    # The launcher, a Java of its own, has little memory and does next to nothing.
+    options = {"SPARK_SUBMIT_OPTS": (*JAVA_OPTIONS, *shared_classes()), "SPARK_LAUNCHER_OPTS": _without_sizes()}
+    for name, of_it in options.items():
+        own = " ".join(of_it)
         given = environment.get(name, "")
         if own not in given:
             environment[name] = f"{own} {given}".rstrip()
+
+
+def _without_sizes() -> tuple[str, ...]:
+    return tuple(option for option in JAVA_OPTIONS if "-Xmn" not in option)
