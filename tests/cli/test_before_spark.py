@@ -326,7 +326,7 @@ def test_what_the_server_of_accumulators_meets_is_logged_and_not_printed(
     from pyspark import accumulators
 
     class Context:
-        _accumulatorServer = accumulators._start_update_server("", False)
+        _accumulatorServer = accumulators._start_update_server("", False)  # noqa: N815
 
     server = Context._accumulatorServer
     session._keep_quiet(Context())  # type: ignore[arg-type]
