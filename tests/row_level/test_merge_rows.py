@@ -136,6 +136,28 @@ def test_a_row_that_several_rows_would_change_is_an_error(spark: SparkSession, m
     assert made.on_disk() >= before
 
 
+@pytest.mark.parametrize(
+    ("on", "number", "values"),
+    [
+        ("t.s = s.s", 3, None),
+        # The file of the row is not read for this.
+        ("t.k = s.k AND t.p = 'x'", 3, None),
+        ("t.k = s.k", 89, {"k": "string(s.k % 86)", "p": "s.p"}),
+    ],
+)
+def test_a_key_that_a_row_has_is_not_inserted(
+    spark: SparkSession, make: Make, on: str, number: int, values: Any
+) -> None:
+    made = make("key")
+    files = made.on_disk()
+    merge = made.table.merge(spark, source(spark, new(number, 90)), on=on)
+    with pytest.raises(UsageError, match="under keys that it has") as caught:
+        merge.when_matched_update().when_not_matched_insert(values).execute()
+    assert caught.value.code == "LB6559"
+    assert made.on_disk() == files
+    made.check()
+
+
 def test_new_values_are_checked(spark: SparkSession, make: Make) -> None:
     made = make("append")
     before = made.on_disk()

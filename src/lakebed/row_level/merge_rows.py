@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.live_files import DataFile
@@ -31,7 +32,7 @@ from lakebed.row_level.row_expressions import (
 )
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
-from lakebed.row_level.source_values import ALIASES, SourceValues, matchable, read_values, tied_columns
+from lakebed.row_level.source_values import ALIASES, SourceValues, equals_key, matchable, read_values, tied_columns
 from lakebed.row_level.update_rows import expressions
 from lakebed.spark.read import is_case_sensitive, session_condition
 from lakebed.spark.spark_errors import spark_errors
@@ -42,6 +43,7 @@ from lakebed.write.write_result import WriteResult, WriteRun
 NOT_CLEAR = "LB6552"
 SEVERAL_SOURCES = "LB6553"
 NOT_INSERTED = "LB6554"
+KEY_TAKEN = "LB6559"
 
 _ON = "`on`"
 #: Of so many files on it is worth while to look at the source first.
@@ -330,6 +332,8 @@ class _Merge:
 
     def _by_key(self, start: Start, writer: TableWriter, acted: DataFrame, *, dry_run: bool) -> RowChanges:
         counts = self._counted(acted)
+        if counts.inserted:
+            self._refuse_taken_keys(start, acted)
         if dry_run or counts == RowCounts():
             return RowChanges(counts=counts)
         deleted = [self._of(acted, c) for c in self.clauses if c.then is Then.DELETE]
@@ -340,6 +344,36 @@ class _Merge:
             # Of the rows of one key in a write the last one is written.
             raise _several(start.target.table.label)
         return RowChanges(counts=counts)
+
+    def _refuse_taken_keys(self, start: Start, acted: DataFrame) -> None:
+        """Raise `UsageError` (LB6559) where a row that is inserted has the key of a row of the table."""
+        keys = [f for f in start.schema.fields if f.name in start.schema.primary_keys]
+        own = reduce(Column.__and__, (F.col(f"t.{quote_name(f.name)}").eqNullSafe(F.col(f"n.{f.id}")) for f in keys))
+        for clause in self.clauses:
+            values = self._values(start.schema, clause) if clause.then is Then.INSERT else {}
+            if not values.keys() >= {f.name for f in keys} or (clause.values is None and self._is_about_key(start)):
+                continue
+            columns = (values[f.name].try_cast(scan_type(f.type)).alias(str(f.id)) for f in keys)
+            new = self._of(acted, clause).select(*columns).alias("n")
+            with spark_errors():
+                taken = start.merged(start.needed()).alias("t").join(new, own, "left_semi").limit(1).count()
+            if taken:
+                raise _taken(start.target.table.label, start.schema.primary_keys)
+
+    def _is_about_key(self, start: Start) -> bool:
+        """Whether `on` is seen to be the equality of the primary key, and no more."""
+        sensitive = is_case_sensitive(start.spark)
+        return isinstance(self.on, str) and equals_key(self.source, self.on, start.schema, case_sensitive=sensitive)
+
+
+def _taken(label: str, keys: Sequence[str]) -> UsageError:
+    same = " AND ".join(f"t.{key} = s.{key}" for key in keys)
+    return UsageError.of(
+        KEY_TAKEN,
+        f"rows that match no row of {label} would be inserted under keys that it has, and take the place of those rows",
+        path=label,
+        remedy=f"let `on` be {same}, or leave these rows out by the condition of the insert",
+    )
 
 
 def _several(label: str) -> UsageError:

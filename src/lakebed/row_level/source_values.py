@@ -105,6 +105,28 @@ def equal_columns(
 
     What is not understood says nothing.
     """
+    parts = _pairs(sql, schema, others, case_sensitive=case_sensitive)
+    return tuple(pair for pair in parts if pair is not None)
+
+
+def equals_key(source: DataFrame, on: str, schema: TableSchema, *, case_sensitive: bool) -> bool:
+    """Whether `on` is true where the primary key equals the columns of the source with its names, and only there.
+
+    Where that is not seen, False.
+    """
+    parts = _pairs(on, schema, source.columns, case_sensitive=case_sensitive)
+    tied = tied_columns(source, on, schema, case_sensitive=case_sensitive)
+    own = {name: column.name for name, column in tied.items()}
+    return own == {name: name for name in schema.primary_keys} and len(parts) == len(own)
+
+
+def _pairs(
+    sql: str, schema: TableSchema, others: Sequence[str], *, case_sensitive: bool
+) -> tuple[tuple[DataField, str] | None, ...]:
+    """For each part of a condition that has to be true a column and which of `others` it equals; None for other parts.
+
+    Empty where the condition is not understood.
+    """
     from sqlglot.errors import SqlglotError
 
     own, theirs = ALIASES
@@ -114,18 +136,20 @@ def equal_columns(
             return ()
         tree, doubtful = parsed
         reader = ConditionReader(schema, "UTC", case_sensitive, doubtful, own)
-        return tuple(
-            (column, other)
-            for left, right in _equalities(tree)
-            for one, two in ((left, right), (right, left))
-            if (column := reader.column(one)) is not None and (other := reader.name(two, theirs, others)) is not None
-        )
+
+        def pair(left: Any, right: Any) -> Iterator[tuple[DataField, str]]:
+            for one, two in ((left, right), (right, left)):
+                column, other = reader.column(one), reader.name(two, theirs, others)
+                if column is not None and other is not None:
+                    yield column, other
+
+        return tuple(next(pair(*sides), None) if sides else None for sides in _equalities(tree))
     except (SqlglotError, RecursionError):
         return ()
 
 
-def _equalities(tree: Any) -> Iterator[tuple[Any, Any]]:
-    """Both sides of each equality that has to be true."""
+def _equalities(tree: Any) -> Iterator[tuple[Any, Any] | None]:
+    """Both sides of each equality that has to be true; None for another part that has to be."""
     left = [tree]
     while left:
         part = unwrapped(left.pop())
@@ -134,3 +158,5 @@ def _equalities(tree: Any) -> Iterator[tuple[Any, Any]]:
                 left += [part.expression, part.this]
             case "EQ" if has_only(part, "this", "expression"):
                 yield part.this, part.expression
+            case _:
+                yield None
