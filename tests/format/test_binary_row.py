@@ -222,3 +222,12 @@ def test_buckets_are_in_range(key: str, buckets: int) -> None:
 @pytest.mark.parametrize(("data", "expected"), [(RESERVED_NULLS[0][1], 760), (RESERVED_NULLS[1][1], 661), (NULL, 344)])
 def test_buckets_of_null_keys_are_those_of_the_writer(data: str, expected: int) -> None:
     assert bucket(bytes.fromhex(data)[4:], 1000) == expected
+
+
+@pytest.mark.parametrize("type_", ["FLOAT", "DOUBLE"])
+def test_a_partition_of_nan_is_found_again(type_: str) -> None:
+    codec = binary_row.codec((parse(type_), parse("INT")))
+    first, again = (codec.decode(codec.encode((nan, 1))) for nan in (math.nan, float("nan")))
+    assert again == first
+    assert {first: "found"}[again] == "found"
+    assert codec.decode(codec.encode((None, 1))) != first

@@ -6,6 +6,7 @@ In Avro the row is preceded by its arity as a 4-byte big-endian int; `encode` wr
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -59,6 +60,11 @@ class _Slot:
     code: str
     put: _Put | None = None
     get: _Get | None = None
+
+
+def _get_floating(value: float, _: memoryview) -> float:
+    """A number, of which every NaN is the same object: Python finds a tuple with it again by that alone."""
+    return value if value == value else math.nan
 
 
 def _unscaled(value: Number, scale: int) -> int:
@@ -152,9 +158,9 @@ def _slot(type_: DataType) -> _Slot:
         case BigInt():
             return _Slot("q")
         case Float():
-            return _Slot("f4x")
+            return _Slot("f4x", get=_get_floating)
         case Double():
-            return _Slot("d")
+            return _Slot("d", get=_get_floating)
         case Decimal():
             return _decimal(type_)
         case Timestamp(precision=p) | LocalZonedTimestamp(precision=p) if p <= _MAX_MILLIS_PRECISION:
