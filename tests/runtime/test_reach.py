@@ -9,13 +9,14 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.orc as orc
 import pytest
+from pyspark.errors import PySparkException
 
 import lakebed
-from lakebed.errors import LakebedError, StoreError, UnsupportedError
+from lakebed.errors import CorruptMetadataError, LakebedError, StoreError, UnsupportedError
 from lakebed.format.orc_footer import has_instants
 from lakebed.spark.orc_values import refuse_orc_instants
 from lakebed.spark.reach import check_reach
-from lakebed.spark.spark_errors import cause_of, name_of
+from lakebed.spark.spark_errors import cause_of, name_of, spark_errors
 from lakebed.testing.memory_store import MemoryStore
 
 MANIFEST = """\
@@ -113,10 +114,32 @@ def test_the_end_of_an_orc_file_says_whether_it_holds_instants(
         ),
         ("Job aborted\n\tat a.B\nCaused by: x.Y: z\n\tat q\nCaused by: v.W: deepest\n", "v.W: deepest", "v.W: deepest"),
         ("[CODED.SUB] what; SQLSTATE: 1\nCaused by: x.Y: z", "x.Y: z", "[CODED.SUB] what; SQLSTATE: 1"),
+        (
+            "Job aborted: x.PythonException: Traceback (most recent call last):\n  File a, line 1\n    f()\n"
+            "During handling of it:\n\nTraceback (most recent call last):\n  File b, line 2\nKeyError: 'k'\n\n\tat a.B",
+            "KeyError: 'k'",
+            "KeyError: 'k'",
+        ),
     ],
 )
 def test_of_a_page_of_traces_one_line_is_the_cause(text: str, cause: str, name: str) -> None:
     assert (cause_of(Exception(text)), name_of(Exception(text))) == (cause, name)
+
+
+@pytest.mark.parametrize("kind", [StoreError, UnsupportedError, CorruptMetadataError])
+def test_an_error_of_ours_in_a_worker_is_the_error(kind: type[LakebedError]) -> None:
+    error = kind.of("LB3604", "cannot create p=x: too long", path="p=x", remedy="Check the name.")
+    trace = (
+        f"Traceback (most recent call last):\n  File a, line 1\n{kind.__module__}.{kind.__name__}: {error}\n\n\tat a.B"
+    )
+    with pytest.raises(kind) as caught, spark_errors():
+        raise PySparkException(f"Job aborted due to stage failure: {trace}")
+    [problem] = caught.value.diagnostics
+    assert (problem.code, problem.message, problem.remedy) == (
+        "LB3604",
+        "cannot create p=x: too long",
+        "Check the name.",
+    )
 
 
 class Session:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from urllib.parse import unquote
 
+from lakebed import errors
 from lakebed.errors import IngestError, LakebedError, StoreError, UnsupportedError
 from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
 from lakebed.spark.sql_names import plain_url
@@ -29,6 +30,11 @@ _CALLED = "An error occurred while calling "
 _BRIDGE = frozenset(("Py4JError", "Py4JNetworkError"))
 _ANSWERED = "Trace:"
 _PYTHONS_TRACE = "Traceback (most recent call last):"
+_OURS = re.compile(
+    r"^lakebed\.errors\.(?P<kind>\w+): (?:.*: )?error\[(?P<code>LB\d{4})\]: (?P<message>.*)"
+    r"(?:\n {4}remedy: (?P<remedy>.*))?",
+    re.MULTILINE,
+)
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '(lakebed|pyarrow|fastavro)\b")
 _NEVER_STARTED = "[JAVA_GATEWAY_EXITED]"
 
@@ -53,7 +59,7 @@ class SparkFailedError(IngestError):
 def spark_errors() -> Iterator[None]:
     """Turn failures of Spark into `SparkFailedError`, which names their cause; other errors pass.
 
-    A failed checksum of a file becomes `CorruptMetadataError`.
+    A failed checksum of a file becomes `CorruptMetadataError`, an error of ours in a worker the same error here.
     """
     try:
         yield
@@ -63,9 +69,9 @@ def spark_errors() -> Iterator[None]:
             raise known from None
         if not is_sparks(error):
             raise
-        damaged = failed_checksum_of(str(error))
-        if damaged is not None:
-            raise damaged from None
+        ours = failed_checksum_of(str(error)) or raised_in_worker(str(error))
+        if ours is not None:
+            raise ours from None
         cause, file = cause_of(error), _file(error)
         what = f"Spark could not read {file!r}" if file else "Spark could not read, check or write the rows"
         raise SparkFailedError.of(
@@ -194,6 +200,15 @@ def _raised_in_python(text: str) -> str | None:
     _, found, trace = text.rpartition(_PYTHONS_TRACE)
     after = trace.splitlines()[1:] if found else []
     return next((line.strip() for line in after if line.strip() and not line[0].isspace()), None)
+
+
+def raised_in_worker(text: str) -> LakebedError | None:
+    """The error of ours that a worker raised, by the last trace of Python in a text; None for other failures."""
+    found = _OURS.search(text.rpartition(_PYTHONS_TRACE)[2])
+    kind = None if found is None else getattr(errors, found["kind"], None)
+    if found is None or not (isinstance(kind, type) and issubclass(kind, LakebedError)):
+        return None
+    return kind.of(found["code"], found["message"].strip(), remedy=found["remedy"])
 
 
 def name_of(error: Exception) -> str:
