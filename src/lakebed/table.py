@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from lakebed.evolve.merge_input import AnyColumns
     from lakebed.format.snapshot import SnapshotManager
     from lakebed.format.table_branch import TableBranch
-    from lakebed.ingest.arguments import IngestKeywords, OverwriteKeywords
+    from lakebed.ingest.arguments import IngestKeywords, MergeKeywords, OverwriteKeywords
     from lakebed.ingest.ingest import IngestContext, IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
@@ -508,9 +508,33 @@ class Table:
         Keywords: `run_id`, `commit_user`, `properties`.
         """
         check_keywords("Table.merge", WriteKeywords, asked, "on", "dry_run", "scratch")
-        from lakebed.row_level.merge_rows import MergeBuilder
+        from lakebed.row_level.merge_rows import merge_frame
 
-        return MergeBuilder(self._row_target(spark, scratch), source, on, WriteRun.of(**asked), dry_run)
+        return merge_frame(self._row_target(spark, scratch), source, on, WriteRun.of(**asked), dry_run=dry_run)
+
+    def merge_from(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        source: Any,
+        *,
+        on: str | Column,
+        dry_run: bool = False,
+        **asked: Unpack[MergeKeywords],
+    ) -> MergeBuilder:
+        """Merge the rows of files: `merge` with a source as `lakebed.Lake.ingest` reads it.
+
+        The source has those of its columns that the table has, with the values that an ingest would write; other
+        columns are an error, or left out (`unknown_columns="ignore"`). One bad row is an error. Files are read whether
+        or not they were ingested before, and are not remembered as ingested.
+
+        Keywords: `format`, `options`, `unknown_columns`, `include`, `exclude`, `folders`, `progress`, `run_id`,
+        `commit_user`, `properties`.
+        """
+        from lakebed.ingest.arguments import MergeKeywords
+        from lakebed.row_level.merge_rows import merge_from
+
+        check_keywords("Table.merge_from", MergeKeywords, asked, "on", "dry_run")
+        return merge_from(self._row_target(spark, None), source, on, asked, dry_run=dry_run)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

@@ -226,3 +226,59 @@ def test_files_take_the_place_of_rows_of_a_filter(lakebed: CommandLine, events: 
     assert (misfit.code, misfit.codes_of_text) == (14, ["LB6570"])
     said = lakebed.ok(*overwrite, "--where", "id = 1", "--yes")
     assert said == "shop.events: deleted 1 row, inserted 1 row (snapshot 2, schema 0)\n"
+
+
+def rows_of(lakebed: CommandLine, columns: str) -> list[tuple[Any, ...]]:
+    lines = lakebed.ok("--json", "read", "shop.events", "--select", columns).splitlines()
+    return sorted(tuple(json.loads(line).values()) for line in lines)
+
+
+def test_rows_are_updated(lakebed: CommandLine, events: Path, spark: Any) -> None:
+    lakebed.ok("ingest", "shop.events", "events.csv")
+    update = ("update", "shop.events", "--set", "paid=paid + id", "--set", "at = NULL", "--where", "id = 1")
+    assert lakebed.ok(*update, "--dry-run") == "shop.events: would update 1 row\n"
+    refused = lakebed(*update)
+    assert (refused.code, "update rows of shop.events: not confirmed" in refused.err) == (2, True)
+    for wrong in (["paid"], ["=1"], ["paid="], ["paid=1", "paid = 2"]):
+        given = [text for one in wrong for text in ("--set", one)]
+        assert lakebed("update", "shop.events", *given, "--where", "true").code == 2
+    made = lakebed.json(*update, "--yes", "--run-id", "r")
+    assert (made["operation"], made["rows_updated"], made["snapshot_id"]) == ("update", 1, 2)
+    assert lakebed.json(*update, "--yes", "--run-id", "r")["repeated"]
+    assert rows_of(lakebed, "id, at IS NULL, CAST(paid AS INT)") == [(1, True, 1), (2, False, 1)]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+def test_files_are_merged(lakebed: CommandLine, events: Path, spark: Any, form: str) -> None:
+    lakebed.ok("ingest", "shop.events", "events.csv")
+    here = events.parent
+    # Columns that the source has not stay as they are.
+    texts = {
+        "csv": ["id,paid\n1,9\n", "paid,id\n5,5\n", "id,paid\n7,x\n", "id\n9\n", "id,pain\n9,1\n"],
+        "json": ['{"id": 1, "paid": 9}', '{"id": 5, "paid": 5}', '{"id": 7, "paid": "x"}', "", '{"id": 9, "pain": 1}'],
+    }
+    names = [f"{i}.{form}" for i in range(5)]
+    for name, text in zip(names, texts[form], strict=True):
+        (here / name).write_text(text, encoding="utf-8")
+    merge = ("merge", "shop.events", "--on", "t.id = s.id", "--ignore-folders")
+    both = ("--when-matched", "update", "--when-not-matched", "insert")
+    looked = lakebed.ok(*merge, *names[:2], *both, "--dry-run")
+    assert looked == "shop.events: would update 1 row, would insert 1 row\n"
+    refused = lakebed(*merge, *names[:2], *both)
+    assert (refused.code, "merge rows of shop.events: not confirmed" in refused.err) == (2, True)
+    made = lakebed.json(*merge, *names[:2], *both, "--yes", "--run-id", "r")
+    assert lakebed.json(*merge, "gone.csv", *both, "--yes", "--run-id", "r")["repeated"]
+    assert (made["rows_updated"], made["rows_inserted"], made["rows_deleted"]) == (1, 1, 0)
+    assert rows_of(lakebed, "id, at IS NULL, CAST(paid AS INT)") == [(1, False, 9), (2, False, 1), (5, True, 5)]
+    # All of it is refused where a row is bad, a column is unknown, or files differ.
+    assert lakebed(*merge, names[2], *both, "--yes").codes_of_text[0] == "LB6120"
+    assert lakebed(*merge, names[4], *both, "--yes").codes_of_text == ["LB6112"]
+    if form == "csv":
+        assert lakebed(*merge, names[0], names[3], *both, "--yes").codes_of_text == ["LB6572"]
+    assert lakebed(*merge, names[0], "--yes").code == 2
+    assert (
+        lakebed.json(*merge, names[4], "--ignore-unknown-columns", "--when-matched", "delete", "--yes")["snapshot_id"]
+        is None
+    )
+    deleted = lakebed.json(*merge, names[1], "--when-matched", "delete", "--yes")
+    assert (deleted["rows_deleted"], deleted["operation"]) == (1, "merge")

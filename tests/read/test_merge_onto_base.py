@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import lakebed
-from lakebed.spark.row_merge import merge as ways
+from lakebed.spark.row_merge import merge_sections as ways
 from read.keyed_tables import DELETE, INSERT, KeyedTable, Record
 from read.lakes import got
 from read.merge_oracle import merge

@@ -38,6 +38,8 @@ COMMANDS = {
     "schema": "Print the JSON Schema of manifests, for editors.",
     "event": "Metadata blocks of Open Data Fabric: export, verify, inspect.",
     "delete": "Delete the rows of a table that a filter names.",
+    "update": "Give the rows of a table that a filter names new values.",
+    "merge": "Merge the rows of files into a table: update, delete, insert.",
     "overwrite": "Put the rows of files in the place of partitions, of all rows, or of those of a filter.",
     "truncate": "Remove all rows of a table.",
     "drop-partitions": "Remove all rows of some partitions of a table.",

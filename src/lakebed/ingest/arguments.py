@@ -52,6 +52,10 @@ class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
     where: str | None
 
 
+class MergeKeywords(SourceKeywords, WriteKeywords, total=False):
+    """The keywords that say how a source is merged; see `lakebed.Table.merge_from`."""
+
+
 def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:
     """Raise `UsageError` (LB6109) for values that an argument cannot have."""
     if unknown_columns not in ("fail", "ignore"):

@@ -14,9 +14,11 @@ from typing import Any, Literal
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import IngestError, UsageError
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.table_branch import TableBranch
+from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.arguments import (
     BAD_ARGUMENT,
     NamedFiles,
@@ -130,18 +132,39 @@ def replace_with_files(
     asked: SourceKeywords,
 ) -> WriteResult:
     """Put the rows of files in the place of others; see `lakebed.Table.overwrite_from`."""
-    named, ignore = named_files(source, asked)
-    schema, storage = write.schema, write.storage
-    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
-    memory = RunMemory(table.name, storage, None)
-    job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, None, tell, None, None)
+    named, job = _job(context, spark, table, write.storage, write.schema, source, asked)
     return write.done() or job.overwrite(named, write)
 
 
-def named_files(source: Any, asked: SourceKeywords) -> tuple[NamedFiles, bool]:
-    """The files that keywords name, and whether columns of theirs that are not declared are left out."""
+@known_failures(IngestError)
+def read_files(
+    context: IngestContext,
+    spark: SparkSession | Callable[[], SparkSession],
+    table: TableBranch,
+    source: Any,
+    asked: SourceKeywords,
+) -> DataFrame:
+    """The rows of files as a frame; see `lakebed.Table.merge_from`."""
+    storage = context.storage(table.name, table.branch)
+    named, job = _job(context, spark, table, storage, table.schemas.load_latest_schema(), source, asked)
+    return job.frame(named)
+
+
+def _job(
+    context: IngestContext,
+    spark: SparkSession | Callable[[], SparkSession],
+    table: TableBranch,
+    storage: TableStorage,
+    schema: TableSchema,
+    source: Any,
+    asked: SourceKeywords,
+) -> tuple[NamedFiles, SourceJob]:
+    """The files that keywords name, and what reads them whether or not they were ingested before."""
     unknown, folders = asked.get("unknown_columns", "fail"), asked.get("folders", "columns")
     check_arguments(unknown, folders, None, None)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
-    return named, unknown == "ignore"
+    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
+    memory = RunMemory(table.name, storage, None)
+    job = SourceJob(context, opened, table.name, storage, schema, memory, unknown == "ignore", None, tell, None, None)
+    return named, job

@@ -48,6 +48,7 @@ from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.system_columns import system_row
+from lakebed.ingest.typed_rows import typed_rows
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import spark_errors
@@ -159,6 +160,18 @@ class SourceJob:
         ):
             checked = self._checked(self.schema, looked.options, looked.fresh, looked)
             return write.make(checked, self._opened(looked, self.schema))
+
+    def frame(self, named: NamedFiles) -> DataFrame:
+        """The rows of files, with the table's columns that these have."""
+        looked = self._look(named, again=True)
+        if looked.declared.documents is None:
+            check_reach(self.spark, [f.path for f in looked.fresh])
+        with (
+            self._explained(looked, self.schema),
+            naming_columns(looked.parquet_paths, self.context.sources),
+        ):
+            checked = self._checked(self.schema, looked.options, looked.fresh, looked)
+            return typed_rows(checked, self._opened(looked, self.schema))
 
     @contextmanager
     def _explained(self, looked: _LookedAt, schema: TableSchema) -> Iterator[None]:

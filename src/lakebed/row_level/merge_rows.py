@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from functools import cached_property, reduce
+from functools import cached_property, partial, reduce
 from hashlib import sha256
+from typing import Any
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -16,6 +17,8 @@ from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.live_files import DataFile
+from lakebed.ingest.arguments import MergeKeywords
+from lakebed.ingest.ingest import read_files
 from lakebed.ingest.sources.open_source import check_frame
 from lakebed.ingest.system_columns import system_roles
 from lakebed.model import JsonValue, canonical_json
@@ -116,7 +119,7 @@ class MergeBuilder:
     """
 
     target: RowTarget = field(repr=False)
-    source: DataFrame = field(repr=False)
+    read_source: Callable[[], DataFrame] = field(repr=False)
     on: str | Column
     run: WriteRun
     dry_run: bool = False
@@ -174,20 +177,41 @@ class MergeBuilder:
             raise UsageError.of(
                 NOT_CLEAR, "the merge has no clause", remedy="say what is to be done: when_matched_update()"
             )
-        check_frame(self.source)
-        operation = _Merge(self.source, self.on, self.clauses)
+        operation = _Merge(self.read_source, self.on, self.clauses)
         return run_operation(self.target, operation, self.run, dry_run=self.dry_run)
+
+
+def merge_frame(
+    target: RowTarget, source: DataFrame, on: str | Column, run: WriteRun, *, dry_run: bool
+) -> MergeBuilder:
+    """A merge of the rows of a frame; see `lakebed.Table.merge`."""
+    check_frame(source)
+    return MergeBuilder(target, lambda: source, on, run, dry_run)
+
+
+def merge_from(
+    target: RowTarget, source: Any, on: str | Column, asked: MergeKeywords, *, dry_run: bool
+) -> MergeBuilder:
+    """A merge of the rows of files; see `lakebed.Table.merge_from`."""
+    run = WriteRun.of(asked.get("run_id"), asked.get("commit_user"), asked.get("properties"))
+    read = partial(read_files, target.context, target.session, target.table, source, asked)
+    return MergeBuilder(target, read, on, run, dry_run)
 
 
 @dataclass(frozen=True, eq=False)
 class _Merge:
     """A merge as a change of rows."""
 
-    source: DataFrame
+    read_source: Callable[[], DataFrame]
     on: str | Column
     clauses: tuple[Clause, ...]
 
     name, word = "merge", "MERGE"
+
+    @cached_property
+    def source(self) -> DataFrame:
+        """The rows that are merged: a run that was done before does not look at them."""
+        return self.read_source()
 
     @property
     def asked(self) -> str:

@@ -35,7 +35,7 @@ from lakebed.read.table_state import TableState
 from lakebed.read.where_sql import unknown_names
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
-from lakebed.spark.row_merge.merge import merged
+from lakebed.spark.row_merge.merge_sections import merged
 from lakebed.spark.row_tracking import metadata_columns, put_together, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.spark_errors import checksum_failures, known_failures

@@ -19,7 +19,7 @@ from lakebed.read.plan_changes import ChangesAsked, CommitChanges, Commits, Mode
 from lakebed.read.request import ReadRequest
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.read import Executor, annotated, read_table
-from lakebed.spark.row_merge.merge import merged
+from lakebed.spark.row_merge.merge_sections import merged
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 

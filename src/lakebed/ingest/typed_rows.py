@@ -1,0 +1,76 @@
+"""Make a frame of the rows of a source, whose columns are those of the table that the source has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.errors import SourceMismatchError
+from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, bad_rows_error, cut_rows_error
+from lakebed.ingest.checked_rows import prepare
+from lakebed.ingest.checked_write import CheckedWrite
+from lakebed.ingest.columns.column_names import Names, unknown_column
+from lakebed.ingest.sources.json_values import read_shape, shape_of_all
+from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.spark.spark_errors import spark_errors
+
+COLUMNS_DIFFER = "LB6572"
+
+
+def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
+    """The rows, with the values that an ingest would write. Raises `SourceMismatchError` for columns that the table has
+    not or that only some files have, and `BadRowsError` where a row is bad.
+    """
+    schema, label = checked.schema, str(checked.name)
+    with spark_errors():
+        names = [_names(checked, part) for part in parts]
+    present = tuple(f for f in schema.fields if any(f.name in some for some in names))
+    for some, part in zip(names, parts, strict=True):
+        missing = [f.name for f in present if f.name not in some]
+        # A row of JSON lacks what it lacks.
+        if missing and part.columns is not None:
+            raise SourceMismatchError.of(
+                COLUMNS_DIFFER,
+                f"{part.label.strip() or 'the source'} has no column {missing[0]!r}, which other files have",
+                path=missing[0],
+                remedy="merge files with other columns by themselves: a column that a file has not stays as it is",
+            )
+    of_source = replace(schema, fields=present, partition_keys=(), primary_keys=())
+    with spark_errors():
+        rows = prepare(
+            checked.spark,
+            parts,
+            of_source,
+            checked.rules,
+            ignore_unknown=checked.ignore_unknown,
+            declared=checked.declared,
+            former=checked.former,
+        )
+        flags = [F.count(F.lit(1)), *(F.count_if(F.col(flag)) for flag in ("bad", "cut"))]
+        number, bad, cut = rows.all().agg(*flags).collect()[0]
+    if cut:
+        raise cut_rows_error(rows.bad(), cut)
+    if bad:
+        are = "is" if bad == 1 else "are"
+        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {bad} of {number} rows {are} bad")
+    return rows.all().select(*(F.col(f"v{i}").alias(f.name) for i, f in enumerate(present)))
+
+
+def _names(checked: CheckedWrite, part: SourcePart) -> frozenset[str]:
+    """The columns of a part; of JSON they are known when it has been read."""
+    folders = frozenset(c.name for c in part.folders)
+    if part.columns is not None:
+        return folders | {c.name for c in part.columns}
+    if part.shape is None:
+        return folders
+    keys = list(read_shape(part.frame.agg(shape_of_all(part.shape)).collect()[0][0]).keys)
+    own = checked.schema.field_names
+    unknown = [k for k in keys if k not in own and (checked.columns is None or k in checked.columns)]
+    if unknown and not checked.ignore_unknown:
+        former, named = checked.former(), Names(keys, own)
+        told = (unknown_column(k, k, named, former.get((k,), ()), ignore=False) for k in unknown)
+        raise SourceMismatchError(*(problem for problems in told for problem in problems))
+    return folders | set(keys)
