@@ -10,7 +10,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed import Lake
-from lakebed.errors import UnsupportedError, UsageError, WriteError
+from lakebed.errors import SourceMismatchError, UnsupportedError, UsageError, WriteError
 from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.model import Field, Int32, Int64, Option, String
@@ -101,6 +101,34 @@ def test_one_bad_row_and_nothing_is_written(spark: SparkSession, table: Table) -
     assert table.snapshots.latest() is None
     assert on_disk(table) == set()
     assert not table.tables.exists("db.t__quarantine")
+
+
+def test_files_that_hold_nothing_are_no_rows(spark: SparkSession, lake: Lake, tmp_path: Path) -> None:
+    fields = (Field("k", Option(Int64())), Field("v", Option(Int32())))
+    lake.tables.create_table("db", "t", fields)
+    table = lake.table("db.t")
+    for name in ("nothing.csv", "nothing.json"):
+        empty = str(tmp_path / name)
+        Path(empty).touch()
+        table.append(spark.sql("SELECT 1L AS k, 1 AS v"))
+        before = table.snapshots.latest()
+        merge = table.merge_from(spark, empty, on="t.k = s.k")
+        assert merge.when_matched_update().when_not_matched_insert().execute().snapshot_id is None
+        assert table.overwrite_from(spark, empty, partitions=None, whole=False).rows_removed == 1
+        assert before is not None
+        assert table.overwrite_from(spark, empty, where="k = 1").snapshot_id is None
+    assert table.read(spark).count() == 0
+
+
+def test_a_frame_without_columns_is_no_row(spark: SparkSession, lake: Lake) -> None:
+    fields = (Field("k", Option(Int64())), Field("v", Option(Int32())))
+    lake.tables.create_table("db", "t", fields)
+    table, nothing = lake.table("db.t"), spark.sql("SELECT 1L AS k").select()
+    for write in (table.append, table.overwrite, lambda frame: lake.ingest(spark, "db.t", frame)):
+        with pytest.raises(SourceMismatchError) as caught:
+            write(nothing)
+        assert [d.code for d in caught.value.diagnostics] == ["LB6140"]
+    assert table.snapshots.latest() is None
 
 
 def test_a_table_that_is_no_longer_written_takes_nothing(

@@ -32,7 +32,10 @@ class BadRowsError(SourceMismatchError):
     exit_code: ClassVar[int] = 14
 
 
-def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = "mend the source") -> BadRowsError:
+_RELAX = "mend the source, or relax the columns in the manifest"
+
+
+def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELAX) -> BadRowsError:
     """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.bad`)."""
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
     examples = [
@@ -49,8 +52,7 @@ def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = "mend
             .limit(_SHOWN_KINDS)
             .collect()
         )
-    told = f"{remedy}, or relax the columns in the manifest; nothing was written"
-    return BadRowsError(Diagnostic(code, message, remedy=told), *(_kind(k) for k in kinds))
+    return BadRowsError(Diagnostic(code, message, remedy=f"{remedy}; nothing was written"), *(_kind(k) for k in kinds))
 
 
 def _kind(kind: Any) -> Diagnostic:

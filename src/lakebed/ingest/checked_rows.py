@@ -145,11 +145,10 @@ def prepare(
         for node, f in zip(nodes, schema.fields, strict=True)
     ]
     planned = [_columns(builder, part, nodes, defaults, schema, system, declared) for part in parts]
-    if ignore_unknown:
-        # Folders alone are no rows.
-        names = ([c.name for c in part.columns or ()] for part in parts)
-        found = (none_known(n, schema.field_names, part.label) for n, part in zip(names, parts, strict=True))
-        builder.problems += [problem for problems in found for problem in problems]
+    for part in parts:
+        # Folders alone are no rows. Columns that are not declared are an error by themselves.
+        if part.columns is not None and (ignore_unknown or not part.columns):
+            builder.problems += none_known([c.name for c in part.columns], schema.field_names, part.label)
     if not builder.problems:
         _check_defaults(session, builder, nodes, defaults)
     if builder.problems:

@@ -212,8 +212,9 @@ class CheckedWrite:
             told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
             problems += told
             ignored += () if told else (key.text,)
-        if self.ignore_unknown:
-            problems += none_known(list(self._counted(shape).keys), self.checked.field_names)
+        counted = list(self._counted(shape).keys)
+        if self.ignore_unknown and counted:
+            problems += none_known(counted, self.checked.field_names)
         if problems:
             raise SourceMismatchError(*problems)
         return tuple(dict.fromkeys(ignored))

@@ -34,7 +34,7 @@ from lakebed.ingest.run_memory import Leftover, RunMemory
 from lakebed.ingest.run_notices import all_bad, no_rows, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_read, declared_source, moments
-from lakebed.ingest.sources.open_source import open_files, open_frame
+from lakebed.ingest.sources.open_source import open_files, open_frame, part_without_rows
 from lakebed.ingest.sources.parquet_rebase import naming_columns
 from lakebed.ingest.sources.source_files import (
     SourceFile,
@@ -47,7 +47,7 @@ from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_m
 from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
-from lakebed.ingest.system_columns import system_row
+from lakebed.ingest.system_columns import system_roles, system_row
 from lakebed.ingest.typed_rows import typed_rows
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.reach import check_reach
@@ -159,7 +159,7 @@ class SourceJob:
             naming_columns(looked.parquet_paths, self.context.sources),
         ):
             checked = self._checked(self.schema, looked.options, looked.fresh, looked)
-            return write.make(checked, self._opened(looked, self.schema))
+            return write.make(checked, self._parts(looked))
 
     def frame(self, named: NamedFiles) -> DataFrame:
         """The rows of files, with the table's columns that these have."""
@@ -171,7 +171,13 @@ class SourceJob:
             naming_columns(looked.parquet_paths, self.context.sources),
         ):
             checked = self._checked(self.schema, looked.options, looked.fresh, looked)
-            return typed_rows(checked, self._opened(looked, self.schema))
+            return typed_rows(checked, self._parts(looked))
+
+    def _parts(self, looked: _LookedAt) -> tuple[SourcePart, ...]:
+        """The parts of the files, one at least."""
+        filled = system_roles(self.schema.logical).values()
+        fields = [f for f in self.schema.fields if f.name not in filled]
+        return self._opened(looked, self.schema) or (part_without_rows(self.spark, fields),)
 
     @contextmanager
     def _explained(self, looked: _LookedAt, schema: TableSchema) -> Iterator[None]:

@@ -27,7 +27,8 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
     schema, label = checked.schema, str(checked.name)
     with spark_errors():
         names = [_names(checked, part) for part in parts]
-    present = tuple(f for f in schema.fields if any(f.name in some for some in names))
+    # Of JSON without a row no key is known.
+    present = tuple(f for f in schema.fields if any(f.name in some for some in names)) or schema.fields
     for some, part in zip(names, parts, strict=True):
         missing = [f.name for f in present if f.name not in some]
         # A row of JSON lacks what it lacks.

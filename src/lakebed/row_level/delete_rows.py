@@ -40,6 +40,7 @@ NOT_DELETED = "LB6545"
 NO_FILTER = "LB6544"
 KEYS_DIFFER = "LB6546"
 BAD_KEYS = "LB6547"
+_MEND_KEYS = "mend the keys, or leave them out"
 
 
 def delete_rows(
@@ -195,7 +196,9 @@ class DeleteKeys:
             rows = prepare(start.spark, parts, of_keys, start.rules, ignore_unknown=False)
             bad = rows.all().where("bad").count()
             if bad:
-                raise bad_rows_error(rows.bad(), BAD_KEYS, f"{start.target.table.label}: {bad} keys are no keys of it")
+                raise bad_rows_error(
+                    rows.bad(), BAD_KEYS, f"{start.target.table.label}: {bad} keys are no keys of it", _MEND_KEYS
+                )
             yield rows.all()
 
 

@@ -28,6 +28,7 @@ from lakebed.spark.write_rows import RowsToWrite
 from lakebed.write.plan_write import WritePlan
 
 BAD_VALUES = "LB6548"
+_REMEDY = "change the values that are set, or relax the columns in the manifest"
 NOT_SET = "LB6549"
 NOT_UPDATED = "LB6550"
 OLDER = "LB6551"
@@ -114,7 +115,7 @@ def write_new_rows(
             message = (
                 f"{label}: {count['bad']} of {count['rows']} rows would have values that their columns cannot hold"
             )
-            raise bad_rows_error(one.prepared.bad(), BAD_VALUES, message, "change the values that are set")
+            raise bad_rows_error(one.prepared.bad(), BAD_VALUES, message, _REMEDY)
         if count["older"]:
             raise older_rows(start, count["older"])
     return [count["rows"] for count in counts]

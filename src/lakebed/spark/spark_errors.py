@@ -69,7 +69,7 @@ def spark_errors() -> Iterator[None]:
             raise known from None
         if not is_sparks(error):
             raise
-        ours = failed_checksum_of(str(error)) or raised_in_worker(str(error))
+        ours = raised_by_us(error)
         if ours is not None:
             raise ours from None
         cause, file = cause_of(error), _file(error)
@@ -202,8 +202,13 @@ def _raised_in_python(text: str) -> str | None:
     return next((line.strip() for line in after if line.strip() and not line[0].isspace()), None)
 
 
-def raised_in_worker(text: str) -> LakebedError | None:
-    """The error of ours that a worker raised, by the last trace of Python in a text; None for other failures."""
+def raised_by_us(error: Exception) -> LakebedError | None:
+    """The error of ours that is behind a failure of Spark: a checksum that failed, or what a worker raised."""
+    return failed_checksum_of(str(error)) or _raised_in_worker(str(error))
+
+
+def _raised_in_worker(text: str) -> LakebedError | None:
+    """The error of ours in the last trace of Python in a text."""
     found = _OURS.search(text.rpartition(_PYTHONS_TRACE)[2])
     kind = None if found is None else getattr(errors, found["kind"], None)
     if found is None or not (isinstance(kind, type) and issubclass(kind, LakebedError)):

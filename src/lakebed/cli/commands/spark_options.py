@@ -77,18 +77,16 @@ def spark_failures() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        from lakebed.spark.spark_errors import is_sparks, known_failure, name_of
+        from lakebed.spark.spark_errors import is_sparks, known_failure, name_of, raised_by_us
 
         known = known_failure(error)
         if known is not None:
             raise known from None
         if not is_sparks(error):
             raise
-        from lakebed.spark.spark_errors import failed_checksum_of
-
-        damaged = failed_checksum_of(str(error))
-        if damaged is not None:
-            raise damaged from None
+        ours = raised_by_us(error)
+        if ours is not None:
+            raise ours from None
         said = name_of(error)
         from pyspark.errors import AnalysisException
 

@@ -101,13 +101,13 @@ def unknown_column(
 
 def none_known(found: Sequence[str], declared: Sequence[str], where: str = "") -> Iterator[Diagnostic]:
     """What there is to say of a source of whose columns the table has none: not even one row of it means anything."""
-    if found and not set(found) & set(declared):
+    if not set(found) & set(declared):
         yield Diagnostic(
             NONE_KNOWN,
             f"the source{where} has none of the table's columns",
             expected=", ".join(declared),
-            found=", ".join(found),
-            remedy="ingest a source that has some of them; columns that are not declared are left out, but not all",
+            found=", ".join(found) or None,
+            remedy="give a source that has some of them; columns that are not declared are left out, but not all",
         )
 
 

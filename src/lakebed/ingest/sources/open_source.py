@@ -16,6 +16,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
 from lakebed.ingest.sources import json_values
@@ -36,6 +37,7 @@ from lakebed.ingest.sources.source_parts import (
     with_folders,
 )
 from lakebed.ingest.sources.source_types import Entries, Items, Members, SourceType, from_spark
+from lakebed.physical.paimon_types import DataField
 from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import file_options, spark_pattern
@@ -97,16 +99,25 @@ def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
         if kept:
             frame.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        plain = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
-        columns = tuple(
-            SourceColumn(f.name, from_spark(f.dataType), F.col(f"c{i}")) for i, f in enumerate(frame.schema.fields)
-        )
-        nothing = F.lit(None).cast("string")
-        no_offset = F.lit(None).cast("bigint")
-        yield (SourcePart(plain, columns, (), columns_as_json(columns), nothing, no_offset, F.spark_partition_id()),)
+        yield (_part_of(frame),)
     finally:
         if kept:
             frame.unpersist()
+
+
+def part_without_rows(spark: SparkSession, fields: Sequence[DataField]) -> SourcePart:
+    """The part of files that hold nothing, not even names: no rows of these columns."""
+    return _part_of(spark.createDataFrame([], scan_schema(fields)))
+
+
+def _part_of(frame: DataFrame) -> SourcePart:
+    plain = frame.toDF(*(f"c{i}" for i in range(len(frame.columns))))
+    columns = tuple(
+        SourceColumn(f.name, from_spark(f.dataType), F.col(f"c{i}")) for i, f in enumerate(frame.schema.fields)
+    )
+    nothing = F.lit(None).cast("string")
+    no_offset = F.lit(None).cast("bigint")
+    return SourcePart(plain, columns, (), columns_as_json(columns), nothing, no_offset, F.spark_partition_id())
 
 
 def check_frame(frame: object) -> None:
