@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingest.ingest_lake import SmallLake
-from runtime.spark_settings import INTERPRETED
+from runtime.spark_settings import INTERPRETED, WRITES, quick_queries
 
 
 @pytest.fixture(scope="module")
@@ -18,11 +18,8 @@ def spark(spark: SparkSession) -> Iterator[SparkSession]:
 
     Where values are judged, or read from Parquet, tests ask for `generated_code`.
     """
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key in INTERPRETED:
-        spark.conf.unset(key)
+    with quick_queries(spark, WRITES):
+        yield spark
 
 
 @pytest.fixture(scope="module")

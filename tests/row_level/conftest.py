@@ -12,10 +12,10 @@ from pyspark.sql import SparkSession
 from lakebed import Lake
 from lakebed import open as open_lake
 from row_level.changed_tables import KINDS, Changed, Make
-from runtime.spark_settings import INTERPRETED
+from runtime.spark_settings import WRITES
 
 #: No plan adapts itself, and what is brought together is one task: a query of a few rows is done sooner.
-SETTINGS = {**INTERPRETED, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
+SETTINGS = {**WRITES, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, MutableMapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,25 +30,29 @@ CLASSES = Path(__file__).resolve().parents[2] / ".cache" / "java" / "spark-class
 INTERPRETED = {"spark.sql.codegen.wholeStage": "false", "spark.sql.codegen.factoryMode": "NO_CODEGEN"}
 #: Nor is a query of a few rows planned anew after each shuffle.
 QUICK = {**INTERPRETED, "spark.sql.adaptive.enabled": "false"}
+#: Where rows are checked, columns are long expressions, and most of what it takes to optimize a query are filters that
+#: follow from others. Where it reads, such filters are a part of what is tested.
+WRITES = {**INTERPRETED, "spark.sql.constraintPropagation.enabled": "false"}
 
 
 @contextmanager
-def quick_queries(spark: SparkSession) -> Iterator[None]:
-    """Within this Spark interprets queries as they were planned."""
-    for key, value in QUICK.items():
+def quick_queries(spark: SparkSession, settings: Mapping[str, str] = QUICK) -> Iterator[None]:
+    """Within this Spark interprets queries; by default as they were planned."""
+    for key, value in settings.items():
         spark.conf.set(key, value)
     try:
         yield
     finally:
-        for key in QUICK:
+        for key in settings:
             spark.conf.unset(key)
 
 
 @contextmanager
 def as_for_users(spark: SparkSession) -> Iterator[None]:
     """Within this Spark does all that it does for users, also inside of `quick_queries`."""
-    before = {key: spark.conf.get(key) for key in QUICK}
-    for key in QUICK:
+    keys = (*QUICK, *WRITES)
+    before = {key: spark.conf.get(key) for key in keys}
+    for key in keys:
         spark.conf.unset(key)
     try:
         yield

@@ -10,16 +10,13 @@ from pyspark.sql import SparkSession
 
 from lakebed import Lake
 from lakebed import open as open_lake
-from runtime.spark_settings import INTERPRETED
+from runtime.spark_settings import WRITES, quick_queries
 
 
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key in INTERPRETED:
-        spark.conf.unset(key)
+    with quick_queries(spark, WRITES):
+        yield spark
 
 
 @pytest.fixture
