@@ -17,7 +17,7 @@ def test_the_session_has_the_classes_of_the_archive(spark: SparkSession) -> None
     maps = Path("/proc") / str(spark.sparkContext._gateway.proc.pid) / "maps"
     if not spark_settings.shared_classes() or not maps.is_file():
         pytest.skip("no archive, or no Linux")
-    assert str(spark_settings.CLASSES) in maps.read_text()
+    assert str(spark_settings.CLASSES.resolve()) in maps.read_text()
 
 
 def test_options_are_set_once_before_what_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
