@@ -13,7 +13,7 @@ from lakebed import Lake
 from lakebed.errors import SourceMismatchError, UnsupportedError, UsageError, WriteError
 from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
-from lakebed.model import Field, Int32, Int64, Option, String
+from lakebed.model import Field, Int32, Int64, List, Option, String, Struct
 from lakebed.spark.table_writer import TableWriter
 from lakebed.table import Table
 from lakebed.write.write_result import WriteResult
@@ -118,6 +118,28 @@ def test_files_that_hold_nothing_are_no_rows(spark: SparkSession, lake: Lake, tm
         assert before is not None
         assert table.overwrite_from(spark, empty, where="k = 1").snapshot_id is None
     assert table.read(spark).count() == 0
+
+
+@pytest.mark.parametrize("unknown", ["fail", "ignore"])
+def test_keys_of_json_are_known_at_every_level_of_files_that_are_merged(
+    spark: SparkSession, lake: Lake, tmp_path: Path, unknown: Any
+) -> None:
+    inner = Struct((Field("a", Option(Int32())),))
+    fields = (Field("k", Option(Int64())), Field("s", Option(inner)), Field("l", Option(List(inner))))
+    lake.tables.create_table("db", "t", fields)
+    table = lake.table("db.t")
+    table.append(spark.sql("SELECT 1L AS k, named_struct('a', 1) AS s, array(named_struct('a', 1)) AS l"))
+    known = ['{"k": 1, "s": {"a": 2, "b": 3}}', '{"k": 1, "l": [{"a": 2}, {"b": 3}]}', '{"k": 1, "x": 2}']
+    for number, text in enumerate([*known, '{"x": {"k": 1}}']):
+        (file := tmp_path / f"{number}.json").write_text(text, encoding="utf-8")
+        merge = table.merge_from(spark, str(file), on="t.k = s.k", unknown_columns=unknown)
+        merge = merge.when_matched_update(set={"k": "s.k"})
+        if unknown == "ignore" and text in known:
+            assert merge.execute().rows_updated == 1
+            continue
+        with pytest.raises(SourceMismatchError) as caught:
+            merge.execute()
+        assert [d.code for d in caught.value.diagnostics] == ["LB6140" if unknown == "ignore" else "LB6112"]
 
 
 def test_a_frame_without_columns_is_no_row(spark: SparkSession, lake: Lake) -> None:

@@ -198,7 +198,6 @@ class CheckedWrite:
             return rows.ignored
         declared = self.checked.logical.fields
         problems: list[Diagnostic] = []
-        ignored = list(rows.ignored)
         filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))
         if self.system is not None:
             problems += self.system.taken(list(self._counted(shape).keys))
@@ -206,18 +205,26 @@ class CheckedWrite:
             if not node.nullable and node.path[0] not in (*shape.keys, *filled):
                 names = Names(list(shape.keys), self.checked.field_names)
                 problems.append(missing_column(node.path, expected_text(node.meant, node.extra), names))
-        for key in unknown_keys(self._counted(shape), tuple((f.name, f.type) for f in declared)):
+        unknown, left_out = self.unknown_columns(shape)
+        problems += unknown
+        if problems:
+            raise SourceMismatchError(*problems)
+        return tuple(dict.fromkeys((*rows.ignored, *left_out)))
+
+    def unknown_columns(self, shape: Shape) -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
+        """What is wrong with keys of JSON, at every level, that are not declared, and those that are left out."""
+        counted, declared = self._counted(shape), self.checked.logical.fields
+        problems: list[Diagnostic] = []
+        ignored: list[str] = []
+        for key in unknown_keys(counted, tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
             name, ignore = key.path[-1], self.ignore_unknown
             told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
             problems += told
             ignored += () if told else (key.text,)
-        counted = list(self._counted(shape).keys)
-        if self.ignore_unknown and counted:
-            problems += none_known(counted, self.checked.field_names)
-        if problems:
-            raise SourceMismatchError(*problems)
-        return tuple(dict.fromkeys(ignored))
+        if self.ignore_unknown and counted.keys:
+            problems += none_known(list(counted.keys), self.checked.field_names)
+        return tuple(problems), tuple(ignored)
 
     def _counted(self, shape: Shape) -> Shape:
         """Less the keys that the declared source leaves out."""

@@ -9,12 +9,13 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakebed.errors import SourceMismatchError
-from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, bad_rows_error, cut_rows_error
+from lakebed.ingest.bad_rows_error import cut_rows_error
 from lakebed.ingest.checked_rows import prepare
 from lakebed.ingest.checked_write import CheckedWrite
-from lakebed.ingest.columns.column_names import Names, unknown_column
+from lakebed.ingest.run_history import RunCounts
 from lakebed.ingest.sources.json_values import read_shape, shape_of_all
 from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.write_frame import refuse_bad_rows
 from lakebed.spark.spark_errors import spark_errors
 
 COLUMNS_DIFFER = "LB6572"
@@ -24,7 +25,7 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
     """The rows, with the values that an ingest would write. Raises `SourceMismatchError` for columns that the table has
     not or that only some files have, and `BadRowsError` where a row is bad.
     """
-    schema, label = checked.schema, str(checked.name)
+    schema = checked.schema
     with spark_errors():
         names = [_names(checked, part) for part in parts]
     # Of JSON without a row no key is known.
@@ -54,9 +55,7 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
         number, bad, cut = rows.all().agg(*flags).collect()[0]
     if cut:
         raise cut_rows_error(rows.bad(), cut)
-    if bad:
-        are = "is" if bad == 1 else "are"
-        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {bad} of {number} rows {are} bad")
+    refuse_bad_rows(str(checked.name), rows, RunCounts(number - bad, bad))
     return rows.all().select(*(F.col(f"v{i}").alias(f.name) for i, f in enumerate(present)))
 
 
@@ -67,11 +66,8 @@ def _names(checked: CheckedWrite, part: SourcePart) -> frozenset[str]:
         return folders | {c.name for c in part.columns}
     if part.shape is None:
         return folders
-    keys = list(read_shape(part.frame.agg(shape_of_all(part.shape)).collect()[0][0]).keys)
-    own = checked.schema.field_names
-    unknown = [k for k in keys if k not in own and (checked.columns is None or k in checked.columns)]
-    if unknown and not checked.ignore_unknown:
-        former, named = checked.former(), Names(keys, own)
-        told = (unknown_column(k, k, named, former.get((k,), ()), ignore=False) for k in unknown)
-        raise SourceMismatchError(*(problem for problems in told for problem in problems))
-    return folders | set(keys)
+    shape = read_shape(part.frame.agg(shape_of_all(part.shape)).collect()[0][0])
+    problems, _ = checked.unknown_columns(shape)
+    if problems:
+        raise SourceMismatchError(*problems)
+    return folders | set(shape.keys)
