@@ -9,7 +9,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 from ingest.ingest_lake import SmallLake
-from runtime.spark_settings import INTERPRETED, WRITES, quick_queries
+from runtime.spark_settings import INTERPRETED, WRITES, with_settings
 
 
 @pytest.fixture(scope="module")
@@ -18,18 +18,15 @@ def spark(spark: SparkSession) -> Iterator[SparkSession]:
 
     Where values are judged, or read from Parquet, tests ask for `generated_code`.
     """
-    with quick_queries(spark, WRITES):
+    with with_settings(spark, WRITES):
         yield spark
 
 
 @pytest.fixture(scope="module")
 def generated_code(spark: SparkSession) -> Iterator[None]:
     """From here to the end of the module Spark compiles queries and reads files in batches, as it does for users."""
-    for key in INTERPRETED:
-        spark.conf.unset(key)
-    yield
-    for key, value in INTERPRETED.items():
-        spark.conf.set(key, value)
+    with with_settings(spark, dict.fromkeys(INTERPRETED)):
+        yield
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from pyspark.sql import SparkSession
 from lakebed import Lake
 from lakebed import open as open_lake
 from row_level.changed_tables import KINDS, Changed, Make
-from runtime.spark_settings import WRITES
+from runtime.spark_settings import WRITES, with_settings
 
 #: No plan adapts itself, and what is brought together is one task: a query of a few rows is done sooner.
 SETTINGS = {**WRITES, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "1"}
@@ -20,15 +20,8 @@ SETTINGS = {**WRITES, "spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.
 
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    before = {key: spark.conf.get(key, None) for key in SETTINGS}
-    for key, value in SETTINGS.items():
-        spark.conf.set(key, value)
-    yield spark
-    for key, value in before.items():
-        if value is None:
-            spark.conf.unset(key)
-        else:
-            spark.conf.set(key, value)
+    with with_settings(spark, SETTINGS):
+        yield spark
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, MutableMapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -36,29 +36,32 @@ WRITES = {**INTERPRETED, "spark.sql.constraintPropagation.enabled": "false"}
 
 
 @contextmanager
-def quick_queries(spark: SparkSession, settings: Mapping[str, str] = QUICK) -> Iterator[None]:
-    """Within this Spark interprets queries; by default as they were planned."""
+def with_settings(spark: SparkSession, settings: Mapping[str, str | None]) -> Iterator[None]:
+    """Within this the session has these settings, where None stands for what Spark has by default."""
+    before = {key: spark.conf.get(key, None) for key in settings}
+    _set(spark, settings)
+    try:
+        yield
+    finally:
+        _set(spark, before)
+
+
+def _set(spark: SparkSession, settings: Mapping[str, str | None]) -> None:
     for key, value in settings.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key in settings:
+        if value is None:
             spark.conf.unset(key)
-
-
-@contextmanager
-def as_for_users(spark: SparkSession) -> Iterator[None]:
-    """Within this Spark does all that it does for users, also inside of `quick_queries`."""
-    keys = (*QUICK, *WRITES)
-    before = {key: spark.conf.get(key) for key in keys}
-    for key in keys:
-        spark.conf.unset(key)
-    try:
-        yield
-    finally:
-        for key, value in before.items():
+        else:
             spark.conf.set(key, value)
+
+
+def quick_queries(spark: SparkSession) -> AbstractContextManager[None]:
+    """Within this Spark interprets queries as they were planned."""
+    return with_settings(spark, QUICK)
+
+
+def as_for_users(spark: SparkSession) -> AbstractContextManager[None]:
+    """Within this Spark does all that it does for users, also inside of `quick_queries`."""
+    return with_settings(spark, dict.fromkeys((*QUICK, *WRITES)))
 
 
 def shared_classes() -> tuple[str, ...]:

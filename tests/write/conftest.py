@@ -10,12 +10,12 @@ from pyspark.sql import SparkSession
 
 from lakebed import Lake
 from lakebed import open as open_lake
-from runtime.spark_settings import WRITES, quick_queries
+from runtime.spark_settings import WRITES, with_settings
 
 
 @pytest.fixture(scope="module")
 def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    with quick_queries(spark, WRITES):
+    with with_settings(spark, WRITES):
         yield spark
 
 
