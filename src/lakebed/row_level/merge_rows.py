@@ -372,17 +372,20 @@ class _Merge:
     def _refuse_taken_keys(self, start: Start, acted: DataFrame) -> None:
         """Raise `UsageError` (LB6559) where a row that is inserted has the key of a row of the table."""
         keys = [f for f in start.schema.fields if f.name in start.schema.primary_keys]
-        own = reduce(Column.__and__, (F.col(f"t.{quote_name(f.name)}").eqNullSafe(F.col(f"n.{f.id}")) for f in keys))
+        is_about_key, new = self._is_about_key(start), []
         for clause in self.clauses:
             values = self._values(start.schema, clause) if clause.then is Then.INSERT else {}
-            if not values.keys() >= {f.name for f in keys} or (clause.values is None and self._is_about_key(start)):
-                continue
-            columns = (values[f.name].try_cast(scan_type(f.type)).alias(str(f.id)) for f in keys)
-            new = self._of(acted, clause).select(*columns).alias("n")
-            with spark_errors():
-                taken = start.merged(start.needed()).alias("t").join(new, own, "left_semi").limit(1).count()
-            if taken:
-                raise _taken(start.target.table.label, start.schema.primary_keys)
+            if values.keys() >= {f.name for f in keys} and not (clause.values is None and is_about_key):
+                columns = (values[f.name].try_cast(scan_type(f.type)).alias(str(f.id)) for f in keys)
+                new.append(self._of(acted, clause).select(*columns))
+        if not new:
+            return
+        same = reduce(Column.__and__, (F.col(f"t.{quote_name(f.name)}").eqNullSafe(F.col(f"n.{f.id}")) for f in keys))
+        with spark_errors():
+            rows, added = start.merged(start.needed()).alias("t"), reduce(DataFrame.union, new).alias("n")
+            taken = rows.join(added, same, "left_semi").limit(1).count()
+        if taken:
+            raise _taken(start.target.table.label, start.schema.primary_keys)
 
     def _is_about_key(self, start: Start) -> bool:
         """Whether `on` is seen to be the equality of the primary key, and no more."""

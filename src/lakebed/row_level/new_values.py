@@ -28,10 +28,10 @@ from lakebed.spark.write_rows import RowsToWrite
 from lakebed.write.plan_write import WritePlan
 
 BAD_VALUES = "LB6548"
-_REMEDY = "change the values that are set, or relax the columns in the manifest"
 NOT_SET = "LB6549"
 NOT_UPDATED = "LB6550"
 OLDER = "LB6551"
+_REMEDY = "change the values that are set, or relax the columns in the manifest"
 _KIND = "kind"
 
 

@@ -70,8 +70,11 @@ def tied_columns(source: DataFrame, on: str, schema: TableSchema, *, case_sensit
 
     Only those are told whose values are compared as they are.
     """
+    return _tied(source, equal_columns(on, schema, source.columns, case_sensitive=case_sensitive))
+
+
+def _tied(source: DataFrame, pairs: Sequence[tuple[DataField, str]]) -> Mapping[str, DataField]:
     types = {f.name: f.dataType for f in source.schema.fields}
-    pairs = equal_columns(on, schema, source.columns, case_sensitive=case_sensitive)
     return {name: column for column, name in pairs if _compares(types[name], scan_type(column.type))}
 
 
@@ -115,7 +118,7 @@ def equals_key(source: DataFrame, on: str, schema: TableSchema, *, case_sensitiv
     Where that is not seen, False.
     """
     parts = _pairs(on, schema, source.columns, case_sensitive=case_sensitive)
-    tied = tied_columns(source, on, schema, case_sensitive=case_sensitive)
+    tied = _tied(source, [pair for pair in parts if pair is not None])
     own = {name: column.name for name, column in tied.items()}
     return own == {name: name for name in schema.primary_keys} and len(parts) == len(own)
 
