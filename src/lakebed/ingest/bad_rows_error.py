@@ -16,6 +16,7 @@ TOO_MANY_BAD = "LB6120"
 BAD_ROW_FAILS = "LB6121"
 CUT = "LB6410"
 
+_RELAX = "mend the source, or relax the columns in the manifest"
 #: How many kinds of problems the error tells of.
 _SHOWN_KINDS = 5
 _SHOWN_OF_LINE = 200
@@ -30,9 +31,6 @@ class BadRowsError(SourceMismatchError):
     """There are bad rows, and more of them than the caller or the manifest allows."""
 
     exit_code: ClassVar[int] = 14
-
-
-_RELAX = "mend the source, or relax the columns in the manifest"
 
 
 def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELAX) -> BadRowsError:

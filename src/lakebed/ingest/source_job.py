@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
+from typing import TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -87,6 +88,9 @@ class _LookedAt:
         return self.declared.digest(folders=self.folders)
 
 
+_Made = TypeVar("_Made")
+
+
 @dataclass(frozen=True)
 class SourceJob:
     """From a source to its run. `schema` is the table's newest version as the ingest begins, before any merge."""
@@ -151,18 +155,14 @@ class SourceJob:
 
     def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
         """Put the rows of files in the place of others."""
-        looked = self._look(named, again=True)
-        if looked.declared.documents is None:
-            check_reach(self.spark, [f.path for f in looked.fresh])
-        with (
-            self._explained(looked, self.schema),
-            naming_columns(looked.parquet_paths, self.context.sources),
-        ):
-            checked = self._checked(self.schema, looked.options, looked.fresh, looked)
-            return write.make(checked, self._parts(looked))
+        return self._with_all(named, write.make)
 
     def frame(self, named: NamedFiles) -> DataFrame:
         """The rows of files, with the table's columns that these have."""
+        return self._with_all(named, typed_rows)
+
+    def _with_all(self, named: NamedFiles, use: Callable[[CheckedWrite, tuple[SourcePart, ...]], _Made]) -> _Made:
+        """What is made of files, whether or not they were ingested before."""
         looked = self._look(named, again=True)
         if looked.declared.documents is None:
             check_reach(self.spark, [f.path for f in looked.fresh])
@@ -171,7 +171,7 @@ class SourceJob:
             naming_columns(looked.parquet_paths, self.context.sources),
         ):
             checked = self._checked(self.schema, looked.options, looked.fresh, looked)
-            return typed_rows(checked, self._parts(looked))
+            return use(checked, self._parts(looked))
 
     def _parts(self, looked: _LookedAt) -> tuple[SourcePart, ...]:
         """The parts of the files, one at least."""

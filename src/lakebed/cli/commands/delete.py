@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.confirmation import change_rows, row_options
+from lakebed.cli.commands.change_rows import change_rows, row_options
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("table")
 @click.option("--where", required=True, metavar="EXPRESSION", help="Spark SQL over the table's columns.")
-@click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @row_options
 @common_options
 @click.pass_obj
-def command(session: Session, /, table: str, where: str, run_id: str | None, **how: Any) -> ExitCode:
+def command(session: Session, /, table: str, where: str, **how: Any) -> ExitCode:
     """Delete the rows of TABLE, or of a branch of it, that an expression is true for, as one snapshot.
 
     Older snapshots and tags keep the rows until they expire.
@@ -31,7 +30,7 @@ def command(session: Session, /, table: str, where: str, run_id: str | None, **h
     rows = session.lake().table(table)
     rows.check_read(where=where)
 
-    def delete(spark: SparkSession, dry_run: bool) -> WriteResult:
-        return rows.delete(spark, where=where, dry_run=dry_run, run_id=None if dry_run else run_id)
+    def delete(spark: SparkSession, dry_run: bool, run_id: str | None) -> WriteResult:
+        return rows.delete(spark, where=where, dry_run=dry_run, run_id=run_id)
 
     return change_rows(session, table, "delete", delete, how)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.confirmation import change_rows, row_options
+from lakebed.cli.commands.change_rows import change_rows, row_options
 from lakebed.cli.commands.source_arguments import source_options
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 @click.option("--on", required=True, metavar="EXPRESSION", help="Spark SQL: t is the table, s the source.")
 @click.option("--when-matched", type=click.Choice(["update", "delete"]), help="What becomes of rows that match.")
 @click.option("--when-not-matched", type=click.Choice(["insert"]), help="What becomes of new rows.")
-@click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @row_options
 @common_options
 @click.pass_obj
@@ -35,7 +34,6 @@ def command(
     sources: tuple[str, ...],
     read_as: FileKeywords,
     on: str,
-    run_id: str | None,
     **how: Any,
 ) -> ExitCode:
     """Merge the rows of the files SOURCES into TABLE, or a branch of it, as one snapshot.
@@ -49,9 +47,8 @@ def command(
     rows = session.lake().table(table)
     rows.schema()
 
-    def merge(spark: SparkSession, dry_run: bool) -> WriteResult:
-        run = None if dry_run else run_id
-        made = rows.merge_from(spark, list(sources), on=on, dry_run=dry_run, run_id=run, **read_as)
+    def merge(spark: SparkSession, dry_run: bool, run_id: str | None) -> WriteResult:
+        made = rows.merge_from(spark, list(sources), on=on, dry_run=dry_run, run_id=run_id, **read_as)
         if when_matched is not None:
             made = made.when_matched_update() if when_matched == "update" else made.when_matched_delete()
         return (made if when_not_matched is None else made.when_not_matched_insert()).execute()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.confirmation import change_rows, row_options
+from lakebed.cli.commands.change_rows import change_rows, row_options
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -22,13 +22,10 @@ if TYPE_CHECKING:
     "--set", "values", multiple=True, required=True, metavar="COLUMN=EXPRESSION", help="Spark SQL for a column's value."
 )
 @click.option("--where", required=True, metavar="EXPRESSION", help="Spark SQL over the table's columns.")
-@click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @row_options
 @common_options
 @click.pass_obj
-def command(
-    session: Session, /, table: str, values: tuple[str, ...], where: str, run_id: str | None, **how: Any
-) -> ExitCode:
+def command(session: Session, /, table: str, values: tuple[str, ...], where: str, **how: Any) -> ExitCode:
     """Give the rows of TABLE, or of a branch of it, that an expression is true for new values, as one snapshot.
 
     New values are Spark SQL over the row as it was, such as --set "state='late'" --set "amount=amount * 1.1". They are
@@ -37,8 +34,8 @@ def command(
     rows, new = session.lake().table(table), _by_column(values)
     rows.check_read(where=where)
 
-    def update(spark: SparkSession, dry_run: bool) -> WriteResult:
-        return rows.update(spark, set=new, where=where, dry_run=dry_run, run_id=None if dry_run else run_id)
+    def update(spark: SparkSession, dry_run: bool, run_id: str | None) -> WriteResult:
+        return rows.update(spark, set=new, where=where, dry_run=dry_run, run_id=run_id)
 
     return change_rows(session, table, "update", update, how)
 
