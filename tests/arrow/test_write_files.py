@@ -102,10 +102,10 @@ class TestEveryType:
                 write_data_files(rows.batches(size), task, store=store)
             assert store.snapshot() == {}
             return
-        (entry,) = write_data_files(rows.batches(size), task, store=store)
+        (entry,) = write_data_files(rows.batches(size), task, store=store).added
         for field, values, found in readable(store, entry, task, rows):
             assert found == v.comparable(values), field
-        (other,) = write_data_files(rows.batches(size), replace(task, file_format="parquet"), store=store)
+        (other,) = write_data_files(rows.batches(size), replace(task, file_format="parquet"), store=store).added
         size_there = store.size(path_of(entry, task))
         assert entry.file == replace(other.file, file_name=entry.file.file_name, file_size=size_there)
 
@@ -114,7 +114,7 @@ class TestEveryType:
     def test_rows_come_back_and_statistics_are_those_of_the_footer(self, rows: v.Rows, mode: str, size: int) -> None:
         store = MemoryObjectStore()
         task = task_of(rows.fields, options={"metadata.stats-mode": mode})
-        (entry,) = write_data_files(rows.batches(size), task, store=store)
+        (entry,) = write_data_files(rows.batches(size), task, store=store).added
         back = read(store, entry, task)
         path = path_of(entry, task)
         plain = pq.read_table(pa.BufferReader(store.read(path)))
@@ -232,7 +232,7 @@ class TestKeyedFiles:
 
     def write(self, *batches: pa.RecordBatch, **parts: Any) -> tuple[MemoryStore, tuple[ManifestEntry, ...]]:
         store = MemoryStore()
-        return store, write_data_files(batches, replace(self.TASK, **parts), store=store)
+        return store, write_data_files(batches, replace(self.TASK, **parts), store=store).added
 
     def test_files_hold_the_key_the_number_and_the_kind_before_the_columns(self) -> None:
         rows = [placed(1, "a", 2), placed(5, "a", 2, kind=3), placed(9, "a", 2, kind=2)]
@@ -318,7 +318,7 @@ def test_equal_partition_values_that_stand_together_share_a_file(type_: str, val
     rows = pa.RecordBatch.from_arrays([own, pa.array(range(len(values)), pa.int32())], ["p", "v"])
     task = task_of(fields, partition_keys=("p",))
     for batches in ([rows], [rows.slice(i, 1) for i in range(len(values))]):
-        entries = write_data_files(batches, task, store=MemoryStore())
+        entries = write_data_files(batches, task, store=MemoryStore()).added
         together = [[key, len(list(group))] for key, group in groupby(values, key=repr)]
         assert [e.file.row_count for e in entries] == [count for _, count in together]
         found = [repr(binary_row.decode([fields[0].type], e.partition)[0]) for e in entries]
@@ -350,7 +350,7 @@ def test_keys_of_every_type_ascend_as_the_format_orders_them(data: st.DataObject
         with pytest.raises(RowOrderError):
             write_data_files(rows.batches(size), task, store=MemoryStore())
         return
-    (entry,) = write_data_files(rows.batches(size), task, store=MemoryStore())
+    (entry,) = write_data_files(rows.batches(size), task, store=MemoryStore()).added
     ends = [binary_row.decode([f.type for f in fields], k) for k in (entry.file.min_key, entry.file.max_key)]
     for found, expected in zip(ends, (keys[0], keys[-1]), strict=True):
         assert v.comparable(found) == [
@@ -366,7 +366,7 @@ class TestAppendFiles:
     def test_entries_say_what_files_of_append_tables_say(self) -> None:
         store, task = MemoryStore(), task_of(KEYED, first_sequence=7)
         rows = [{"k": 1, "p": "x", "v": 2}, {"k": 1, "p": None, "v": 3}]
-        (entry,) = write_data_files([batch(rows)], task, store=store)
+        (entry,) = write_data_files([batch(rows)], task, store=store).added
         file = entry.file
         assert (entry.kind, entry.partition, entry.bucket, entry.total_buckets) == (0, bytes(12), 0, -1)
         assert (file.min_key, file.max_key, file.key_stats.null_counts) == (bytes(12), bytes(12), ())
@@ -378,14 +378,14 @@ class TestAppendFiles:
         task = task_of(KEYED, first_sequence=7, total_buckets=2)
         places = {"_LAKEBED_BUCKET": pa.int32()}
         rows = [{"k": 1, "v": 2, "_LAKEBED_BUCKET": b} for b in (0, 0, 1)]
-        entries = write_data_files([batch(rows, **places)], task, store=MemoryStore())
+        entries = write_data_files([batch(rows, **places)], task, store=MemoryStore()).added
         found = [(e.file.min_sequence_number, e.file.max_sequence_number, e.total_buckets) for e in entries]
         assert found == [(7, 8, 2), (9, 9, 2)]
 
     def test_no_rows_are_no_files(self) -> None:
         store = MemoryStore()
-        assert write_data_files([], task_of(KEYED), store=store) == ()
-        assert write_data_files([batch([]), batch([])], task_of(KEYED), store=store) == ()
+        assert write_data_files([], task_of(KEYED), store=store).added == ()
+        assert write_data_files([batch([]), batch([])], task_of(KEYED), store=store).added == ()
         assert store.snapshot() == {}
 
     @pytest.mark.parametrize(
@@ -403,7 +403,7 @@ class TestAppendFiles:
     )
     def test_names(self, options: dict[str, str], name: str) -> None:
         task = task_of(KEYED, options=options, number=3)
-        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task, store=MemoryStore())
+        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task, store=MemoryStore()).added
         assert entry.file.file_name == name
 
     @pytest.mark.parametrize(
@@ -414,7 +414,7 @@ class TestAppendFiles:
     )
     def test_compressions(self, options: dict[str, str], codec: str) -> None:
         store, task = MemoryStore(), task_of(KEYED, options=options)
-        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task, store=store)
+        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task, store=store).added
         metadata = pq.read_metadata(pa.BufferReader(store.read(path_of(entry, task))))
         assert metadata.row_group(0).column(0).compression == codec
 
@@ -427,7 +427,7 @@ class TestAppendFiles:
 
     def test_a_local_table(self, tmp_path) -> None:
         task = replace(task_of(KEYED), location=str(tmp_path), table_path=f"{tmp_path}/db.db/t")
-        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task)
+        (entry,) = write_data_files([batch([{"k": 1, "v": 2}])], task).added
         assert read(LocalStore(), entry, task).to_pylist() == [{"k": 1, "p": None, "v": 2}]
         with pytest.raises(AlreadyExistsError):
             write_data_files([batch([{"k": 2, "v": 2}])], task)
@@ -444,7 +444,7 @@ class TestSizes:
             batch([{"k": k, "p": f"{k * 7919 % 10007}-{k}" * 5, "v": k} for k in range(i, min(i + size, rows))])
             for i in range(0, rows, size)
         ]
-        return store, task, write_data_files(made, task, store=store)
+        return store, task, write_data_files(made, task, store=store).added
 
     @pytest.mark.parametrize("size", [1000, 7, 100_000])
     @pytest.mark.parametrize("format", ["parquet", "orc", "avro"])
@@ -472,7 +472,7 @@ class TestSizes:
         nan = float("nan")
         rows = v.Rows(fields, ((0.5, None, -2.0), (1e300, -0.0, 5.0), (1.0, nan, None), (0.0, 0.0, None)))
         for size in (1, 3):
-            (entry,) = write_data_files(rows.batches(size), task_of(fields), store=MemoryStore())
+            (entry,) = write_data_files(rows.batches(size), task_of(fields), store=MemoryStore()).added
             found = entry.file.value_stats.decode([f.type for f in fields])
             assert [(s.minimum, s.maximum, s.null_count) for s in found] == [
                 (-2.0, 0.5, 1),
@@ -554,7 +554,7 @@ class TestFailures:
         good = pa.array([[None, {"x": 1}], None], pa.list_(item))
         bad = pa.array([[{"x": 1}, {"x": None}]], pa.list_(item))
         task, store = task_of(fields), MemoryStore()
-        (entry,) = write_data_files([pa.RecordBatch.from_arrays([good], ["s"])], task, store=store)
+        (entry,) = write_data_files([pa.RecordBatch.from_arrays([good], ["s"])], task, store=store).added
         assert read(store, entry, task).column("s").to_pylist() == good.to_pylist()
         with pytest.raises(WriteError, match=r"s\.element\.x"):
             write_data_files([pa.RecordBatch.from_arrays([bad], ["s"])], replace(task, id="z"), store=store)
@@ -583,7 +583,7 @@ GIVEN_OTHERWISE = [
 @pytest.mark.parametrize(("type_", "array", "expected"), GIVEN_OTHERWISE, ids=str)
 def test_arrays_in_other_forms(type_: Any, array: pa.Array, expected: list[Any]) -> None:
     store, task = MemoryStore(), task_of(fields_of({"c": type_}))
-    (entry,) = write_data_files([pa.RecordBatch.from_arrays([array], ["c"])], task, store=store)
+    (entry,) = write_data_files([pa.RecordBatch.from_arrays([array], ["c"])], task, store=store).added
     assert column(read(store, entry, task), "c") == v.comparable(expected)
 
 
@@ -595,7 +595,7 @@ def test_nanoseconds_where_they_are_asked_for(format: str) -> None:
     assert len(list(unwritable_fields("avro", fields, nanoseconds=True))) == 2
     store, task = MemoryStore(), task_of(fields, file_format=format)
     arrays = [pa.array([5, None], pa.timestamp("us")), pa.array([1234567891, None], pa.timestamp("ns", "UTC"))]
-    (entry,) = write_data_files([pa.RecordBatch.from_arrays(arrays, ["t", "z"])], task, store=store)
+    (entry,) = write_data_files([pa.RecordBatch.from_arrays(arrays, ["t", "z"])], task, store=store).added
     source = pa.BufferReader(store.read(path_of(entry, task)))
     table = pq.read_table(source) if format == "parquet" else orc.read_table(source)
     assert [column(table, name) for name in ("t", "z")] == [[5000, None], [1234567891, None]]
@@ -649,7 +649,7 @@ def test_slices_of_structs(format: str, start: int) -> None:
     structs = ({"x": 1, "y": "a"}, None, {"x": 3, "y": None}, {"x": None, "y": "d"}, {"x": 5, "y": "e"})
     rows = v.Rows(fields, (structs, tuple([s, None] if s else None for s in structs)))
     store, task = MemoryObjectStore(), task_of(fields, file_format=format)
-    (entry,) = write_data_files([rows.batch().slice(start)], task, store=store)
+    (entry,) = write_data_files([rows.batch().slice(start)], task, store=store).added
     for field, values, found in readable(store, entry, task, rows):
         assert found == list(values[start:]), field
 
@@ -661,7 +661,7 @@ def test_slices_are_written_as_what_they_are(rows: v.Rows, format: str, data: st
     start = data.draw(st.integers(0, rows.count - 1))
     end = data.draw(st.integers(start + 1, rows.count))
     store, task = MemoryObjectStore(), task_of(rows.fields, file_format=format)
-    (entry,) = write_data_files([rows.batch().slice(start, end - start)], task, store=store)
+    (entry,) = write_data_files([rows.batch().slice(start, end - start)], task, store=store).added
     for field, values, found in readable(store, entry, task, rows):
         assert found == v.comparable(values[start:end]), field
 
@@ -674,7 +674,7 @@ def test_each_file_is_of_one_place_and_no_row_is_lost(places: list[tuple[str, in
     store = MemoryObjectStore()
     task = replace(TestKeyedFiles.TASK, key=(), options={"target-file-row-num": "4"})
     batches = [batch(rows[i : i + size], **PLACES, **ROUND) for i in range(0, len(rows), size)]
-    entries = write_data_files(batches, task, store=store)
+    entries = write_data_files(batches, task, store=store).added
     written = [(e, k) for e in entries for k in read(store, e, task).column("k").to_pylist()]
     assert [k for _, k in written] == list(range(len(rows)))
     for entry, k in written:

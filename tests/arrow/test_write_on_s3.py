@@ -48,7 +48,7 @@ def requests(server: S3Server) -> list[tuple[str, str]]:
 
 def test_files_are_put_once_where_they_belong(server: S3Server, task: WriteTask) -> None:
     server.requests.clear()
-    entries = write_data_files([ROWS], pickle.loads(pickle.dumps(task)))
+    entries = write_data_files([ROWS], pickle.loads(pickle.dumps(task))).added
     paths = [f"/rows/wh/db.db/t/bucket-0/{e.file.file_name}" for e in entries]
     assert requests(server) == [("PUT", path) for path in paths]
     store = open_store("s3://rows", storage_options=server.options)[0]

@@ -131,7 +131,7 @@ def write(lake: lakebed.Lake, name: str, rows: list[Row], kinds: list[int] | Non
     added: tuple[ManifestEntry, ...] = ()
     for number in (0, 1):
         mine = batch.filter(pa.array([b % 2 == number for b in places.to_pylist()]))
-        added += write_data_files([mine.slice(0, 3), mine.slice(3)], task.attempt(number))
+        added += write_data_files([mine.slice(0, 3), mine.slice(3)], task.attempt(number)).added
     change = SnapshotChange(commit_user=uuid4().hex, added=added)
     commit(storage, change, clock=lambda: int(time.time() * 1000))
 

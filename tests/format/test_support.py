@@ -85,6 +85,27 @@ def test_options(options: dict[str, str], read: list[str], written: list[str]) -
     assert _codes(refuse_unwritable, schema) == written
 
 
+@pytest.mark.parametrize(
+    ("options", "written"),
+    [
+        ({"changelog-producer": "none"}, []),
+        ({"changelog-producer": "INPUT"}, []),
+        ({"changelog-producer": "lookup"}, ["LB5061"]),
+        ({"changelog-producer": "full-compaction"}, ["LB5061"]),
+        ({"changelog-producer": "of no kind"}, ["LB5061"]),
+        ({"changelog-producer": "input", "changelog-file.format": "orc"}, []),
+        ({"changelog-producer": "input", "changelog-file.format": "csv"}, ["LB6506"]),
+        ({"changelog-producer": "none", "changelog-file.format": "csv"}, []),
+        ({"changelog-producer": "input", "changelog-file.prefix": "_log-"}, ["LB5065"]),
+        ({"changelog-producer": "none", "changelog-file.prefix": "_log-"}, []),
+    ],
+)
+def test_changelogs_of_keyed_tables(options: dict[str, str], written: list[str]) -> None:
+    schema = table_schema(PLAIN, primary_keys=["id"], options={"bucket": "2", **options})
+    assert _codes(refuse_unreadable, schema) == []
+    assert _codes(refuse_unwritable, schema) == written
+
+
 def test_a_schema_of_a_newer_version_is_read_but_not_written() -> None:
     schema = TableSchema(0, table_schema(PLAIN).fields, 1, version=4)
     assert _codes(refuse_unreadable, schema) == []

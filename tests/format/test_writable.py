@@ -97,7 +97,7 @@ def test_a_plan_tells_only_of_limits_that_come_with_it(tmp_path: Path) -> None:
     table = schema(("id", t.Int()), ("c", t.STRING), primary=("id",))
     lake.tables.create(TableName("db", "t"), table)
     declared = lake.infer("db.t")
-    more = replace(declared, options={**declared.options, "changelog-producer": "input"})
+    more = replace(declared, options={**declared.options, "changelog-producer": "lookup"})
     (plan,) = lake.plan(Manifest((more,))).tables
     assert [d.code for d in plan.diagnostics] == ["LB5061"]
 

@@ -73,15 +73,30 @@ class JavaReferee:
         read = builder.newRead()
         if filter is not None:
             read = read.executeFilter()
-        reader = util.createParallelBytesReader(read, builder.readType(), 1)
-        reader.setSplits(builder.newScan().plan().splits())
-        rows: list[Row] = []
-        while (message := reader.next()) is not None:
-            rows += arrow_rows(pa.ipc.open_stream(message).read_all())
+        rows = self._read(builder, read, builder.newScan().plan().splits())
         if columns is None:
             return rows
         positions = [names.index(column) for column in columns]
         return [[row[i] for i in positions] for row in rows]
+
+    def changes(self, warehouse: str | os.PathLike[str], table: str, snapshots: Iterable[int]) -> list[list[Row]]:
+        """What a stream gets of each of these snapshots: rows with their kinds before the columns."""
+        found = self._table(warehouse, f"{table}$audit_log", None, {})
+        builder = self._paimon.python.InvocationUtil.getReadBuilder(found)
+        told = []
+        for snapshot in snapshots:
+            scan = builder.newStreamScan()
+            scan.restore(snapshot)
+            told.append(self._read(builder, builder.newRead(), scan.plan().splits()))
+        return told
+
+    def _read(self, builder: Any, read: Any, splits: Any) -> list[Row]:
+        reader = self._paimon.python.InvocationUtil.createParallelBytesReader(read, builder.readType(), 1)
+        reader.setSplits(splits)
+        rows: list[Row] = []
+        while (message := reader.next()) is not None:
+            rows += arrow_rows(pa.ipc.open_stream(message).read_all())
+        return rows
 
     def schema(self, warehouse: str | os.PathLike[str], table: str, *, branch: str | None = None) -> dict[str, Any]:
         """The table's latest schema as Java writes it: the object that a schema file holds."""

@@ -22,25 +22,33 @@ _LEAST_BYTES = 1 << 20
 
 
 class DataFileWriter:
-    """A data file that is being written to `output`."""
+    """A data file that is being written to `output`. `repeats_keys`: rows of one key may stand there together.
 
-    def __init__(self, output: Output, name: str, task: WriteTask, rows: RowForms, first_sequence: int) -> None:
+    Rows that have no numbers of their own are numbered from `first_sequence` on.
+    """
+
+    def __init__(
+        self,
+        output: Output,
+        name: str,
+        task: WriteTask,
+        rows: RowForms,
+        first_sequence: int,
+        *,
+        repeats_keys: bool = False,
+    ) -> None:
         self._output, self._name, self._task, self._rows = output, name, task, rows
         self._first = first_sequence
         self._writer = open_writer(output, rows, task)
         self._statistics = StatisticsCollector(task.fields, task.options, task.key_places)
-        self._order = KeyOrder(task.key) if task.key else None
+        self._order = KeyOrder(task.key, repeats=repeats_keys) if task.key else None
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = self._held_rows = 0
         self._given_bytes = 0
         self._deletes = 0
         self._ends: list[tuple[Any, ...]] = []
+        self._numbers: list[int] = []
         self.rows = 0
-
-    @property
-    def next_sequence(self) -> int:
-        """The number of the row after the last one."""
-        return self._first + self.rows
 
     @property
     def is_full(self) -> bool:
@@ -67,7 +75,9 @@ class DataFileWriter:
         self._write_group()
         self._writer.close()
         self._output.close()
-        numbered = self._task.has_sequence
+        numbers = self._numbers or [self._first, self._first + self.rows - 1]
+        if not self._task.has_sequence:
+            numbers = [0, self.rows - 1]
         return DataFileMeta(
             file_name=self._name,
             file_size=self._output.size,
@@ -77,8 +87,8 @@ class DataFileWriter:
             min_key=self._key(0),
             max_key=self._key(-1),
             key_stats=self._statistics.key_statistics() if self._task.key else EMPTY_STATS,
-            min_sequence_number=self._first if numbered else 0,
-            max_sequence_number=self.next_sequence - 1 if numbered else self.rows - 1,
+            min_sequence_number=numbers[0],
+            max_sequence_number=numbers[-1],
             level=self._task.level,
             creation_time=self._task.creation_time,
             delete_row_count=self._deletes,
@@ -100,19 +110,20 @@ class DataFileWriter:
         if not self._held:
             return
         rows = pa.Table.from_batches(self._held)
-        first = self.next_sequence - rows.num_rows
         self._statistics.add(rows.columns[: len(self._task.fields)])
         if self._order is not None:
             self._look_at_keys(rows, self._order)
-        self._writer.write(self._rows.file_rows(rows, first))
+        self._writer.write(self._rows.file_rows(rows))
         self._given_bytes += self._held_bytes
         self._held, self._held_bytes, self._held_rows = [], 0, 0
 
     def _look_at_keys(self, rows: pa.Table, order: KeyOrder) -> None:
         keys = [rows.column(i) for i in self._task.key_places]
         order.add(keys)
-        self._deletes += count_deletes(rows.column(rows.num_columns - 1))
+        kinds, numbers = rows.columns[-2:]
+        self._deletes += count_deletes(kinds)
         self._ends = [*self._ends[:1], *(_row(keys, at) for at in (0, rows.num_rows - 1))]
+        self._numbers = [*self._numbers[:1], numbers[0].as_py(), numbers[-1].as_py()]
 
     def _key(self, end: int) -> bytes:
         if not self._task.key:

@@ -1,4 +1,4 @@
-"""Check that rows of keyed tables stand in the order of their keys, each key once; count those that delete."""
+"""Check that rows of keyed tables stand in the order of their keys; count those that delete."""
 
 from __future__ import annotations
 
@@ -14,22 +14,30 @@ NOT_ASCENDING = "LB6503"
 
 
 class KeyOrder:
-    """The order of the keys of one file, shown part by part."""
+    """The order of the keys of one file, shown part by part. `repeats`: a key may stand there several times."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], *, repeats: bool = False) -> None:
         self._names = names
+        self._above = pc.greater_equal if repeats else pc.greater
         self._last: list[pa.Array] | None = None
 
     def add(self, keys: Sequence[pa.ChunkedArray]) -> None:
-        """Take the keys of the next rows, one column a key. Raises RowOrderError unless all of them ascend strictly."""
+        """Take the keys of the next rows, one column a key. Raises RowOrderError unless they ascend."""
         count = len(keys[0])
         columns = [_ordered(column) for column in keys]
         firsts, lasts = ([c.slice(at, 1).combine_chunks() for c in columns] for at in (0, count - 1))
-        if self._last is not None and not _ascend(self._last, firsts):
+        if self._last is not None and not self._ascend(self._last, firsts):
             raise self._error()
-        if not _ascend([c.slice(0, count - 1) for c in columns], [c.slice(1) for c in columns]):
+        if not self._ascend([c.slice(0, count - 1) for c in columns], [c.slice(1) for c in columns]):
             raise self._error()
         self._last = lasts
+
+    def _ascend(self, before: Sequence[pa.ChunkedArray], after: Sequence[pa.ChunkedArray]) -> bool:
+        """Whether each key is above the one before it, compared column by column."""
+        above = self._above(after[-1], before[-1])
+        for low, high in zip(before[-2::-1], after[-2::-1], strict=True):
+            above = pc.or_(pc.greater(high, low), pc.and_(pc.equal(high, low), above))
+        return bool(pc.all(above, min_count=0).as_py())
 
     def _error(self) -> RowOrderError:
         keys = ", ".join(self._names)
@@ -40,14 +48,6 @@ class KeyOrder:
             expected="rows sorted by key, each key once",
             remedy="report this: nothing was written",
         )
-
-
-def _ascend(before: Sequence[pa.ChunkedArray], after: Sequence[pa.ChunkedArray]) -> bool:
-    """Whether each key is above the one before it, compared column by column."""
-    above = pc.greater(after[-1], before[-1])
-    for low, high in zip(before[-2::-1], after[-2::-1], strict=True):
-        above = pc.or_(pc.greater(high, low), pc.and_(pc.equal(high, low), above))
-    return bool(pc.all(above, min_count=0).as_py())
 
 
 def _ordered(column: pa.ChunkedArray) -> pa.ChunkedArray:

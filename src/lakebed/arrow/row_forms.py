@@ -28,30 +28,32 @@ class RowForms:
         kind = replace(VALUE_KIND, type=with_nullability(VALUE_KIND.type, False))
         number = replace(SEQUENCE_NUMBER, type=with_nullability(SEQUENCE_NUMBER.type, False))
         keys = (key_field(task.fields[i]) for i in task.key_places)
-        self._declared = (*task.fields, VALUE_KIND) if self._is_keyed else task.fields
+        self._declared = (*task.fields, VALUE_KIND, SEQUENCE_NUMBER) if self._is_keyed else task.fields
         #: The columns of a file, with the types by which it holds them.
         self.stored_fields = (*keys, number, kind, *values) if self._is_keyed else values
         self.stored = self._schema(self.stored_fields)
-        #: The columns of the table, and the kind of each row in keyed tables.
-        self.values = self._schema((*values, kind) if self._is_keyed else values)
+        #: The columns of the table, and in keyed tables the kind and the number of each row.
+        self.values = self._schema((*values, kind, number) if self._is_keyed else values)
 
-    def convert(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The columns `values` of a batch, in their stored forms. Raises WriteError for what does not fit."""
+    def convert(self, batch: pa.RecordBatch, first_sequence: int) -> pa.RecordBatch:
+        """The columns `values` of a batch, in their stored forms; in keyed tables numbered from `first_sequence` on.
+
+        Raises WriteError for what does not fit.
+        """
         columns = [stored_column(self._column(batch, f.name), f, self._forms) for f in self._task.fields]
         if self._is_keyed:
-            columns.append(self._kinds(batch))
+            ones = pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows)
+            columns += [self._kinds(batch), pc.cumulative_sum(ones, start=first_sequence - 1)]
         self._refuse_missing(columns)
         return pa.RecordBatch.from_arrays(columns, schema=self.values)
 
-    def file_rows(self, rows: pa.Table, first_sequence: int) -> pa.Table:
-        """The columns `stored` of rows `values`, which are numbered from `first_sequence` on."""
+    def file_rows(self, rows: pa.Table) -> pa.Table:
+        """The columns `stored` of rows `values`."""
         if not self._is_keyed:
             return rows
-        *values, kinds = rows.columns
-        ones = pa.repeat(pa.scalar(1, pa.int64()), rows.num_rows)
-        numbers = pc.cumulative_sum(ones, start=first_sequence - 1)
+        *values, kinds, numbers = rows.columns
         keys = [values[i] for i in self._task.key_places]
-        return pa.Table.from_arrays([*keys, pa.chunked_array([numbers]), kinds, *values], schema=self.stored)
+        return pa.Table.from_arrays([*keys, numbers, kinds, *values], schema=self.stored)
 
     def _schema(self, fields: Sequence[DataField]) -> pa.Schema:
         return pa.schema([stored_field(f, self._forms) for f in fields])
@@ -77,7 +79,7 @@ class RowForms:
         for field, stored, values in zip(self._declared, self.values, columns, strict=True):
             if not values.null_count:
                 continue
-            if not stored.nullable or (not field.type.nullable and _is_inserted(values.is_null(), columns[-1])):
+            if not stored.nullable or (not field.type.nullable and _is_inserted(values.is_null(), columns[-2])):
                 raise missing_value(field.name, field.type)
 
 

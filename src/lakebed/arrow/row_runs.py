@@ -18,6 +18,8 @@ NO_PLACE = "LB6504"
 
 #: The bucket of a row, and which of the bucket's new files it goes to.
 BUCKET, ROUND = "_LAKEBED_BUCKET", "_LAKEBED_ROUND"
+#: Whether a row is the last one of its key, where others are with it.
+LAST = "_LAKEBED_LAST"
 
 
 @dataclass(frozen=True, slots=True)

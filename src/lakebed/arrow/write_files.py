@@ -1,4 +1,4 @@
-"""Write batches as data files of a table, straight to their places.
+"""Write batches as data files of a table, straight to their places, and as files of its changelog beside them.
 
 This runs in Spark's workers. A file is nobody's until a snapshot names it; a call that fails leaves none.
 """
@@ -7,28 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
+from dataclasses import dataclass, field
 
 import pyarrow as pa
 
 from lakebed.arrow.data_file_writer import DataFileWriter
 from lakebed.arrow.row_forms import RowForms
-from lakebed.arrow.row_runs import Place, runs
+from lakebed.arrow.row_runs import LAST, Place, runs
 from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import AlreadyExistsError, LakebedError
 from lakebed.format import binary_row
 from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.new_files import NewFiles
 from lakebed.store import Output, Store
 from lakebed.store.safe_delete import Inside
 
 
-def write_data_files(
-    batches: Iterable[pa.RecordBatch], task: WriteTask, *, store: Store | None = None
-) -> tuple[ManifestEntry, ...]:
+def write_data_files(batches: Iterable[pa.RecordBatch], task: WriteTask, *, store: Store | None = None) -> NewFiles:
     """Write rows as data files; entries that add these, in the order in which they were written.
 
     Batches hold the table's columns by name, and `_LAKEBED_BUCKET` (int32) and `_LAKEBED_ROUND` (int32) where rows of a
     partition do not all belong together; in keyed tables also `_VALUE_KIND` (int8) where rows do not all insert. Rows
-    of one place come together, in keyed tables sorted by key. `store` is the table's where it is open already.
+    of one place come together, in keyed tables sorted by key. Where the task makes a changelog, all rows go into
+    changelog files, and `_LAKEBED_LAST` (bool) says which of them go into data files, under the same numbers; without
+    it all do. `store` is the table's where it is open already.
 
     Raises WriteError for rows that are not what they should be, RowOrderError where keys do not ascend, StoreError.
     Whatever is raised, no file that was written stays.
@@ -37,76 +39,144 @@ def write_data_files(
     try:
         for batch in batches:
             files.write(batch)
-        files.end_file()
+        return files.finish()
     except BaseException:
         files.take_back()
         raise
-    return tuple(files.entries)
 
 
 class _Files:
-    """The files of one call: at most one of them is open."""
+    """The files of one call: at most one data file and one changelog file of them are open."""
 
     def __init__(self, store: Store, task: WriteTask) -> None:
-        self._store, self._task = store, task
-        self._rows = RowForms(task)
+        outputs = _Outputs(store, task.table_path)
+        self._task, self._outputs = task, outputs
         self._codec = binary_row.codec(task.partition_types)
         self._place: Place | None = None
-        self._open: DataFileWriter | None = None
-        self._directory = ""
         self._next_sequence = task.first_sequence
-        self._outputs: list[Output] = []
-        self.entries: list[ManifestEntry] = []
+        self._data = _Series(task, RowForms(task), outputs)
+        self._changelog: _Series | None = None
+        if task.makes_changelog:
+            self._changelog = _Series(task.of_changelog, RowForms(task.of_changelog), outputs, repeats_keys=True)
 
     def write(self, batch: pa.RecordBatch) -> None:
         """Write the rows of a batch, into as many files as it takes."""
-        values = self._rows.convert(batch)
+        first = self._next_sequence
+        values = self._data.rows.convert(batch, first)
+        logged = None
+        if self._changelog is not None:
+            alike = self._changelog.task.file_format == self._task.file_format
+            logged = values if alike else self._changelog.rows.convert(batch, first)
+        last = _last(batch) if logged is not None else None
         partition = [values.column(i) for i in self._task.partition_places]
         for run in runs(batch, partition, self._codec):
             if run.place != self._place:
-                self.end_file()
                 self._begin_place(run.place)
-            left = values.slice(run.start, run.length)
-            while left.num_rows:
-                if self._open is not None and self._open.is_full:
-                    self.end_file()
-                file = self._open = self._open or self._begin_file()
-                left = left.slice(file.add(left))
+            rows = values.slice(run.start, run.length)
+            kept = rows if last is None else rows.filter(last.slice(run.start, run.length))
+            self._data.write(kept, first + run.start)
+            if self._changelog is not None and logged is not None:
+                self._changelog.write(logged.slice(run.start, run.length), first + run.start)
+        self._next_sequence += batch.num_rows
 
-    def end_file(self) -> None:
-        """Finish the file that is open."""
-        if self._open is None:
-            return
-        assert self._place is not None
-        partition, bucket = self._place.partition, self._place.bucket
-        meta = self._open.finish()
-        self.entries.append(ManifestEntry(int(Kind.ADD), partition, bucket, self._task.total_buckets, meta))
-        self._next_sequence = self._open.next_sequence
-        self._open = None
+    def finish(self) -> NewFiles:
+        """Finish the files that are open; the entries of all files."""
+        self._end_place()
+        return NewFiles(*(() if series is None else tuple(series.entries) for series in (self._data, self._changelog)))
 
     def take_back(self) -> None:
         """Delete everything that was written, as well as possible: what stays is found by the clean-up of orphans."""
-        if self._open is not None:
-            self._open.let_go()
-        for output in self._outputs:
-            with suppress(LakebedError):
-                output.discard()
+        for series in (self._data, self._changelog):
+            if series is not None:
+                series.let_go()
+        self._outputs.discard()
+
+    def _end_place(self) -> None:
+        for series in (self._data, self._changelog):
+            if series is not None:
+                series.end_file()
 
     def _begin_place(self, place: Place) -> None:
+        self._end_place()
         self._place = place
-        self._directory = self._task.directory(self._codec.decode(place.partition), place.bucket)
+        directory = self._task.directory(self._codec.decode(place.partition), place.bucket)
+        for series in (self._data, self._changelog):
+            if series is not None:
+                series.place, series.directory = place, directory
 
-    def _begin_file(self) -> DataFileWriter:
-        name = self._task.file_name(len(self._outputs))
-        path = f"{self._directory}/{name}"
+
+def _last(batch: pa.RecordBatch) -> pa.Array | None:
+    """Which rows go into data files; None for all."""
+    at = batch.schema.get_field_index(LAST)
+    return None if at < 0 else batch.column(at)
+
+
+@dataclass(slots=True)
+class _Outputs:
+    """What one call writes to: every file has a number of its own in its name."""
+
+    store: Store
+    table_path: str
+    made: list[Output] = field(default_factory=list)
+
+    def open(self, task: WriteTask, directory: str) -> tuple[Output, str]:
+        """A new file in a directory, and its name."""
+        name = task.file_name(len(self.made))
+        path = f"{directory}/{name}"
         try:
-            output = self._store.open_output(path)
+            output = self.store.open_output(path)
         except AlreadyExistsError:
             raise
         except BaseException:
             # It may be there by now.
             with suppress(LakebedError):
-                Inside(self._store, self._task.table_path).delete(path)
+                Inside(self.store, self.table_path).delete(path)
             raise
-        self._outputs.append(output)
-        return DataFileWriter(output, name, self._task, self._rows, self._next_sequence)
+        self.made.append(output)
+        return output, name
+
+    def discard(self) -> None:
+        """Delete all of them, as well as possible."""
+        for output in self.made:
+            with suppress(LakebedError):
+                output.discard()
+
+
+class _Series:
+    """The files of one sort, one after the other."""
+
+    def __init__(self, task: WriteTask, rows: RowForms, outputs: _Outputs, *, repeats_keys: bool = False) -> None:
+        self.task, self.rows = task, rows
+        self._outputs, self._repeats_keys = outputs, repeats_keys
+        self._open: DataFileWriter | None = None
+        self.place: Place | None = None
+        self.directory = ""
+        self.entries: list[ManifestEntry] = []
+
+    def write(self, left: pa.RecordBatch, first: int) -> None:
+        """Write rows of one place, whose first one has the number `first` where rows have none of their own."""
+        while left.num_rows:
+            if self._open is not None and self._open.is_full:
+                self.end_file()
+            file = self._open = self._open or self._begin_file(first)
+            taken = file.add(left)
+            left, first = left.slice(taken), first + taken
+
+    def end_file(self) -> None:
+        """Finish the file that is open."""
+        if self._open is None:
+            return
+        assert self.place is not None
+        meta = self._open.finish()
+        entry = ManifestEntry(int(Kind.ADD), self.place.partition, self.place.bucket, self.task.total_buckets, meta)
+        self.entries.append(entry)
+        self._open = None
+
+    def let_go(self) -> None:
+        """Write no more."""
+        if self._open is not None:
+            self._open.let_go()
+
+    def _begin_file(self, first: int) -> DataFileWriter:
+        output, name = self._outputs.open(self.task, self.directory)
+        return DataFileWriter(output, name, self.task, self.rows, first, repeats_keys=self._repeats_keys)

@@ -20,6 +20,7 @@ from lakebed.catalog.options import (
     TARGET_FILE_SIZE,
 )
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.changelog import changelog_options
 from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.writable_types import written_format
@@ -39,7 +40,8 @@ class WriteTask:
     table. `fields` are the columns of schema `schema_id`, `key` the trimmed primary key, empty for append tables.
     `total_buckets` is -1 where rows belong to no bucket. `first_sequence` is the number of the first row, in keyed
     tables and in buckets. `id` and `number` are in the names of files: no other attempt has the same (see `attempt`).
-    `creation_time` is the wall clock in milliseconds, as if it were UTC.
+    `creation_time` is the wall clock in milliseconds, as if it were UTC. `makes_changelog`: every row goes into
+    changelog files, too.
     """
 
     location: str
@@ -55,6 +57,7 @@ class WriteTask:
     file_format: str = "parquet"
     number: int = 0
     level: int = 0
+    makes_changelog: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, Any] | None = field(default=None, repr=False)
     allow_overwrite_races: bool = False
@@ -86,6 +89,12 @@ class WriteTask:
     def attempt(self, number: int) -> Self:
         """The same task as an attempt of the job's task `number`, with names of files that no other attempt has."""
         return replace(self, id=uuid4().hex, number=number)
+
+    @cached_property
+    def of_changelog(self) -> Self:
+        """The same task as it writes the files of the changelog."""
+        options = changelog_options(self.options)
+        return replace(self, options=options, file_format=written_format(options), makes_changelog=False)
 
     def open_store(self) -> Store:
         """The store of the table."""

@@ -78,6 +78,10 @@ BUCKET = "bucket"
 BUCKET_FUNCTION_TYPE = "bucket-function.type"
 BUCKET_KEY = "bucket-key"
 CHAIN_TABLE_ENABLED = "chain-table.enabled"
+CHANGELOG_FILE_COMPRESSION = "changelog-file.compression"
+CHANGELOG_FILE_FORMAT = "changelog-file.format"
+CHANGELOG_FILE_PREFIX = "changelog-file.prefix"
+CHANGELOG_FILE_STATS_MODE = "changelog-file.stats-mode"
 CHANGELOG_PRODUCER = "changelog-producer"
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS = "changelog-producer.row-deduplicate-ignore-fields"
 CHANGELOG_NUM_RETAINED_MAX = "changelog.num-retained.max"
@@ -341,6 +345,7 @@ _DEFAULTS: dict[str, str] = {
     ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED: "true",
     BUCKET: "-1",
     BUCKET_FUNCTION_TYPE: "default",
+    CHANGELOG_FILE_PREFIX: "changelog-",
     CHANGELOG_PRODUCER: "none",
     COMMIT_MAX_RETRIES: "10",
     DATA_FILE_PREFIX: "data-",
@@ -431,6 +436,10 @@ _FOLLOWED = frozenset(
         BUCKET,
         BUCKET_FUNCTION_TYPE,
         BUCKET_KEY,
+        CHANGELOG_FILE_COMPRESSION,
+        CHANGELOG_FILE_FORMAT,
+        CHANGELOG_FILE_PREFIX,
+        CHANGELOG_FILE_STATS_MODE,
         COMMIT_MAX_RETRIES,
         DATA_FILE_PATH_DIRECTORY,
         DATA_FILE_PREFIX,

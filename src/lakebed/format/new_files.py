@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -16,6 +16,19 @@ from lakebed.format.row_ranges import is_blob_name
 #: The number of buckets that entries of tables without buckets say.
 UNAWARE = -1
 _ROW_ID = "_ROW_ID"
+
+
+@dataclass(frozen=True, slots=True)
+class NewFiles:
+    """Entries of files that were written: of data files, and of changelog files beside them."""
+
+    added: tuple[ManifestEntry, ...] = ()
+    changelog: tuple[ManifestEntry, ...] = ()
+
+    @property
+    def entries(self) -> tuple[ManifestEntry, ...]:
+        """Those of all files."""
+        return (*self.added, *self.changelog)
 
 
 def new_append_file(

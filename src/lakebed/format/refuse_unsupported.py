@@ -13,6 +13,7 @@ from lakebed.catalog.option_values import is_set, text_of, whole
 from lakebed.catalog.options import (
     BUCKET,
     BUCKET_KEY,
+    CHANGELOG_FILE_PREFIX,
     CHANGELOG_PRODUCER,
     DATA_EVOLUTION_ENABLED,
     DATA_FILE_EXTERNAL_PATHS,
@@ -29,6 +30,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
+from lakebed.format.changelog import changelog_options, has_input_changelog
 from lakebed.format.manifest import DataFileMeta
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.writable_types import unwritable_fields, written_format
@@ -134,24 +136,17 @@ def read_problems(schema: TableSchema, columns: Collection[str] | None = None) -
 
 def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
     """Why rows cannot be appended to a table of this schema; empty where they can. Ingest and plans go by it."""
-    problems = [*_primary_key(schema), *_options(schema, _READ_OPTIONS | _WRITE_OPTIONS, "written")]
+    asked = _READ_OPTIONS | _WRITE_OPTIONS
+    if has_input_changelog(schema):
+        del asked[CHANGELOG_PRODUCER]
+    problems = [*_primary_key(schema), *_options(schema, asked, "written")]
     unfit = [*_types(schema, "written", None)]
     named = {d.path for d in unfit}
     problems += unfit
-    problems += (d for d in unwritable_fields(written_format(schema.options), schema.fields) if d.path not in named)
+    problems += (d for d in _unwritable_fields(schema) if d.path not in named)
     problems += _partition_types(schema)
-    prefix = schema.options.get(DATA_FILE_PREFIX, "")
-    if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
-        problems.append(
-            Diagnostic(
-                "LB5065",
-                f"a table with option {DATA_FILE_PREFIX}={prefix} cannot be written: Spark would not read its files",
-                path=DATA_FILE_PREFIX,
-                expected="text that does not start with _ or ., without / and :",
-                found=prefix,
-                remedy="set the option to another text",
-            )
-        )
+    for option in (DATA_FILE_PREFIX, *((CHANGELOG_FILE_PREFIX,) if has_input_changelog(schema) else ())):
+        problems += _prefix(schema, option)
     bucket = text_of(schema.options, BUCKET)
     if not schema.primary_keys and whole(bucket) != -1 and BUCKET_KEY not in schema.options:
         problems.append(
@@ -166,6 +161,28 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
         )
     problems += _newer_version(schema)
     return tuple(problems)
+
+
+def _unwritable_fields(schema: TableSchema) -> tuple[Diagnostic, ...]:
+    """What the formats of new files cannot hold."""
+    formats = [written_format(schema.options)]
+    if has_input_changelog(schema):
+        formats.append(written_format(changelog_options(schema.options)))
+    return tuple(d for format_ in dict.fromkeys(formats) for d in unwritable_fields(format_, schema.fields))
+
+
+def _prefix(schema: TableSchema, option: str) -> Iterator[Diagnostic]:
+    """What is wrong about how names of files begin."""
+    prefix = schema.options.get(option, "")
+    if prefix.startswith(_HIDDEN) or "/" in prefix or ":" in prefix:
+        yield Diagnostic(
+            "LB5065",
+            f"a table with option {option}={prefix} cannot be written: Spark would not read its files",
+            path=option,
+            expected="text that does not start with _ or ., without / and :",
+            found=prefix,
+            remedy="set the option to another text",
+        )
 
 
 def refuse_unreadable_files(files: Iterable[DataFileMeta]) -> None:

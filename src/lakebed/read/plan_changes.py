@@ -15,11 +15,11 @@ from functools import cache
 from typing import TypeAlias
 
 from lakebed.catalog.names import TableName
-from lakebed.catalog.option_values import chosen_word
 from lakebed.catalog.options import CHANGELOG_PRODUCER
 from lakebed.catalog.paths import branch_root
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UnsupportedError, UsageError
+from lakebed.format.changelog import NO_CHANGELOG, changelog_producer
 from lakebed.format.live_files import DataFile, data_files, delta_manifests, entries_of
 from lakebed.format.manifest import Kind, ManifestEntry, read_list
 from lakebed.format.merge_engine import MergeEngine, merge_engine, merge_rules
@@ -35,7 +35,6 @@ from lakebed.read.request import ReadRequest, Travel
 from lakebed.read.table_state import TableState, resolve
 
 _OVERWRITE = "OVERWRITE"
-NO_CHANGELOG = "none"
 AUTO = "auto"
 
 
@@ -66,11 +65,6 @@ class ChangesAsked:
     until: int | str | datetime | None = None
     mode: str = AUTO
     row_kinds: bool = False
-
-
-def changelog_producer(schema: TableSchema) -> str:
-    """How the table makes its changelog; `none` where it has none, as every table without a primary key."""
-    return chosen_word(schema.options, CHANGELOG_PRODUCER) if schema.primary_keys else NO_CHANGELOG
 
 
 # --- commits ----------------------------------------------------------------------------------------------------------

@@ -41,7 +41,8 @@ class NewRows:
 
     `values` are the new values by column, as expressions over `frame`; `old` are the values of the other columns, as
     the table has them, by column too. Columns that neither says get what an ingest without them gives. `older` says
-    which rows would be older than the ones that they take the place of.
+    which rows would be older than the ones that they take the place of. `before` are all columns as the table has them,
+    where consumers are told what a row was, too.
     """
 
     frame: DataFrame
@@ -49,6 +50,7 @@ class NewRows:
     old: Mapping[str, Column] = field(default_factory=dict)
     kind: str = "+I"
     older: Mapping[str, Column] = field(default_factory=dict)
+    before: tuple[Column, ...] = ()
 
 
 def changed_rows(start: Start, rows: DataFrame, values: Mapping[str, Column], *, of: str | None = None) -> NewRows:
@@ -57,7 +59,8 @@ def changed_rows(start: Start, rows: DataFrame, values: Mapping[str, Column], *,
     old = {name: column for name, column in own.items() if name not in values}
     order = () if start.plan.merge is None else start.plan.merge.order
     before = {name: own[name] for name in order if name in values}
-    return NewRows(rows, values, old, "+U" if start.plan.is_keyed else "+I", before)
+    was = tuple(own.values()) if start.plan.has_changelog else ()
+    return NewRows(rows, values, old, "+U" if start.plan.is_keyed else "+I", before, was)
 
 
 @dataclass(frozen=True)
@@ -101,13 +104,16 @@ def write_new_rows(
     """
     checked = [_check(start, rows) for rows in new]
     frames = [c.good().select(*_columns(start.schema), _KIND) for c in checked]
+    frames += [_of_kind(rows.frame.select(*_numbered(rows.before)), "-U") for rows in new if rows.before]
     if kept is not None:
-        frames.append(kept.select("*", F.lit(KINDS.index(kind)).cast("tinyint").alias(_KIND)))
+        frames.append(_of_kind(kept, kind))
     if not frames:
         return []
     with spark_errors():
         rows = reduce(DataFrame.union, frames)
-        writer.write(RowsToWrite(rows, F.col(_KIND) if start.plan.is_keyed else None))
+        # Of the two rows of one update the one with its new values comes last: so are their kinds numbered.
+        in_order = (F.col(_KIND),) if start.plan.has_changelog else ()
+        writer.write(RowsToWrite(rows, F.col(_KIND) if start.plan.is_keyed else None, in_order))
         counts = [c.counts(is_written=bool(writer.entries)) for c in checked]
     label = start.target.table.label
     for count, one in zip(counts, checked, strict=True):
@@ -119,6 +125,14 @@ def write_new_rows(
         if count["older"]:
             raise older_rows(start, count["older"])
     return [count["rows"] for count in counts]
+
+
+def _of_kind(rows: DataFrame, kind: str) -> DataFrame:
+    return rows.select("*", F.lit(KINDS.index(kind)).cast("tinyint").alias(_KIND))
+
+
+def _numbered(columns: Sequence[Column]) -> list[Column]:
+    return [column.alias(f"v{i}") for i, column in enumerate(columns)]
 
 
 def _columns(schema: TableSchema) -> list[str]:

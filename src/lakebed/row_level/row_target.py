@@ -155,8 +155,11 @@ class Start:
         return not now <= before
 
     def drops_files(self, plan: ReadPlan) -> bool:
-        """Whether the rows of a plan are whole partitions, which go with their files."""
-        return takes_whole_partitions(plan, self.schema)
+        """Whether the rows of a plan are whole partitions, which go with their files.
+
+        Never where consumers are told of each row that goes.
+        """
+        return not self.plan.has_changelog and takes_whole_partitions(plan, self.schema)
 
     def count(self, plan: ReadPlan) -> int:
         """How many rows a plan gives whose predicate is true for all of them; files that have to be merged are read."""

@@ -88,5 +88,9 @@ class UpdateWhere:
         if dry_run:
             with spark_errors():
                 return RowChanges(counts=RowCounts(updated=rows.count()))
+        if start.plan.has_changelog:
+            with spark_errors():
+                # What a row was and what it becomes are told of the same rows, whatever the filter says next.
+                rows = rows.localCheckpoint()
         (count,) = write_new_rows(start, writer, [changed_rows(start, rows, self.values)])
         return RowChanges(counts=RowCounts(updated=count))

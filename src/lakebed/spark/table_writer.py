@@ -12,10 +12,14 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.arrow.write_task import WriteTask
+from lakebed.catalog.options import CHANGELOG_PRODUCER
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNumbersTakenError, StoreError
+from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
 from lakebed.format.live_files import DataFile, data_files
 from lakebed.format.manifest import ManifestEntry
+from lakebed.format.new_files import NewFiles
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
 from lakebed.format.snapshot import Snapshot
@@ -33,6 +37,7 @@ from lakebed.write.write_result import ATTEMPT
 
 NUMBERS_LOST = "LB6530"
 NOT_SEEN = "LB6531"
+PRODUCER_CHANGED = "LB5068"
 
 #: How often rows are numbered again before a write gives up.
 _MOST_NUMBERINGS = 20
@@ -56,7 +61,9 @@ class WriteTarget:
 class TableWriter:
     """One write of one table: rows become files, files become a snapshot, and what belongs to none is deleted.
 
-    `replaces` says which rows of the table go, from the entries of the new files; None for none.
+    `replaces` says which rows of the table go, from the entries of the new files; None for none. `entries` are those of
+    data files, `changelog` those of the files that tell consumers all rows that came. A write that replaces rows has no
+    changelog: it could not tell which ones went.
     """
 
     spark: Callable[[], SparkSession]
@@ -64,6 +71,7 @@ class TableWriter:
     attempt: str = field(default_factory=lambda: uuid4().hex)
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
+    changelog: tuple[ManifestEntry, ...] = ()
     _first: int = 0
     _seen: Snapshot | None = None
 
@@ -72,15 +80,25 @@ class TableWriter:
         """Rows in all files."""
         return sum(entry.file.row_count for entry in self.entries)
 
+    @property
+    def makes_changelog(self) -> bool:
+        """Whether all rows are told to consumers."""
+        return self.target.plan.has_changelog and self.replaces is None
+
     def files(self) -> tuple[DataFile, ...]:
-        """The files that are not committed yet, with their paths."""
-        target = self.target
-        return data_files(target.storage.path, target.plan.schema, self.entries)
+        """The data files that are not committed yet, with their paths."""
+        return self._files(self.entries)
+
+    def _files(self, entries: Sequence[ManifestEntry]) -> tuple[DataFile, ...]:
+        return data_files(self.target.storage.path, self.target.plan.schema, entries)
 
     def write(self, rows: RowsToWrite) -> None:
         """Run the job. What a failed job has written is deleted."""
         self._count_from_latest()
-        self.entries = self._run(rows)
+        self._take(self._run(rows))
+
+    def _take(self, files: NewFiles) -> None:
+        self.entries, self.changelog = files.added, files.changelog
 
     def _count_from_latest(self) -> None:
         """Choose numbers above those of all rows that there are by now."""
@@ -89,7 +107,7 @@ class TableWriter:
             self._seen = storage.snapshots.latest()
             self._first = next_sequence(storage, self._seen)
 
-    def _run(self, rows: RowsToWrite) -> tuple[ManifestEntry, ...]:
+    def _run(self, rows: RowsToWrite) -> NewFiles:
         target = self.target
         task = WriteTask.under(
             target.plan.schema,
@@ -98,11 +116,12 @@ class TableWriter:
             created=target.clock(),
             first_sequence=self._first,
             storage_options=target.storage_options,
+            makes_changelog=self.makes_changelog,
         )
         try:
-            entries = write_rows(rows, target.plan, task)
-            self._look_for(entries)
-            return entries
+            files = write_rows(rows, target.plan, task)
+            self._look_for(files.entries)
+            return files
         except BaseException:
             self._discard_failed(task.id)
             raise
@@ -112,7 +131,7 @@ class TableWriter:
         looked for, elsewhere the first.
         """
         storage = self.target.storage
-        files = data_files(storage.path, self.target.plan.schema, entries)
+        files = self._files(entries)
         for file in files if "://" not in storage.path else files[:1]:
             if not storage.store.exists(file.path):
                 raise StoreError.of(
@@ -145,17 +164,21 @@ class TableWriter:
         target, entries = self.target, self.entries
         numbers = None
         if target.plan.has_sequence:
-            numbers = SequenceGuard.of(target.storage, target.plan.schema, entries, self._seen)
+            every = (*entries, *self.changelog)
+            numbers = SequenceGuard.of(target.storage, target.plan.schema, every, self._seen)
 
         def checked(since: Sequence[Snapshot]) -> None:
             if entries:
-                refuse_unwritable(target.storage.schemas.load_latest_schema())
+                newest = target.storage.schemas.load_latest_schema()
+                refuse_unwritable(newest)
+                self._check_producer(newest)
             if guard is not None:
                 guard(since)
             if numbers is not None:
                 numbers(since)
 
-        change = replace(change, added=entries, properties={**change.properties, ATTEMPT: self.attempt})
+        properties = {**change.properties, ATTEMPT: self.attempt}
+        change = replace(change, added=entries, changelog=self.changelog, properties=properties)
         try:
             if self.replaces is not None:
                 change = replace(change, overwrite=self.replaces(entries))
@@ -165,15 +188,28 @@ class TableWriter:
         except BaseException as error:
             if isinstance(error, CommitOutcomeUnknownError) or self._is_visible(change):
                 # They may belong to a snapshot.
-                self.entries = ()
+                self._take(NewFiles())
             self.clear()
             raise
         if (snapshot.properties or {}).get(ATTEMPT) == self.attempt:
-            self.entries = ()
+            self._take(NewFiles())
         else:
             # The same run was committed by somebody else meanwhile: our files belong to no snapshot.
             self.clear()
         return snapshot
+
+    def _check_producer(self, newest: TableSchema) -> None:
+        """Raise `ConflictError` (LB5068) where the table tells consumers of rows in another way by now."""
+        found, ours = changelog_producer(newest), changelog_producer(self.target.plan.schema)
+        if self.replaces is None and found != ours:
+            raise ConflictError.of(
+                PRODUCER_CHANGED,
+                f"the option {CHANGELOG_PRODUCER} was changed while rows were written",
+                path=CHANGELOG_PRODUCER,
+                expected=ours,
+                found=found,
+                remedy="repeat the write: it does as the option says now",
+            )
 
     def _is_visible(self, change: SnapshotChange) -> bool:
         """Whether a commit is there, or may be: when the storage does not answer, nothing is deleted."""
@@ -184,29 +220,35 @@ class TableWriter:
             return True
 
     def _number_again(self) -> None:
-        """Write the rows again, from our own files, with numbers above all that there are by now."""
-        plan, old = self.target.plan, self.files()
-        frame = self.written(System.SEQUENCE_NUMBER, System.VALUE_KIND)
+        """Write the rows again, from our own files, with numbers above all that there are by now.
+
+        The files of a changelog have every row that came, under the number that data files have it under.
+        """
+        plan, old = self.target.plan, self._files((*self.entries, *self.changelog))
+        frame = self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND)
         names = {f.name: f"v{i}" for i, f in enumerate(plan.schema.fields)}
         values = (F.col(quote_name(name)).alias(v) for name, v in names.items())
         system = (F.col(column).alias(column) for column in (System.SEQUENCE_NUMBER, System.VALUE_KIND))
         rows = frame.select(*values, *system)
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         self._count_from_latest()
-        self.entries = self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival))
+        self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival)))
         self._delete([file.path for file in old])
 
-    def written(self, *system: System) -> DataFrame:
-        """The rows of the files that are not committed yet."""
+    def written(self) -> DataFrame:
+        """The rows of the data files that are not committed yet."""
+        return self._read(self.entries)
+
+    def _read(self, entries: Sequence[ManifestEntry], *system: System) -> DataFrame:
         spark, storage = self.spark(), self.target.storage
         scratch = choose_scratch(spark, storage.store, self.target.warehouse, None)
         reader = FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
-        return reader.read(self.files(), self.target.plan.schema, *system)
+        return reader.read(self._files(entries), self.target.plan.schema, *system)
 
     def clear(self) -> None:
         """Delete the files, as well as possible, where no snapshot has them."""
-        self._delete([file.path for file in self.files()])
-        self.entries = ()
+        self._delete([file.path for file in self._files((*self.entries, *self.changelog))])
+        self._take(NewFiles())
 
     def _delete(self, paths: Sequence[str]) -> None:
         inside = Inside(self.target.storage.store, self.target.storage.path)

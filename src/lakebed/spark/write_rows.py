@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
-from lakebed.arrow.row_runs import BUCKET, ROUND
+from lakebed.arrow.row_runs import BUCKET, LAST, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
-from lakebed.format.manifest import ManifestEntry, read_entries, write_manifest
-from lakebed.format.new_files import UNAWARE
+from lakebed.format.manifest import read_entries, write_manifest
+from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.spark_errors import writing_rows
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLACE = "_LAKEBED_PLACE"
-_MESSAGE = "entries"
+_MESSAGE, _CHANGELOG = "entries", "changelog"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,18 +44,22 @@ class RowsToWrite:
     arrival: tuple[Column, ...] = ()
 
 
-def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> tuple[ManifestEntry, ...]:
+def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> NewFiles:
     """Write the rows; the entries of the new files. Nothing refers to them before they are committed."""
     spark = rows.frame.sparkSession
     check_workers(spark)
-    routed = _routed(rows, plan)
+    routed = _routed(rows, plan, with_changelog=task.makes_changelog)
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
     with writing_rows(task.table_path):
-        messages = routed.mapInArrow(_writer(task, names), f"{_MESSAGE} binary").collect()
-    return tuple(entry for message in messages for entry in read_entries(bytes(message[_MESSAGE]), task.table_path))
+        messages = routed.mapInArrow(_writer(task, names), f"{_MESSAGE} binary, {_CHANGELOG} binary").collect()
+    found = (
+        tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
+        for part in (_MESSAGE, _CHANGELOG)
+    )
+    return NewFiles(*found)
 
 
-def _routed(rows: RowsToWrite, plan: WritePlan) -> DataFrame:
+def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> DataFrame:
     """The rows with their bucket, those of one partition and bucket together, in the order of writing."""
     index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
     place, columns = _place(plan), list(index.values())
@@ -74,7 +78,7 @@ def _routed(rows: RowsToWrite, plan: WritePlan) -> DataFrame:
     frame = rows.frame.select(*columns, *arrival)
     if plan.ignores_deletes:
         frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
-    return _one_row_a_key(frame.repartition(*place), plan, index, len(arrival))
+    return _in_key_order(frame.repartition(*place), plan, index, len(arrival), with_changelog=with_changelog)
 
 
 def _place(plan: WritePlan) -> list[str]:
@@ -83,20 +87,26 @@ def _place(plan: WritePlan) -> list[str]:
     return [*partition, BUCKET] if plan.buckets != UNAWARE else partition
 
 
-def _one_row_a_key(frame: DataFrame, plan: WritePlan, index: Mapping[int, Column], arrivals: int) -> DataFrame:
-    """The last row of each key; or, where all rows of a key count, each in a round of its own, the earliest first."""
+def _in_key_order(
+    frame: DataFrame, plan: WritePlan, index: Mapping[int, Column], arrivals: int, *, with_changelog: bool
+) -> DataFrame:
+    """The last row of each key; or, where all rows of a key count, each in a round of its own, the earliest first.
+
+    Where only the last one counts and there is a changelog, all of them, the last one marked.
+    """
     keys = sort_keys([index[f.id] for f in plan.key], [f.type for f in plan.key])
     window = Window.partitionBy(*_place(plan), *keys)
     order = [F.col(f"arrival{i}") for i in range(arrivals)] or [F.lit(0)]
     if plan.keeps_last:
         assert plan.merge is not None
         last = F.row_number().over(window.orderBy(*_newest_first(plan, index), *(c.desc() for c in order)))
-        return (
-            frame.withColumn(_PLACE, last)
-            .where(F.col(_PLACE) == 1)
-            .sortWithinPartitions(*_place(plan), *keys)
-            .drop(_PLACE, *(f"arrival{i}" for i in range(arrivals)))
-        )
+        placed = frame.withColumn(_PLACE, last)
+        if with_changelog:
+            placed = placed.withColumn(LAST, F.col(_PLACE) == 1)
+            placed = placed.sortWithinPartitions(*_place(plan), *keys, F.col(_PLACE).desc())
+        else:
+            placed = placed.where(F.col(_PLACE) == 1).sortWithinPartitions(*_place(plan), *keys)
+        return placed.drop(_PLACE, *(f"arrival{i}" for i in range(arrivals)))
     placed = frame.withColumn(ROUND, F.row_number().over(window.orderBy(*order)))
     return placed.sortWithinPartitions(*_place(plan), ROUND, *keys).drop(*(f"arrival{i}" for i in range(arrivals)))
 
@@ -122,8 +132,9 @@ def _writer(
         # No other attempt of the task has this number.
         number = 0 if context is None else context.taskAttemptId()
         named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in batches)
-        entries = write_data_files(named, replace(task, number=number))
-        if entries:
-            yield pa.record_batch([pa.array([write_manifest(entries)], pa.binary())], [_MESSAGE])
+        files = write_data_files(named, replace(task, number=number))
+        if files.entries:
+            parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
+            yield pa.record_batch([pa.array([part], pa.binary()) for part in parts], [_MESSAGE, _CHANGELOG])
 
     return write

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from lakebed.catalog.option_values import chosen_word, columns_of
 from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.changelog import has_input_changelog
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.new_files import UNAWARE
 from lakebed.format.refuse_unsupported import refuse_unwritable
@@ -46,6 +47,11 @@ class WritePlan:
     def keeps_last(self) -> bool:
         """Whether of the rows of one key in a write only the last one counts."""
         return self.merge is not None and self.merge.engine is MergeEngine.DEDUPLICATE
+
+    @property
+    def has_changelog(self) -> bool:
+        """Whether every row that comes is told to consumers, by changelog files."""
+        return has_input_changelog(self.schema)
 
     @property
     def ignores_deletes(self) -> bool:
