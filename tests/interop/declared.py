@@ -58,6 +58,7 @@ def manifest(
     fields: Iterable[Field],
     *,
     name: str = "db.t",
+    primary_keys: Iterable[str] = (),
     partition_keys: Iterable[str] = (),
     options: Mapping[str, str] | None = None,
     description: str | None = None,
@@ -65,6 +66,8 @@ def manifest(
 ) -> str:
     """The text of a manifest (JSON, which is YAML too)."""
     content: dict[str, Any] = {"name": name, "partitionKeys": list(partition_keys), "options": dict(options or {})}
+    if keys := list(primary_keys):
+        content["primaryKeys"] = keys
     if description is not None:
         content["description"] = description
     content["schema"] = {"fields": list(fields), "extra": dict(extra or {})}
