@@ -1,7 +1,7 @@
 """The stories of a table with a primary key and of one with buckets: in each stage the files are of another format.
 
 The columns are the samples (`samples.py`), all optional, four of which are widened, and a few more that are renamed,
-added and dropped. Files of Avro, ORC and Parquet, each under a schema version of its own, are merged in one bucket then.
+added and dropped. Files of Avro, ORC and Parquet, each of a schema version of its own, are merged in one bucket then.
 """
 
 from __future__ import annotations
