@@ -129,13 +129,14 @@ class Referees:
         branch: str | None = None,
         options: Mapping[str, str] | None = None,
         writer: Reader = "pypaimon",
+        overwrite: Mapping[str, str] | None = None,
     ) -> None:
         """Appends in one commit: rows in the encoding, or an Arrow table of exactly the table's types.
 
-        `options` are for pypaimon only.
+        `options`, and `overwrite`, the static partition whose rows go, are for pypaimon only.
         """
         target: dict[str, Any] = {"warehouse": str(warehouse), "table": table, "branch": branch, "writer": writer}
-        target["options"] = dict(options or {})
+        target |= {"options": dict(options or {}), "overwrite": None if overwrite is None else dict(overwrite)}
         if not isinstance(rows, pa.Table):
             self._ask("append", **target, rows=[dict(r) if isinstance(r, Mapping) else list(r) for r in rows])
             return

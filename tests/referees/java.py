@@ -151,6 +151,35 @@ class JavaReferee:
             write.close()
             commit.close()
 
+    def write(
+        self,
+        warehouse: str | os.PathLike[str],
+        table: str,
+        rows: Iterable[tuple[str, Sequence[int | str | None]]] = (),
+        *,
+        overwrite: Mapping[str, str] | None = None,
+        compact: Iterable[Sequence[int | str | None]] = (),
+    ) -> None:
+        """Writes rows of INT and STRING columns, each with its kind (`+I`), in one commit.
+
+        `overwrite` is a static partition, `{}` those that rows go to. The buckets of the rows of `compact` are
+        compacted in full.
+        """
+        found = self._table(warehouse, table, None, {})
+        builder = self._paimon.python.InvocationUtil.getBatchWriteBuilder(found)
+        if overwrite is not None:
+            builder = builder.withOverwrite(dict(overwrite))
+        write, commit = builder.newWrite(), builder.newCommit()
+        try:
+            for kind, values in rows:
+                write.write(self._row(kind, values))
+            for row in (self._row("+I", values) for values in compact):
+                write.compact(write.getPartition(row), write.getBucket(row), True)
+            commit.commit(write.prepareCommit())
+        finally:
+            write.close()
+            commit.close()
+
     def alter(self, warehouse: str | os.PathLike[str], table: str, changes: Iterable[Mapping[str, Any]]) -> None:
         """Alters top-level columns and options: the changes make one schema version."""
         made = [self._change(change) for change in changes]
@@ -266,6 +295,14 @@ class JavaReferee:
         holder = json.dumps({"id": 0, "name": "f", "type": _numbered(kind)})
         field = self._paimon.utils.JsonSerdeUtil.fromJson(holder, self._class("org.apache.paimon.types.DataField"))
         return field.type()
+
+    def _row(self, kind: str, values: Sequence[int | str | None]) -> Any:
+        row_kind = self._paimon.types.RowKind.fromShortString(kind)
+        row = self._paimon.data.GenericRow(row_kind, len(values))
+        for i, value in enumerate(values):
+            text = isinstance(value, str)
+            row.setField(i, self._paimon.data.BinaryString.fromString(value) if text else value)
+        return row
 
     def _class(self, name: str) -> Any:
         return self._running().jvm.java.lang.Class.forName(name)

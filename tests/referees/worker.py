@@ -221,6 +221,7 @@ def append(
     branch: str | None = None,
     options: Json = None,
     writer: str = "pypaimon",
+    overwrite: Json = None,
 ) -> Json:
     target = _python_table(warehouse, table, None, branch, options)
     if file is not None:
@@ -229,6 +230,8 @@ def append(
     else:
         data = encoding.arrow_table(rows, _arrow_schema(target))
     builder = (_rust_table(warehouse, table, branch) if writer == "rust" else target).new_batch_write_builder()
+    if overwrite is not None:
+        builder = builder.overwrite(overwrite)
     write, commit = builder.new_write(), builder.new_commit()
     try:
         # pypaimon-rust takes batches only.
