@@ -24,7 +24,7 @@ from lakebed.format.commit import commit
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_storage import TableStorage
-from lakebed.physical.paimon_types import DataType
+from lakebed.physical.paimon_types import DataType, Time
 from referees.client import Referees
 from referees.comparison import assert_same_rows
 from referees.encoding import Row, arrow_table, spark_rows
@@ -69,6 +69,16 @@ NESTED: list[tuple[str, Any]] = [
 ]
 
 
+#: Columns that are indexed. Java 0.9 finds no rows by a bitmap of BOOLEAN.
+_INDEXED = ("id", "p", "i8", "i16", "i", "f", "d", "c", "s", "day", "tm", "t0", "t3", "t6", "z3", "z6")
+INDEXES = {
+    "file-index.bloom-filter.columns": ",".join((*_INDEXED, "x", "m[a]")),
+    "file-index.bitmap.columns": ",".join((*_INDEXED[::2], "m[é]")),
+    **{f"file-index.bloom-filter.{name}.items": "100" for name in (*_INDEXED, "x", "m[a]")},
+    "file-index.in-manifest-threshold": "4 kb",
+}
+
+
 def row(i: int, p: str | None) -> list[Any]:
     """A row whose values depend on its number; some are extreme."""
     second = f"20{i:02d}-02-28T12:30:59"
@@ -106,7 +116,8 @@ def given(schema: TableSchema, rows: list[Row]) -> pa.RecordBatch:
     order = sorted(range(len(rows)), key=lambda i: (partitions[i], buckets[i], rows[i][0] if keys else i))
     arrow = pa.schema([(f.name, v.given_type(f.type)) for f in schema.fields])
     # A time of day comes as its number of milliseconds.
-    times = pa.schema([f.with_type(pa.time32("ms")) if f.name == "tm" else f for f in arrow])
+    of = {f.name: f.type for f in schema.fields}
+    times = pa.schema([f.with_type(pa.time32("ms")) if isinstance(of[f.name], Time) else f for f in arrow])
     table = arrow_table([rows[i] for i in order], times).cast(arrow)
     [batch] = table.combine_chunks().to_batches()
     return batch.append_column(BUCKET, pa.array([buckets[i] for i in order], pa.int32()))
@@ -148,7 +159,11 @@ def warehouse(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("written")
     lake = lakebed.open(root)
     for format in FORMATS:
-        options, columns = {"file.format": format}, FOR_ORC if format == "orc" else COLUMNS
+        options, columns = {"file.format": format, **INDEXES}, FOR_ORC if format == "orc" else COLUMNS
+        if format == "orc":
+            options["file-index.in-manifest-threshold"] = "0 b"
+            # pypaimon-rust 0.4 fails on every bitmap of an ORC file, whoever has written it.
+            del options["file-index.bitmap.columns"]
         lake.tables.create_table("db", f"plain_{format}", columns, partition_keys=["p"], options=options)
         write(lake, f"plain_{format}", ROWS)
         lake.tables.create_table("db", f"nested_{format}", columns + NESTED, options=options)
@@ -188,6 +203,24 @@ def test_java(warehouse: Path, referees: Referees, java: JavaReferee, table: str
     for value in (1, 5, 12, 99):
         found = java.rows(warehouse, name, filter=["id", "=", value])
         assert_same_rows([r for r in EXPECTED[table] if r[0] == value], found, columns)
+
+
+@pytest.mark.parametrize("format", FORMATS)
+@pytest.mark.parametrize("table", ["plain", "keyed"])
+def test_filters_by_file_indexes(
+    warehouse: Path, referees: Referees, java: JavaReferee, table: str, format: str
+) -> None:
+    """Every reader finds a row by each of its indexed values; bloom filters and bitmaps may leave files out."""
+    name = f"db.{table}_{format}"
+    columns = referees.columns(warehouse, name)
+    for place, (column, _) in enumerate(COLUMNS):
+        value = EXPECTED[table][4][place]
+        expected = [r for r in EXPECTED[table] if r[place] == value]
+        if column in (*_INDEXED, "x"):
+            assert_same_rows(expected, referees.rows("rust", warehouse, name, filter=[column, "=", value]), columns)
+        # Values of other types do not reach Java as what they are.
+        if column in ("p", "i", "d", "s"):
+            assert_same_rows(expected, java.rows(warehouse, name, filter=[column, "=", value]), columns)
 
 
 @pytest.mark.parametrize("format", ["parquet", "orc"])

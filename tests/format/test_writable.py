@@ -13,10 +13,11 @@ from format.every_place import LEAVES, Case, is_valid, options, schema, types
 from lakebed.catalog import TableName
 from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Severity
-from lakebed.errors import UnsupportedError
+from lakebed.errors import LakebedWarning, UnsupportedError
 from lakebed.format.refuse_unsupported import limits, refuse_unwritable, write_problems
 from lakebed.manifest import Manifest
 from lakebed.physical import paimon_types as t
+from lakebed.write.plan_write import plan_write
 
 TYPES, OPTIONS = tuple(types()), tuple(options())
 
@@ -66,6 +67,18 @@ DECLARED = {
     ),
     "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB6505", 10),
     "a primary key": ("{name: c, type: Int32}", "primaryKeys: [c]", "LB5050", 4),
+    "an index of a type that it is not made of": (
+        "{name: c, type: Bool}",
+        "options: {file-index.bloom-filter.columns: c}",
+        "LB5087",
+        5,
+    ),
+    "an index that is none": (
+        "{name: c, type: Int32}",
+        'options: {file-index.bloom-filter.columns: c, file-index.bloom-filter.c.fpp: "2"}',
+        "LB5089",
+        5,
+    ),
     "another format": ("{name: c, type: Int32}", "options: {manifest.format: orc}", "LB5011", 5),
 }
 
@@ -90,6 +103,20 @@ def test_the_plan_says_what_lakebed_reads_and_cannot_write(tmp_path: Path, what:
     with pytest.raises(UnsupportedError) as caught:
         refuse_unwritable(lake.schema("db.t"))
     assert [d.code for d in caught.value.diagnostics] == [code]
+
+
+def test_indexes_of_unknown_kinds_are_told_and_rows_are_written_without(tmp_path: Path) -> None:
+    lake = lakebed.open(tmp_path, layout="paimon")
+    table = schema(("id", t.Int()), ("c", t.STRING))
+    lake.tables.create(TableName("db", "t"), table)
+    declared = lake.infer("db.t")
+    more = replace(declared, options={**declared.options, "file-index.ngram.columns": "c"})
+    plan = lake.plan(Manifest((more,)))
+    (told,) = plan.tables[0].diagnostics
+    assert (told.code, told.severity, told.path) == ("LB5088", Severity.WARNING, "file-index.ngram.columns")
+    lake.apply(plan)
+    with pytest.warns(LakebedWarning, match="LB5088"):
+        plan_write(lake.schema("db.t"))
 
 
 def test_a_plan_tells_only_of_limits_that_come_with_it(tmp_path: Path) -> None:

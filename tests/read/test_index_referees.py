@@ -10,10 +10,17 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
+import lakebed
+from arrow.test_written_for_others import write
+from lakebed.arrow.file_indexes import IndexCollector
+from lakebed.arrow.stored_forms import PARQUET, stored_column
 from lakebed.physical.paimon_types import DataField
 from lakebed.read.file_index import file_index
+from lakebed.read.file_index.container import Embedded, read_body, read_directory
 from lakebed.read.predicate import Compare, IsIn, IsNull, Leaf, Operator, StartsWith, Truths
 from read.indexed_files import STORE, IndexedFile, files_of
 from read.leaf_truth import truth, truths
@@ -58,6 +65,9 @@ WRITTEN = {
     "java": (OF_JAVA, "parquet", "1 mb"),
     "java_orc": (OF_JAVA, "orc", "1 b"),
     "rust": (OF_RUST, "parquet", "1 mb"),
+    "lakebed": (OF_RUST, "parquet", "1 mb"),
+    # Moments before 1970 with fractions of a second are not written to ORC.
+    "lakebed_orc": ([(of, kind) for of, kind in OF_RUST if "STAMP" not in kind], "orc", "1 b"),
 }
 
 
@@ -75,13 +85,17 @@ def written(
             options[f"file-index.{index}.columns"] = ",".join(names)
             if index == "bloom-filter":
                 options |= {f"file-index.{index}.{name}.items": "300" for name in names}
+            if index == "bitmap" and table in ("rust", "lakebed"):
+                options |= {f"file-index.{index}.{name}.version": "2" for name in names}
         fields = [(f"c{i}", kind) for i, (_, kind) in enumerate(columns)]
-        (referees if table == "rust" else java).create(root, f"db.{table}", fields, options=options)
+        (java if table.startswith("java") else referees).create(root, f"db.{table}", fields, options=options)
         for start in (0, 1):
             pools = [[*TYPES[kind][start::2], None] for _, kind in columns]
             rows = [[chance.choice(pool) for pool in pools] for _ in range(40)]
             if table == "rust":
                 referees.append(root, f"db.{table}", rows, writer="rust")
+            elif table.startswith("lakebed"):
+                write(lakebed.open(root), table, rows)
             else:
                 java.append(root, f"db.{table}", rows)
     return {table: list(files_of(root / "db.db" / table)) for table in WRITTEN}
@@ -155,7 +169,36 @@ def test_what_others_indexed(written: dict[str, list[IndexedFile]], table: str) 
     assert found["exact"] == {n for n, (index, kind) in kept.items() if index != "bloom-filter" and kind not in rounded}
 
 
+def bodies_of(container: bytes) -> dict[tuple[str, str], bytes]:
+    source = Embedded(container, "x")
+    places = ((column, kind, body) for column, of in read_directory(source).items() for kind, body in of.items())
+    return {(column, kind): read_body(source, body) for column, kind, body in places}
+
+
+def _differ(indexed: IndexedFile) -> set[str]:
+    """The kinds of which some index has other bytes than the writer of the file gave it; of all there are the same."""
+    schema, index = indexed.schema, file_index(STORE, indexed.file, indexed.schema)
+    assert index is not None
+    source = index.containers[0].source
+    rows = pyarrow.parquet.read_table(indexed.file.path).combine_chunks()
+    stored = [stored_column(rows[f.name].combine_chunks(), f, PARQUET) for f in schema.fields]
+    collector = IndexCollector(schema.fields, schema.options)
+    collector.add(pa.Table.from_arrays(stored, list(schema.field_names)))
+    ours = collector.container()
+    assert ours is not None
+    found, expected = bodies_of(ours), bodies_of(source.read(0, source.size()))
+    assert found.keys() == expected.keys()
+    return {place[1] for place, body in found.items() if expected[place] != body}
+
+
 @pytest.mark.parametrize("table", ["java", "rust"])
+def test_what_others_indexed_is_indexed_the_same(written: dict[str, list[IndexedFile]], table: str) -> None:
+    """The same bytes. Only has Java values of bitmaps in the order of a hash map, and Rust no runs in slices."""
+    for indexed in written[table]:
+        assert _differ(indexed) <= ({"bitmap"} if table == "java" else {"bsi", "range-bitmap"})
+
+
+@pytest.mark.parametrize("table", ["java", "rust", "lakebed"])
 def test_bloom_filters_rule_out_nearly_all_that_is_absent(written: dict[str, list[IndexedFile]], table: str) -> None:
     first, second = written[table]
     index = file_index(STORE, first.file, first.schema)
@@ -189,3 +232,12 @@ def test_the_indexes_of_the_shared_tables(shared: Path, table: str) -> None:
     assert found["exact"] == SHARED_TABLES[table]
     assert found["judged"] >= found["exact"]
     assert "f1" in found["judged"]
+
+
+@pytest.mark.parametrize("table", [t for t in SHARED_TABLES if t.startswith("parquet/append")])
+def test_the_shared_tables_are_indexed_the_same(shared: Path, table: str) -> None:
+    name = table.partition("/")[2]
+    found: set[str] = set()
+    for indexed in files_of(shared / "tables" / "parquet" / f"{name}.db" / name):
+        found |= _differ(indexed)
+    assert found <= {"bitmap"}

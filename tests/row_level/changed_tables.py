@@ -32,17 +32,26 @@ FIELDS = (
     Field("s", Option(String())),
 )
 
+#: Files have indexes, and files of them beside them.
+_INDEXES = {
+    "file-index.bloom-filter.columns": "k,old",
+    "file-index.bloom-filter.k.items": "100",
+    "file-index.bloom-filter.old.items": "100",
+    "file-index.bitmap.columns": "p,n,old",
+    "file-index.bsi.columns": "k",
+    "file-index.in-manifest-threshold": "0 b",
+}
 #: How each kind of table is made.
 KINDS: Mapping[str, Mapping[str, Any]] = {
-    "append": {},
+    "append": {"options": _INDEXES},
     "vectors": {"options": {"deletion-vectors.enabled": "true"}},
     "partitions, avro": {"partition_keys": ["p"], "options": {"file.format": "avro"}},
     "vectors in partitions, orc": {
         "partition_keys": ["p"],
-        "options": {"deletion-vectors.enabled": "true", "file.format": "orc"},
+        "options": {"deletion-vectors.enabled": "true", "file.format": "orc", **_INDEXES},
     },
     "buckets": {"options": {"bucket": "2", "bucket-key": "k"}},
-    "key": {"primary_keys": ["k"], "options": {"bucket": "2", "sequence.field": "n"}},
+    "key": {"primary_keys": ["k"], "options": {"bucket": "2", "sequence.field": "n", **_INDEXES}},
     "key in partitions, avro": {
         "primary_keys": ["p", "k"],
         "partition_keys": ["p"],
@@ -123,7 +132,7 @@ class Changed:
         return plan_files(self.table.store, self.table.table_path, snapshot, self.table.schema())
 
     def on_disk(self) -> set[str]:
-        endings = ("parquet", "orc", "avro")
+        endings = ("parquet", "orc", "avro", "index")
         root = Path(self.table.table_path)
         return {p.name for p in root.rglob("data-*") if p.suffix[1:] in endings}
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pyarrow as pa
 
 from lakebed.arrow.column_statistics import StatisticsCollector, internal_value
+from lakebed.arrow.file_indexes import IndexCollector
 from lakebed.arrow.format_writers import open_writer
 from lakebed.arrow.keyed_rows import KeyOrder, count_deletes
 from lakebed.arrow.row_forms import RowForms
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format import binary_row
-from lakebed.format.manifest import EMPTY_STATS, DataFileMeta, FileSource
+from lakebed.format.manifest import EMPTY_STATS, INDEX_SUFFIX, DataFileMeta, FileSource
 from lakebed.store import Output
 
 #: How much of what is written is held before it becomes a row group: bytes as Arrow has them, and rows.
@@ -24,7 +25,8 @@ _LEAST_BYTES = 1 << 20
 class DataFileWriter:
     """A data file that is being written to `output`. `repeats_keys`: rows of one key may stand there together.
 
-    Rows that have no numbers of their own are numbered from `first_sequence` on.
+    Rows that have no numbers of their own are numbered from `first_sequence` on. `open_beside` opens a new file of a
+    name in the same directory, for indexes that are too large for the manifest.
     """
 
     def __init__(
@@ -34,13 +36,15 @@ class DataFileWriter:
         task: WriteTask,
         rows: RowForms,
         first_sequence: int,
+        open_beside: Callable[[str], Output],
         *,
         repeats_keys: bool = False,
     ) -> None:
         self._output, self._name, self._task, self._rows = output, name, task, rows
-        self._first = first_sequence
+        self._first, self._open_beside = first_sequence, open_beside
         self._writer = open_writer(output, rows, task)
         self._statistics = StatisticsCollector(task.fields, task.options, task.key_places)
+        self._indexes = IndexCollector(task.fields, task.options)
         self._order = KeyOrder(task.key, repeats=repeats_keys) if task.key else None
         self._held: list[pa.RecordBatch] = []
         self._held_bytes = self._held_rows = 0
@@ -75,6 +79,7 @@ class DataFileWriter:
         self._write_group()
         self._writer.close()
         self._output.close()
+        embedded, extra = self._write_indexes()
         numbers = self._numbers or [self._first, self._first + self.rows - 1]
         if not self._task.has_sequence:
             numbers = [0, self.rows - 1]
@@ -89,6 +94,8 @@ class DataFileWriter:
             key_stats=self._statistics.key_statistics() if self._task.key else EMPTY_STATS,
             min_sequence_number=numbers[0],
             max_sequence_number=numbers[-1],
+            extra_files=extra,
+            embedded_file_index=embedded,
             level=self._task.level,
             creation_time=self._task.creation_time,
             delete_row_count=self._deletes,
@@ -111,11 +118,23 @@ class DataFileWriter:
             return
         rows = pa.Table.from_batches(self._held)
         self._statistics.add(rows.columns[: len(self._task.fields)])
+        self._indexes.add(rows)
         if self._order is not None:
             self._look_at_keys(rows, self._order)
         self._writer.write(self._rows.file_rows(rows))
         self._given_bytes += self._held_bytes
         self._held, self._held_bytes, self._held_rows = [], 0, 0
+
+    def _write_indexes(self) -> tuple[bytes | None, tuple[str, ...]]:
+        """What a manifest entry has of the file's indexes: them, or the name of the file that they are in."""
+        container = self._indexes.container()
+        if container is None or self._indexes.is_embedded(container):
+            return container, ()
+        name = f"{self._name}{INDEX_SUFFIX}"
+        output = self._open_beside(name)
+        output.write(container)
+        output.close()
+        return None, (name,)
 
     def _look_at_keys(self, rows: pa.Table, order: KeyOrder) -> None:
         keys = [rows.column(i) for i in self._task.key_places]

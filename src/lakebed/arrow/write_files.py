@@ -118,11 +118,15 @@ class _Outputs:
     store: Store
     table_path: str
     made: list[Output] = field(default_factory=list)
+    count: int = 0
 
-    def open(self, task: WriteTask, directory: str) -> tuple[Output, str]:
-        """A new file in a directory, and its name."""
-        name = task.file_name(len(self.made))
-        path = f"{directory}/{name}"
+    def next_name(self, task: WriteTask) -> str:
+        """The name of the next data file."""
+        self.count += 1
+        return task.file_name(self.count - 1)
+
+    def open(self, path: str) -> Output:
+        """A new file."""
         try:
             output = self.store.open_output(path)
         except AlreadyExistsError:
@@ -133,7 +137,7 @@ class _Outputs:
                 Inside(self.store, self.table_path).delete(path)
             raise
         self.made.append(output)
-        return output, name
+        return output
 
     def discard(self) -> None:
         """Delete all of them, as well as possible."""
@@ -178,5 +182,10 @@ class _Series:
             self._open.let_go()
 
     def _begin_file(self, first: int) -> DataFileWriter:
-        output, name = self._outputs.open(self.task, self.directory)
-        return DataFileWriter(output, name, self.task, self.rows, first, repeats_keys=self._repeats_keys)
+        name, directory = self._outputs.next_name(self.task), self.directory
+
+        def open_beside(beside: str) -> Output:
+            return self._outputs.open(f"{directory}/{beside}")
+
+        output = open_beside(name)
+        return DataFileWriter(output, name, self.task, self.rows, first, open_beside, repeats_keys=self._repeats_keys)

@@ -64,7 +64,6 @@ class Option:
 
 
 # The options that are spoken of elsewhere, by their names.
-
 ADD_COLUMN_BEFORE_PARTITION = "add-column-before-partition"
 AGGREGATION_REMOVE_RECORD_ON_DELETE = "aggregation.remove-record-on-delete"
 ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED = "alter-column-null-to-not-null.disabled"
@@ -106,6 +105,7 @@ FILE_COMPRESSION_PER_LEVEL = "file.compression.per.level"
 FILE_COMPRESSION_ZSTD_LEVEL = "file.compression.zstd-level"
 FILE_FORMAT = "file.format"
 FILE_FORMAT_PER_LEVEL = "file.format.per.level"
+FILE_INDEX_IN_MANIFEST_THRESHOLD = "file-index.in-manifest-threshold"
 FILE_SUFFIX_INCLUDE_COMPRESSION = "file.suffix.include.compression"
 FORCE_LOOKUP = "force-lookup"
 FULL_COMPACTION_DELTA_COMMITS = "full-compaction.delta-commits"
@@ -353,6 +353,7 @@ _DEFAULTS: dict[str, str] = {
     FILE_COMPRESSION: "zstd",
     FILE_COMPRESSION_ZSTD_LEVEL: "1",
     FILE_FORMAT: "parquet",
+    FILE_INDEX_IN_MANIFEST_THRESHOLD: "500 b",
     MANIFEST_COMPRESSION: "zstd",
     MANIFEST_FORMAT: "avro",
     MANIFEST_FULL_COMPACTION_THRESHOLD_SIZE: "16 mb",
@@ -454,6 +455,7 @@ _FOLLOWED = frozenset(
         FILE_COMPRESSION_ZSTD_LEVEL,
         FILE_FORMAT,
         FILE_FORMAT_PER_LEVEL,
+        FILE_INDEX_IN_MANIFEST_THRESHOLD,
         FILE_SUFFIX_INCLUDE_COMPRESSION,
         IGNORE_DELETE,
         INDEX_FILE_IN_DATA_FILE_DIR,

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.file_index_options import FILE_INDEXES
 from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Diagnostic, Severity
 
@@ -20,7 +21,6 @@ COLUMN_OPTIONS = (
     *("aggregate-function", "ignore-retract", "sequence-group", "list-agg-delimiter", "distinct", "nested-key"),
     *("nested-sequence-field", "count-limit", "stats-mode", "default-value", "map.storage-layout", "sort-order"),
 )
-FILE_INDEXES = ("bloom-filter", "bitmap", "bsi", "range-bitmap")
 #: Names below these belong to formats, engines, catalogs and Lakebed, which know them.
 _OTHERS = (
     *("lakebed.", "parquet.", "orc.", "avro.", "iceberg.", "metadata.iceberg", "hive.", "spark.", "flink.", "kafka."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -109,6 +110,12 @@ class DataFile:
     total_buckets: int
     meta: DataFileMeta
     deletions: DeletionVector | None = None
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The file and those beside it that belong to it."""
+        directory = posixpath.dirname(self.path)
+        return (self.path, *(f"{directory}/{name}" for name in self.meta.extra_files))
 
 
 def plan_files(

@@ -79,6 +79,8 @@ class SimpleStats:
 
 
 EMPTY_STATS = SimpleStats()
+#: How the names of files end that hold the indexes of a data file.
+INDEX_SUFFIX = ".index"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

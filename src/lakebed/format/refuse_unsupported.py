@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import replace
 
+from lakebed.catalog.file_index_options import index_problems, unwritten_indexes
 from lakebed.catalog.option_values import is_set, text_of, whole
 from lakebed.catalog.options import (
     BUCKET,
@@ -122,11 +123,13 @@ def _newer_version(schema: TableSchema) -> Iterator[Diagnostic]:
 
 
 def limits(schema: TableSchema) -> tuple[Diagnostic, ...]:
-    """As warnings, for those who are about to make such a table: every reason why Lakebed cannot write it."""
+    """As warnings, for those who are about to make such a table: every reason why Lakebed cannot write it, and what it
+    writes otherwise than the table asks for.
+    """
     what = "cannot read or write such a table" if read_problems(schema) else "reads such a table, it cannot write it"
-    return tuple(
-        replace(d, message=f"Lakebed {what}: {d.message}", severity=Severity.WARNING) for d in write_problems(schema)
-    )
+    problems = write_problems(schema)
+    told = (replace(d, message=f"Lakebed {what}: {d.message}", severity=Severity.WARNING) for d in problems)
+    return (*told, *unwritten_indexes(schema.options))
 
 
 def read_problems(schema: TableSchema, columns: Collection[str] | None = None) -> tuple[Diagnostic, ...]:
@@ -159,6 +162,7 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
                 remedy="write it with another engine, or copy it into a table without the option",
             )
         )
+    problems += index_problems(schema.options, schema.fields)
     problems += _newer_version(schema)
     return tuple(problems)
 

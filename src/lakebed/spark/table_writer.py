@@ -233,7 +233,7 @@ class TableWriter:
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         self._count_from_latest()
         self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival)))
-        self._delete([file.path for file in old])
+        self._delete([path for file in old for path in file.paths])
 
     def written(self) -> DataFrame:
         """The rows of the data files that are not committed yet."""
@@ -247,7 +247,8 @@ class TableWriter:
 
     def clear(self) -> None:
         """Delete the files, as well as possible, where no snapshot has them."""
-        self._delete([file.path for file in self._files((*self.entries, *self.changelog))])
+        files = self._files((*self.entries, *self.changelog))
+        self._delete([path for file in files for path in file.paths])
         self._take(NewFiles())
 
     def _delete(self, paths: Sequence[str]) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
+from lakebed.catalog.file_index_options import unwritten_indexes
 from lakebed.catalog.option_values import chosen_word, columns_of
 from lakebed.catalog.options import BUCKET_FUNCTION_TYPE, BUCKET_KEY
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import LakebedWarning
 from lakebed.format.changelog import has_input_changelog
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.new_files import UNAWARE
@@ -60,8 +63,13 @@ class WritePlan:
 
 
 def plan_write(schema: TableSchema) -> WritePlan:
-    """The plan of a table. Raises `UnsupportedError` with every reason why rows cannot be written to it."""
+    """The plan of a table. Raises `UnsupportedError` with every reason why rows cannot be written to it.
+
+    Warns (LB5088) of file indexes that the table asks for and that will not be written.
+    """
     refuse_unwritable(schema)
+    for told in unwritten_indexes(schema.options):
+        warnings.warn(LakebedWarning(told), stacklevel=2)
     fields = {f.name: f for f in schema.fields}
     key = schema.trimmed_primary_keys
     bucket_key = columns_of(schema.options, BUCKET_KEY) or key

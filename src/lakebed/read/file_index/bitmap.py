@@ -1,4 +1,4 @@
-"""Read the bitmap index of a column: a dictionary of its values, each with its rows.
+"""Read and write the bitmap index of a column: a dictionary of its values, each with its rows.
 
 Version 1 is one unordered dictionary. Version 2 sorts it and splits it into blocks, of which only those are decoded
 that a question falls into.
@@ -6,17 +6,18 @@ that a question falls into.
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
-from lakebed.physical.paimon_types import Binary, Decimal, VarBinary
-from lakebed.read.file_index.exact import ascending, read_key
+from lakebed.catalog.file_index_options import IndexKind, is_made_of
+from lakebed.read.file_index.exact import ascending, keys_bytes, read_key
 from lakebed.read.file_index.index_bytes import Cursor, DamagedError, UnknownVersionError
 from lakebed.read.file_index.keys import Coding, Key
-from lakebed.read.file_index.roaring import BitMap, read_bitmap
+from lakebed.read.file_index.roaring import BitMap, bitmap_bytes, read_bitmap
 from lakebed.read.file_index.spans import Cut, Span
 
 _V1, _V2 = 1, 2
@@ -103,7 +104,7 @@ def _position(keys: tuple[Any, ...], cut: Cut | None, unlimited: int) -> int:
 
 def read_bitmap_index(body: bytes, coding: Coding) -> BitmapIndex | None:
     """The index; None for types that it is not made of. Raises DamagedError, UnknownVersionError."""
-    if isinstance(coding.type, Binary | VarBinary | Decimal):
+    if not is_made_of(IndexKind.BITMAP, coding.type):
         return None
     cursor = Cursor(body)
     version = cursor.number("b")
@@ -152,3 +153,55 @@ def _sorted_block(entries: Iterator[tuple[Key, int]]) -> _Block:
     if not ascending(keys):
         raise DamagedError("a dictionary has a value twice")
     return _Block(keys, tuple(offset for _, offset in found))
+
+
+def bitmap_index_bytes(
+    coding: Coding, rows: int, found: Mapping[Key, BitMap], nulls: BitMap, *, version: int = _V2, block_size: int
+) -> bytes:
+    """The body of an index of so many rows: `found` has those of each key, as a bitmap, or as the number of one."""
+    head = struct.pack(">bii?", version, rows, len(found), bool(nulls))
+    null_offset, _, null_body = _place(nulls, 0)
+    if nulls:
+        head += struct.pack(">i", null_offset)
+        head += struct.pack(">i", len(bitmap_bytes(nulls))) if version == _V2 else b""
+    entries, bodies, end = [], [null_body], len(null_body)
+    keys = sorted(found)
+    for key, data in zip(keys, keys_bytes(keys, coding), strict=True):
+        offset, length, body = _place(found[key], end)
+        said = struct.pack(">ii", offset, length)
+        entries.append((data, data + (said if version == _V2 else said[:4])))
+        if body:
+            bodies.append(body)
+            end += len(body)
+    dictionary = _blocks(entries, block_size) if version == _V2 else [entry for _, entry in entries]
+    return b"".join([head, *dictionary, *bodies])
+
+
+def _place(rows: BitMap, end: int) -> tuple[int, int, bytes]:
+    """What an entry says of its rows, if their bitmap would be at `end`: its offset and length; and the bitmap."""
+    if isinstance(rows, int):
+        return -1 - rows, -1, b""
+    if len(rows) == 1:
+        return -1 - rows.min(), -1, b""
+    data = bitmap_bytes(rows) if rows else b""
+    return end, len(data), data
+
+
+def _blocks(entries: Iterable[tuple[bytes, bytes]], most: int) -> list[bytes]:
+    """The dictionary of version 2, of keys and their entries: the first key of each block and its start; the blocks."""
+    blocks: list[list[bytes]] = []
+    first: list[bytes] = []
+    room = 0
+    for key, entry in entries:
+        if not blocks or room < len(entry):
+            blocks.append([])
+            first.append(key)
+            room = most - 4
+        blocks[-1].append(entry)
+        room -= len(entry)
+    made = [struct.pack(">i", len(block)) + b"".join(block) for block in blocks]
+    heads, start = [struct.pack(">i", len(blocks))], 0
+    for key, block in zip(first, made, strict=True):
+        heads.append(key + struct.pack(">i", start))
+        start += len(block)
+    return [*heads, struct.pack(">i", start), *made]

@@ -1,11 +1,11 @@
-"""Read the bloom filter of a column, which rules values out."""
+"""Read and write the bloom filter of a column, which rules values out."""
 
 from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
 
-from lakebed.physical.paimon_types import Boolean, Decimal
+from lakebed.catalog.file_index_options import IndexKind, is_made_of
 from lakebed.read.file_index.index_bytes import Cursor, DamagedError
 from lakebed.read.file_index.keys import Coding, Key, float_bits
 
@@ -36,7 +36,7 @@ class BloomFilter:
 
 def read_bloom(body: bytes, coding: Coding) -> BloomFilter | None:
     """The filter; None for types that Paimon does not hash. Raises DamagedError."""
-    if isinstance(coding.type, Boolean | Decimal):
+    if not is_made_of(IndexKind.BLOOM_FILTER, coding.type):
         return None
     cursor = Cursor(body)
     functions = cursor.count()
@@ -44,6 +44,11 @@ def read_bloom(body: bytes, coding: Coding) -> BloomFilter | None:
     if not 0 < functions <= _MOST_FUNCTIONS or not bits:
         raise DamagedError(f"a bloom filter of {functions} functions in {len(bits)} bytes")
     return BloomFilter(coding, functions, bits)
+
+
+def bloom_bytes(functions: int, bits: bytes) -> bytes:
+    """The body of an index."""
+    return struct.pack(">i", functions) + bits
 
 
 def _hash(key: Key, coding: Coding) -> int:

@@ -1,16 +1,17 @@
-"""Read the bit-sliced index of a column of numbers.
+"""Read and write the bit-sliced index of a column of numbers.
 
 It has one set of slices for the numbers from 0 on, and one for the magnitudes of those below.
 """
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 
-from lakebed.physical.paimon_types import Boolean
+from lakebed.catalog.file_index_options import IndexKind, is_made_of
 from lakebed.read.file_index.index_bytes import Cursor, DamagedError, UnknownVersionError
 from lakebed.read.file_index.keys import Coding
-from lakebed.read.file_index.roaring import BitMap, read_bitmap
+from lakebed.read.file_index.roaring import BitMap, bitmap_bytes, read_bitmap
 from lakebed.read.file_index.slices import Slices
 from lakebed.read.file_index.spans import Span
 
@@ -65,7 +66,7 @@ def bounds(span: Span) -> tuple[int, int]:
 
 def read_bsi(body: bytes, coding: Coding) -> BitSlicedIndex | None:
     """The index; None for types that it is not made of. Raises DamagedError, UnknownVersionError."""
-    if coding.code is None or coding.floats or isinstance(coding.type, Boolean):
+    if not is_made_of(IndexKind.BSI, coding.type):
         return None
     cursor = Cursor(body)
     version = cursor.number("b")
@@ -94,3 +95,15 @@ def _slices(cursor: Cursor, rows: int) -> Slices:
 def _bitmap(cursor: Cursor, rows: int) -> BitMap:
     found, cursor.position = read_bitmap(cursor.data, cursor.position, rows)
     return found
+
+
+def bsi_bytes(rows: int, positive: Slices, negative: Slices) -> bytes:
+    """The body of an index of so many rows: the numbers from 0 on, and the magnitudes of the others."""
+    parts = [struct.pack(">bi", _V1, rows)]
+    for part in (positive, negative):
+        parts.append(struct.pack(">?", bool(part.present)))
+        if part.present:
+            parts += (struct.pack(">bqq", _V1, part.low, part.high), bitmap_bytes(part.present))
+            parts.append(struct.pack(">i", len(part.digits)))
+            parts += map(bitmap_bytes, part.digits)
+    return b"".join(parts)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from lakebed.catalog.file_index_options import IndexKind
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import LakebedError, LakebedWarning
 from lakebed.format.live_files import DataFile
@@ -23,10 +24,10 @@ from lakebed.read.file_index.range_bitmap import read_range_bitmap
 ColumnIndex: TypeAlias = BloomFilter | ExactIndex
 
 _KINDS: dict[str, Callable[[bytes, Coding], ColumnIndex | None]] = {
-    "bloom-filter": read_bloom,
-    "bitmap": read_bitmap_index,
-    "bsi": read_bsi,
-    "range-bitmap": read_range_bitmap,
+    IndexKind.BLOOM_FILTER: read_bloom,
+    IndexKind.BITMAP: read_bitmap_index,
+    IndexKind.BSI: read_bsi,
+    IndexKind.RANGE_BITMAP: read_range_bitmap,
 }
 
 

@@ -1,15 +1,17 @@
-"""Read the container of a data file's indexes: which column has which index, and where.
+"""Read and write the container of a data file's indexes: which column has which index, and where.
 
-Version 1 has its directory at the head, version 2 at the tail. Positions count from the start of the container.
+Version 1 has its directory at the head, version 2 at the tail. Positions count from the start of the container. Version
+1 is written, which every reader knows.
 """
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from lakebed.read.file_index.index_bytes import Cursor, DamagedError, UnknownVersionError
+from lakebed.read.file_index.index_bytes import Cursor, DamagedError, UnknownVersionError, text_bytes
 from lakebed.store.base import Store
 
 _MAGIC = 1493475289347502
@@ -143,3 +145,18 @@ def _read(source: Source, start: int, length: int) -> bytes:
     if len(data) != length:
         raise DamagedError(f"promises {length} bytes at {start}, of which {len(data)} are there")
     return data
+
+
+def container_bytes(indexes: Mapping[str, Mapping[str, bytes]]) -> bytes:
+    """The container of the bodies of indexes by column and kind."""
+    heads = [(text_bytes(c), [(text_bytes(kind), body) for kind, body in of.items()]) for c, of in indexes.items()]
+    # The magic number, the version, the length of the head and the number of columns; at the end 4 bytes without use.
+    length = 24 + sum(len(column) + 4 + sum(len(kind) + 8 for kind, _ in kinds) for column, kinds in heads)
+    head = [struct.pack(">qiii", _MAGIC, 1, length, len(heads))]
+    start = length
+    for column, kinds in heads:
+        head.append(column + struct.pack(">i", len(kinds)))
+        for kind, body in kinds:
+            head.append(kind + struct.pack(">ii", start, len(body)))
+            start += len(body)
+    return b"".join([*head, struct.pack(">i", 0), *(body for _, kinds in heads for _, body in kinds)])

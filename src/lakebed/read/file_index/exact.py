@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any, Protocol
 
 from lakebed.read.file_index.index_bytes import Cursor
-from lakebed.read.file_index.keys import Coding, Key, float_key
+from lakebed.read.file_index.keys import Coding, Key, float_bits, float_key
 from lakebed.read.file_index.roaring import BitMap
 from lakebed.read.file_index.spans import Span
 
@@ -52,3 +52,14 @@ def read_key(cursor: Cursor, coding: Coding) -> Key:
     if coding.floats:
         return float_key(cursor.take(struct.calcsize(coding.code)))
     return cursor.number(coding.code)
+
+
+def keys_bytes(keys: Iterable[Key], coding: Coding) -> list[bytes]:
+    """Keys as an index stores them."""
+    if coding.code is None:
+        length = struct.Struct(">i").pack
+        return [length(len(key)) + key for key in keys if isinstance(key, bytes)]
+    if coding.floats:
+        width = struct.calcsize(coding.code)
+        return [float_bits(int(key), width).to_bytes(width, "big", signed=True) for key in keys]
+    return list(map(struct.Struct(f">{coding.code}").pack, keys))

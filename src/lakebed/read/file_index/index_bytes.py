@@ -1,4 +1,4 @@
-"""Read bytes of an index with bounds checked: big-endian, as Java's `DataOutput` writes."""
+"""Read bytes of an index with bounds checked, and write texts: big-endian, as Java's `DataOutput` writes."""
 
 from __future__ import annotations
 
@@ -57,3 +57,11 @@ class Cursor:
             return halves.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
         except UnicodeDecodeError as e:
             raise DamagedError(f"a name is no text: {e}") from e
+
+
+def text_bytes(text: str) -> bytes:
+    """A text as `Cursor.text` reads it. Raises OverflowError for one of more than 65,535 bytes."""
+    units = text.encode("utf-16-le", "surrogatepass")
+    halves = "".join(chr(unit) for (unit,) in struct.iter_unpack("<H", units))
+    raw = halves.encode("utf-8", "surrogatepass").replace(b"\0", b"\xc0\x80")
+    return len(raw).to_bytes(2, "big") + raw

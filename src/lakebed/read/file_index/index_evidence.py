@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.live_files import DataFile
+from lakebed.format.manifest import INDEX_SUFFIX
 from lakebed.physical.paimon_types import DataField
 from lakebed.read.file_index.bloom import BloomFilter
 from lakebed.read.file_index.column_indexes import ColumnIndex, ColumnIndexes
@@ -18,8 +18,6 @@ from lakebed.read.file_index.row_truths import RowTruths, of_index, of_predicate
 from lakebed.read.file_index.spans import Reach, reach
 from lakebed.read.predicate import Compare, Evidence, IsIn, IsNull, Leaf, Predicate, StartsWith, Truths, possible
 from lakebed.store.base import Store
-
-_SUFFIX = ".index"
 
 
 def index_evidence(store: Store, file: DataFile, schema: TableSchema) -> Evidence | None:
@@ -41,9 +39,7 @@ def file_index(store: Store, file: DataFile, schema: TableSchema) -> FileIndex |
     if file.meta.embedded_file_index is not None:
         sources = (Embedded(file.meta.embedded_file_index, file.meta.file_name),)
     else:
-        directory = posixpath.dirname(file.path)
-        names = (name for name in file.meta.extra_files if name.endswith(_SUFFIX))
-        sources = tuple(Beside(store, f"{directory}/{name}") for name in names)
+        sources = tuple(Beside(store, path) for path in file.paths[1:] if path.endswith(INDEX_SUFFIX))
     return FileIndex(file, schema, tuple(ColumnIndexes(source, file) for source in sources)) if sources else None
 
 

@@ -1,16 +1,18 @@
-"""Read the range bitmap of a column: a sorted dictionary in chunks, and bit slices."""
+"""Read and write the range bitmap of a column: a sorted dictionary in chunks, and bit slices."""
 
 from __future__ import annotations
 
+import struct
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
-from lakebed.physical.paimon_types import Binary, VarBinary
-from lakebed.read.file_index.exact import ascending, read_key
+from lakebed.catalog.file_index_options import IndexKind, is_made_of
+from lakebed.read.file_index.exact import ascending, keys_bytes, read_key
 from lakebed.read.file_index.index_bytes import Cursor, DamagedError, UnknownVersionError
 from lakebed.read.file_index.keys import Coding, Key
-from lakebed.read.file_index.roaring import BitMap, read_bitmap
+from lakebed.read.file_index.roaring import BitMap, bitmap_bytes, read_bitmap
 from lakebed.read.file_index.slices import Slices
 from lakebed.read.file_index.spans import Cut, Span
 
@@ -125,7 +127,7 @@ class RangeBitmap:
 
 def read_range_bitmap(body: bytes, coding: Coding) -> RangeBitmap | None:
     """The index; None for types that it is not made of. Raises DamagedError, UnknownVersionError."""
-    if isinstance(coding.type, Binary | VarBinary):
+    if not is_made_of(IndexKind.RANGE_BITMAP, coding.type):
         return None
     cursor = Cursor(body)
     head = Cursor(cursor.take(cursor.count()))
@@ -173,3 +175,57 @@ def _read_chunk(cursor: Cursor, coding: Coding, keys_start: int) -> _Chunk:
     key, code, start, size = read_key(cursor, coding), cursor.count(), cursor.count(), cursor.count()
     cursor.take(8)
     return _Chunk(key, code, size, keys_start + start)
+
+
+def range_bitmap_bytes(coding: Coding, rows: int, keys: Sequence[Key], slices: Slices, *, chunk_size: int) -> bytes:
+    """The body of an index of so many rows: the different keys, ascending, and the slices of their numbers."""
+    stored = keys_bytes(keys, coding)
+    dictionary = _dictionary_bytes(stored, chunk_size, is_text=coding.code is None)
+    bounds = stored[0] + stored[-1] if stored else b""
+    head = struct.pack(">bii", _V1, rows, len(keys)) + bounds + struct.pack(">i", len(dictionary))
+    return struct.pack(">i", len(head)) + head + dictionary + _slices_bytes(slices, len(keys))
+
+
+def _dictionary_bytes(keys: Sequence[bytes], most: int, *, is_text: bool) -> bytes:
+    chunks = list(_chunks(keys, most, is_text=is_text))
+    heads, offsets, bodies = bytearray(), bytearray(), bytearray()
+    for code, (first, *inside) in chunks:
+        joined, starts = b"".join(inside), b""
+        if is_text:
+            ends = accumulate(map(len, inside), initial=0)
+            starts = b"".join(struct.pack(">i", start) for start, _ in zip(ends, inside, strict=False))
+        lengths = (len(starts), len(joined)) if is_text else (len(joined), len(first))
+        offsets += struct.pack(">i", len(heads))
+        heads += struct.pack(">b", _V1) + first + struct.pack(">iiiii", code, len(bodies), len(inside), *lengths)
+        bodies += starts + joined
+    head = struct.pack(">biii", _V1, len(chunks), len(offsets), len(heads))
+    return struct.pack(">i", len(head)) + head + offsets + heads + bodies
+
+
+def _chunks(keys: Sequence[bytes], most: int, *, is_text: bool) -> Iterator[tuple[int, list[bytes]]]:
+    """The keys in chunks, each with the number of its first one; those after the first have so many bytes at most."""
+    chunk: list[bytes] = []
+    room = 0
+    for number, key in enumerate(keys):
+        if chunk and len(key) <= room and not (is_text and 4 * len(chunk) > most):
+            chunk.append(key)
+            room -= len(key)
+            continue
+        if chunk:
+            yield number - len(chunk), chunk
+        chunk, room = [key], most
+    if chunk:
+        yield len(keys) - len(chunk), chunk
+
+
+def _slices_bytes(slices: Slices, keys: int) -> bytes:
+    """The slices of the numbers of so many keys. Without any key the greatest number is -1, of 64 digits."""
+    import pyroaring
+
+    count = max((keys - 1).bit_length(), 1) if keys else _MOST_DIGITS
+    missing = [pyroaring.BitMap()] * (count - len(slices.digits))
+    present, digits = bitmap_bytes(slices.present), [bitmap_bytes(digit) for digit in (*slices.digits, *missing)]
+    head = struct.pack(">bbii", _V1, count, len(present), 8 * count)
+    starts = accumulate(map(len, digits), initial=0)
+    head += b"".join(struct.pack(">ii", start, len(digit)) for start, digit in zip(starts, digits, strict=False))
+    return struct.pack(">i", len(head)) + head + present + b"".join(digits)

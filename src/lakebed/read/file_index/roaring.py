@@ -1,4 +1,4 @@
-"""Read 32-bit roaring bitmaps in their portable form, checked before they are used.
+"""Read 32-bit roaring bitmaps in their portable form, checked before they are used; write them; and tell their bits.
 
 The library that works on bitmaps trusts the bytes that it is given, and an index has no checksum. A bitmap whose
 containers are out of order could make it read where it must not, so that every container is looked at first.
@@ -37,6 +37,31 @@ def read_bitmap(data: bytes, start: int, rows: int) -> tuple[BitMap, int]:
     if found and found.max() >= rows:
         raise DamagedError(f"a bitmap at {start} holds row {found.max()} of {rows}")
     return found, end
+
+
+def bitmap_bytes(bitmap: BitMap) -> bytes:
+    """A bitmap as `read_bitmap` reads it, in its smallest form, which it has from then on."""
+    bitmap.run_optimize()
+    return bytes(bitmap.serialize())
+
+
+def bits_of(bitmap: BitMap, size: int) -> bytes:
+    """A bit for each number from 0 on, the lowest of a byte first, in `size` bytes; the bitmap has no runs."""
+    bits = bytearray(-(-size // _BITSET_BYTES) * _BITSET_BYTES)
+    data = bitmap.serialize()
+    _, count = struct.unpack_from("<II", data)
+    heads = struct.unpack_from(f"<{2 * count}H", data, 8)
+    at = 8 + 8 * count
+    for high, cardinality in zip(heads[::2], heads[1::2], strict=True):
+        start, length = high * _BITSET_BYTES, _BITSET_BYTES
+        if cardinality < _ARRAY_MAXIMUM:
+            length = 2 * (cardinality + 1)
+            for low in struct.unpack_from(f"<{cardinality + 1}H", data, at):
+                bits[start + (low >> 3)] |= 1 << (low & 7)
+        else:
+            bits[start : start + length] = data[at : at + length]
+        at += length
+    return bytes(bits[:size])
 
 
 def _end(data: bytes, start: int) -> int:
