@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
+import pyarrow as pa
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -42,6 +44,23 @@ def found(spark: SparkSession, table: Table) -> list[Row]:
 
 def on_disk(table: Table) -> set[str]:
     return {path.name for path in Path(table.table_path).glob("p=*/bucket-*/*")}
+
+
+def test_the_rows_of_a_frame_are_computed_once_and_not_kept(spark: SparkSession, table: Table, tmp_path: Path) -> None:
+    made = tmp_path / "made"
+    made.mkdir()
+
+    def note(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        (made / uuid4().hex).touch()
+        yield from batches
+
+    rows = frame(spark, (1, "a", 1), (2, "b", None)).coalesce(1).mapInArrow(note, COLUMNS)
+    for write in (table.append, table.overwrite):
+        write(rows)
+        assert len(list(made.iterdir())) == 1
+        assert not rows.storageLevel.useMemory
+        for file in made.iterdir():
+            file.unlink()
 
 
 def test_rows_come_and_partitions_are_replaced(spark: SparkSession, table: Table) -> None:

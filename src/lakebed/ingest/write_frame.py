@@ -36,7 +36,7 @@ from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.row_kind_column import check_row_kinds
 from lakebed.ingest.run_commit import GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
-from lakebed.ingest.sources.open_source import check_frame, open_frame
+from lakebed.ingest.sources.open_source import check_frame, part_of
 from lakebed.ingest.sources.source_files import check_unchanged
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.system_columns import system_row
@@ -196,8 +196,7 @@ class AtomicWrite:
         if done is not None:
             return done
         checked = checked_frame(self.context, self.table, self.storage, self.schema, frame)
-        with open_frame(frame) as parts:
-            return self.make(replace(checked, row_kinds=row_kinds), parts)
+        return self.make(replace(checked, row_kinds=row_kinds), (part_of(frame),))
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad."""

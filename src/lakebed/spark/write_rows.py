@@ -19,6 +19,7 @@ from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
+from lakebed.spark.arrow_batches import bounded_by_rows, gathered
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.worker_python import check_workers
@@ -50,7 +51,7 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> NewFiles:
     check_workers(spark)
     routed = _routed(rows, plan, with_changelog=task.makes_changelog)
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
-    with writing_rows(task.table_path):
+    with writing_rows(task.table_path), bounded_by_rows(spark, plan.schema.fields):
         messages = routed.mapInArrow(_writer(task, names), f"{_MESSAGE} binary, {_CHANGELOG} binary").collect()
     found = (
         tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
@@ -131,7 +132,7 @@ def _writer(
         context = TaskContext.get()
         # No other attempt of the task has this number.
         number = 0 if context is None else context.taskAttemptId()
-        named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in batches)
+        named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in gathered(batches))
         files = write_data_files(named, replace(task, number=number))
         if files.entries:
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))

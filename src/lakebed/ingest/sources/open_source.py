@@ -88,21 +88,28 @@ def _by_folders(files: Sequence[SourceFile]) -> dict[tuple[str, ...], list[Sourc
 
 @contextmanager
 def open_frame(frame: DataFrame) -> Iterator[tuple[SourcePart, ...]]:
-    """The one part of a DataFrame, kept in memory or on disk meanwhile: both passes see the same rows.
+    """The one part of a DataFrame, kept in memory or on disk meanwhile: all passes see the same rows.
 
     Raises what `check_frame` raises, and `SparkFailedError` where Spark cannot plan the frame.
     """
-    check_frame(frame)
+    part = part_of(frame)
     with spark_errors():
         level = frame.storageLevel
         kept = not (level.useMemory or level.useDisk)
         if kept:
             frame.persist(StorageLevel.MEMORY_AND_DISK)
     try:
-        yield (_part_of(frame),)
+        yield (part,)
     finally:
         if kept:
             frame.unpersist()
+
+
+def part_of(frame: DataFrame) -> SourcePart:
+    """The one part of a DataFrame whose rows are read once. Raises what `open_frame` raises."""
+    check_frame(frame)
+    with spark_errors():
+        return _part_of(frame)
 
 
 def part_without_rows(spark: SparkSession, fields: Sequence[DataField]) -> SourcePart:

@@ -1,0 +1,119 @@
+"""Batches of rows on their way to the workers are bounded by rows, and worth their costs once they are there."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from threading import Barrier, Thread
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pyspark.sql import SparkSession
+from pyspark.sql import functions as F
+
+from lakebed import Lake
+from lakebed.model import Binary, Field, Int32, Int64, List, Option, String, Struct
+from lakebed.physical import DataField
+from lakebed.physical.paimon_types import Array, BigInt, VarBinary
+from lakebed.spark.arrow_batches import bounded_by_rows, gathered
+from runtime.spark_settings import with_settings
+
+ROWS, BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch"
+NUMBERS = (DataField(0, "k", BigInt()),)
+BINARIES = (*NUMBERS, DataField(1, "b", Array(VarBinary(10))))
+
+
+def settings(spark: SparkSession) -> tuple[str | None, str | None]:
+    return spark.conf.get(ROWS, None), spark.conf.get(BYTES, None)
+
+
+@pytest.fixture
+def session(spark: SparkSession) -> SparkSession:
+    """A session of its own, whose settings nobody else has."""
+    return spark.newSession()
+
+
+def test_batches_are_bounded_by_rows_inside_and_by_bytes_again_outside(session: SparkSession) -> None:
+    before = settings(session)
+    with bounded_by_rows(session, NUMBERS):
+        assert settings(session) == ("512", str(2**31 - 1))
+        with bounded_by_rows(session, NUMBERS):
+            pass
+        assert settings(session) == ("512", str(2**31 - 1))
+    assert settings(session) == before
+    with pytest.raises(ZeroDivisionError), bounded_by_rows(session, NUMBERS):
+        raise ZeroDivisionError
+    assert settings(session) == before == (None, None)
+    with bounded_by_rows(session, BINARIES):
+        assert settings(session) == before
+
+
+@pytest.mark.parametrize(("own", "inside"), [("100", "100"), ("10000", "512"), ("0", "512"), ("-1", "512")])
+def test_fewer_rows_are_what_a_session_says(session: SparkSession, own: str, inside: str) -> None:
+    with with_settings(session, {ROWS: own}):
+        with bounded_by_rows(session, NUMBERS):
+            assert settings(session) == (inside, str(2**31 - 1))
+        assert settings(session) == (own, None)
+
+
+def test_a_session_that_says_how_many_bytes_is_left_as_it_is(session: SparkSession) -> None:
+    with with_settings(session, {BYTES: "1048576"}):
+        with bounded_by_rows(session, NUMBERS):
+            assert settings(session) == (None, "1048576")
+        assert settings(session) == (None, "1048576")
+
+
+def test_writers_beside_each_other_put_back_what_was_there(session: SparkSession) -> None:
+    both_in = Barrier(2)
+
+    def write() -> None:
+        for _ in range(20):
+            both_in.wait()
+            with bounded_by_rows(session, NUMBERS):
+                pass
+
+    threads = [Thread(target=write) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert settings(session) == (None, None)
+
+
+@given(sizes=st.lists(st.integers(0, 5000), max_size=12), wide=st.booleans())
+def test_gathered_batches_have_the_same_rows_and_are_bounded(sizes: list[int], wide: bool) -> None:
+    text = "x" * (10_000 if wide else 1)
+    batches = [
+        pa.record_batch({"n": pa.array(range(n), pa.int64()), "t": pa.repeat(pa.scalar(text), n)}) for n in sizes
+    ]
+    made = list(gathered(batches))
+    assert [n for batch in made for n in batch.column("n").to_pylist()] == [n for size in sizes for n in range(size)]
+    assert all(batch.num_rows for batch in made)
+    largest = max((batch.nbytes for batch in batches), default=0)
+    assert all(batch.num_rows <= 8191 + 5000 and batch.nbytes <= (16 << 20) + 1.1 * largest for batch in made)
+    # No two that stand beside each other would have fitted into one.
+    for one, other in pairwise(made):
+        assert one.num_rows >= 8192 or one.nbytes >= 15 << 20, (one.num_rows, other.num_rows)
+
+
+def test_rows_of_many_batches_are_written(spark: SparkSession, lake: Lake) -> None:
+    columns = (
+        Field("k", Int64()),
+        Field("t", Option(String())),
+        Field("l", Option(List(Option(Int32())))),
+        Field("s", Option(Struct((Field("a", Option(String())),)))),
+    )
+    lake.tables.create_table("db", "t", columns)
+    lake.tables.create_table("db", "b", (*columns, Field("b", Binary())))
+    frame = spark.range(0, 3000, 1, 1).select(
+        F.col("id").alias("k"),
+        F.when(F.col("id") % 3 > 0, F.repeat(F.lit("ä"), F.col("id").cast("int") % 7)).alias("t"),
+        F.when(F.col("id") % 5 > 0, F.sequence(F.lit(0), F.col("id").cast("int") % 4)).alias("l"),
+        F.when(F.col("id") % 2 > 0, F.struct(F.col("id").cast("string").alias("a"))).alias("s"),
+    )
+    for name, rows in (("db.t", frame), ("db.b", frame.withColumn("b", F.col("k").cast("string").cast("binary")))):
+        assert lake.table(name).append(rows).rows_added == 3000
+        read = lake.table(name).read(spark)
+        assert read.exceptAll(rows.select(*read.columns)).count() == 0
+    assert settings(spark)[1] is None
