@@ -174,7 +174,7 @@ def test_what_others_commit_meanwhile_is_looked_at_again(
     # The other one deleted row 4 before.
     assert result.rows_deleted == 2
     made.check()
-    live = {Path(file.path).name for file in made.files()}
+    live = {Path(path).name for file in made.files() for path in file.paths}
     assert live <= made.on_disk()
 
 

@@ -251,7 +251,7 @@ def test_what_is_refused(
     with pytest.raises(LakebedError) as caught:
         build(made.table.merge(spark, source(spark, new(3)), on="t.k = s.k")).execute()
     assert caught.value.code == code
-    assert {Path(f.path).name for f in made.files()} == made.on_disk()
+    assert {Path(path).name for f in made.files() for path in f.paths} == made.on_disk()
 
 
 #: Conditions whose equalities tell which files matter, and what they say of a row and one of the source.

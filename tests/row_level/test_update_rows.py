@@ -38,7 +38,7 @@ def test_rows_that_a_filter_is_true_for_get_new_values(spark: SparkSession, make
         made.update(lambda r: r["k"] in (3, 4), lambda r: {"p": r["p"].upper()})
         assert moved.rows_updated == 2
         made.check()
-    live = {Path(file.path).name for file in made.files()}
+    live = {Path(path).name for file in made.files() for path in file.paths}
     assert live <= made.on_disk()
 
 
