@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 import lakebed
+from lakebed import Lake
 from lakebed.data_source.data_source import LakebedDataSource, bound_source
 from lakebed.data_source.read_options import Warehouse
-from lakebed.model import Field, Int64, Option, String
+from lakebed.errors import UnsupportedError
+from lakebed.evolve.schema_changes import AddColumn, RenameColumn
+from lakebed.model import Field, Int64, List, Option, String, Struct
+from lakebed.physical.paimon_types import BigInt
 from store.s3_server import S3Server
 
 BUCKET = "no-connector"
@@ -57,3 +63,75 @@ def test_rows_are_put_once_and_nothing_is_listed_or_copied(
     assert sorted(map(tuple, found["db.log"])) == [("a", 1, "x"), ("b", 20, "new")]
     assert sorted(map(tuple, found["db.t"])) == [("a", 1, "new"), ("b", 2, "old"), ("c", 3, None)]
     assert log.truncate().rows_removed == 2
+
+
+@pytest.fixture(scope="module")
+def far(server: S3Server) -> Lake:
+    return lakebed.open(f"s3://{BUCKET}/far", storage_options=server.options)
+
+
+NAMES = ("k", "p", "v", "t", "l")
+COLUMNS = "k bigint, p string, v int, t timestamp_ntz, l array<struct<a: string>>"
+ITEMS = Field("l", Option(List(Option(Struct((Field("a", Option(String())),))))))
+FIELDS = ("k BIGINT NOT NULL", "p STRING NOT NULL", "v INT", "t TIMESTAMP(6)", ITEMS)
+AT = datetime(2024, 5, 1, 12, 0, 0, 123456)
+ROWS = [
+    (i, "ab"[i % 2], None if i == 3 else i, AT if i % 2 else None, [(f"x{i}",), None] if i else None) for i in range(6)
+]
+KINDS = {"append": {}, "vectors": {"deletion-vectors.enabled": "true"}, "keyed": {"bucket": "2"}}
+#: Rows by their key.
+Model = dict[int, dict[str, Any]]
+
+
+def plain(value: Any) -> Any:
+    return [None if item is None else tuple(item) for item in value] if isinstance(value, list) else value
+
+
+def check(rows: DataFrame, model: Model) -> None:
+    found = sorted((tuple(plain(value) for value in row) for row in rows.collect()), key=repr)
+    assert found == sorted((tuple(row[name] for name in rows.columns) for row in model.values()), key=repr)
+
+
+@pytest.mark.parametrize(
+    ("kind", "format"),
+    [("append", "parquet"), ("append", "orc"), ("vectors", "parquet"), ("keyed", "parquet"), ("keyed", "avro")],
+)
+def test_rows_are_read_and_changed_without_a_connector(spark: SparkSession, far: Lake, kind: str, format: str) -> None:
+    name = f"{kind}_{format}"
+    # Moments in ORC are read by Spark alone.
+    names = [name for name in NAMES if format != "orc" or name != "t"]
+    fields = [FIELDS[NAMES.index(name)] for name in names]
+    keys = ["p", "k"] if kind == "keyed" else []
+    options = {"file.format": format, **KINDS[kind]}
+    far.tables.create_table("db", name, fields, primary_keys=keys, partition_keys=["p"], options=options)
+    table = far.table(f"db.{name}")
+    table.append(spark.createDataFrame(ROWS, COLUMNS).select(*names).coalesce(1))
+    model: Model = {row[0]: dict(zip(NAMES, row, strict=True)) for row in ROWS}
+    check(table.read(spark), model)
+    assert table.count(spark=spark, where="v > 2") == 2
+
+    assert table.update(spark, set={"v": "v + 10"}, where="k IN (1, 2)").rows_updated == 2
+    assert table.delete(spark, where="v = 12 OR k = 5").rows_deleted == 2
+    model[1]["v"] = 11
+    del model[2], model[5]
+    source = spark.createDataFrame([(1, "b", 7), (9, "a", 9)], "k bigint, p string, v int")
+    merge = table.merge(spark, source, on="t.p = s.p AND t.k = s.k").when_matched_update()
+    merged = merge.when_not_matched_insert().execute()
+    assert (merged.rows_updated, merged.rows_inserted) == (1, 1)
+    model[1]["v"] = 7
+    model[9] = {"k": 9, "p": "a", "v": 9, "t": None, "l": None}
+    # Columns of old files are found by their ids.
+    far.tables.alter_table("db", name, [RenameColumn(("v",), "w"), AddColumn(("n",), BigInt())])
+    check(table.read(spark), {k: {**row, "w": row["v"], "n": None} for k, row in model.items()})
+
+
+def test_what_only_spark_reads_is_told_before_a_job(spark: SparkSession, far: Lake) -> None:
+    far.tables.create_table("db", "moments", [FIELDS[0], FIELDS[3]], options={"file.format": "orc"})
+    table = far.table("db.moments")
+    table.append(spark.createDataFrame([(1, AT)], "k bigint, t timestamp_ntz"))
+    with pytest.raises(UnsupportedError) as refused:
+        table.read(spark)
+    [problem] = refused.value.diagnostics
+    assert problem.code == "LB5604"
+    assert "connector" in (problem.remedy or "")
+    assert table.count(spark=spark) == 1

@@ -47,7 +47,7 @@ from lakebed.physical.paimon_types import (
 _INT96_END = 9_214_646_400_000_000
 _INTEGERS = (TinyInt, SmallInt, Int, BigInt)
 _PER_MICRO = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
-_USE_LAKE_READ = "use lake.read(...), which reads it with Spark's own readers"
+_USE_LAKE_READ = "use lake.read(...) in a Spark with a connector for the storage: Spark's own readers read it"
 
 
 @dataclass(frozen=True, slots=True)

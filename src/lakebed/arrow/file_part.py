@@ -76,6 +76,17 @@ def rows_of(store: Store, part: FilePart, columns: Sequence[Column]) -> Iterator
     deleted = None
     if part.deletions is not None:
         deleted = pa.array(read_positions(store, [part.deletions])[0], pa.int64())
+    for start, rows in placed_rows(store, part, columns):
+        left = rows
+        if deleted is not None and len(deleted):
+            places = pa.array(range(start, start + rows.num_rows), pa.int64())
+            left = rows.filter(pc.invert(pc.is_in(places, deleted)))
+        if left.num_rows:
+            yield left
+
+
+def placed_rows(store: Store, part: FilePart, columns: Sequence[Column]) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """All rows of a part of a file, in batches with the place of their first row in the file. Raises as `rows_of`."""
     constants = dict(part.constants)
     by_id = {f.id: f for f in part.stored}
     for start, batch, int96 in _stored_batches(store, part):
@@ -84,11 +95,7 @@ def rows_of(store: Store, part: FilePart, columns: Sequence[Column]) -> Iterator
             _column(column, batch, names, by_id, constants, Stored(part.path, column.name, int96)) for column in columns
         ]
         made = pa.RecordBatch.from_arrays(arrays, schema=batch_schema(columns)) if arrays else batch.select([])
-        if deleted is not None and len(deleted):
-            places = pa.array(range(start, start + batch.num_rows), pa.int64())
-            made = made.filter(pc.invert(pc.is_in(places, deleted)))
-        if made.num_rows:
-            yield made
+        yield start, made
 
 
 def batch_schema(columns: Sequence[Column]) -> pa.Schema:

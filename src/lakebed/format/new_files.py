@@ -11,11 +11,11 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
 from lakebed.format.live_files import partition_types
 from lakebed.format.manifest import DataFileMeta, FileSource, Kind, ManifestEntry, SimpleStats
+from lakebed.format.row_kinds import ROW_ID
 from lakebed.format.row_ranges import is_blob_name
 
 #: The number of buckets that entries of tables without buckets say.
 UNAWARE = -1
-_ROW_ID = "_ROW_ID"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +96,7 @@ def assign_row_ids(
 
 def _takes_ids(file: DataFileMeta) -> bool:
     is_new = file.file_source == FileSource.APPEND and file.first_row_id is None
-    return is_new and _ROW_ID not in (file.write_cols or ())
+    return is_new and ROW_ID.name not in (file.write_cols or ())
 
 
 def _numbered(file: DataFileMeta, snapshot_id: int) -> DataFileMeta:

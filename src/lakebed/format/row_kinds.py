@@ -1,4 +1,4 @@
-"""Define row kinds, and the columns that files of keyed tables hold beside the table's (Paimon specification)."""
+"""Define row kinds, and the columns that files may hold beside the table's (Paimon specification)."""
 
 from __future__ import annotations
 
@@ -19,6 +19,8 @@ DELETES = (1, 3)
 SEQUENCE_NUMBER = DataField(2147483646, "_SEQUENCE_NUMBER", BigInt())
 #: What a row does, by the number of its kind.
 VALUE_KIND = DataField(2147483645, "_VALUE_KIND", TinyInt())
+#: The id of a row, in files of tables with row tracking whose rows were moved with their ids.
+ROW_ID = DataField(2147483642, "_ROW_ID", BigInt())
 
 
 def key_field(column: DataField) -> DataField:

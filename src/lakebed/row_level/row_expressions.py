@@ -17,7 +17,10 @@ from lakebed.spark.spark_errors import name_of
 NOT_UNDERSTOOD = "LB6555"
 NOT_OF_ONE_ROW = "LB6556"
 _EXPECTED = 'Spark SQL, such as "amount + 1", or a Column'
-_REMEDY = "columns are named as `lakebed show TABLE` lists them; the rest is Spark SQL"
+_REMEDY = (
+    "columns are named as `lakebed show TABLE` lists them, in a merge as t.NAME and those of the source as s.NAME; "
+    "the rest is Spark SQL"
+)
 
 
 def value_of(column: str) -> str:

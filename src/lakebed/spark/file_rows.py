@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
+from lakebed.arrow.scan_files import refuse_inexact
 from lakebed.catalog.option_values import is_set
 from lakebed.catalog.options import ORC_TIMESTAMP_LTZ_LEGACY_TYPE
 from lakebed.catalog.table_schema import TableSchema
@@ -25,6 +26,7 @@ from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.live_files import DataFile
+from lakebed.format.row_kinds import ROW_ID, SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_storage import Schemas
 from lakebed.physical.paimon_tree import outer_rows
@@ -42,7 +44,7 @@ from lakebed.spark.orc_values import (
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
 from lakebed.spark.projection import CastRules, layout, project
-from lakebed.spark.reach import check_reach
+from lakebed.spark.reach import needs_workers
 from lakebed.spark.scan import (
     NATIVE,
     FileFormat,
@@ -53,6 +55,7 @@ from lakebed.spark.scan import (
     file_path,
     format_of,
     scan,
+    scan_by_workers,
     without_deleted,
 )
 from lakebed.spark.scanned_values import Changes, shielded, with_changes
@@ -85,6 +88,8 @@ _STORED = {
     System.VALUE_KIND: spark_types.ByteType(),
     System.ROW_ID: spark_types.LongType(),
 }
+#: The same as fields of the table format.
+_OF_FILES = {System.SEQUENCE_NUMBER: SEQUENCE_NUMBER, System.VALUE_KIND: VALUE_KIND, System.ROW_ID: ROW_ID}
 _COMPUTED = {
     System.FILE: spark_types.IntegerType(),
     System.POSITION: spark_types.LongType(),
@@ -150,7 +155,7 @@ class FileRows:
         for form, group in groups.items():
             wanted, changes = self._read_as(form)
             scan_files = [ScanFile(file.path, file.size, number) for number, file in enumerate(group)]
-            scanned = self._scan(form.format, wanted, scan_files, positions=False)
+            scanned = self._scan(form, wanted, scan_files, positions=False)
             path = by_number("string", [file.path for file in group])(scanned.ordinal)
             columns = [_scanned(f, changes).alias(f.name) for f in form.stored]
             yield StoredRows(scanned.frame.select(path.alias(StoredRows.FILE), *columns), form.stored)
@@ -158,7 +163,13 @@ class FileRows:
     def _forms(self, files: Sequence[DataFile], schema: TableSchema) -> list[_Form]:
         """How each file holds what is wanted. Footers are read of those alone whose schema does not tell it."""
         layouts = _Layouts(self, schema)
-        forms = [_Form(format_of(file.path), layouts.of_file(file)) for file in files]
+        by_workers = needs_workers(self.spark, (file.path for file in files))
+        forms = [_Form(format_of(file.path), layouts.of_file(file), by_workers=by_workers) for file in files]
+        if by_workers:
+            for file, form in zip(files, forms, strict=True):
+                if form.format is not FileFormat.BLOB or not self.descriptors:
+                    refuse_inexact(file.path, form.stored)
+            return forms
         fine = [i for i, f in enumerate(forms) if f.format is FileFormat.PARQUET and has_nanoseconds(f.stored)]
         names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in fine]
         for i, long in zip(fine, stored_as_long(self.store, [files[i].path for i in fine], names), strict=True):
@@ -187,7 +198,7 @@ class FileRows:
         format, stored = form.format, form.stored
         deletions = [f.file.deletions for f in files if f.file.deletions is not None]
         positions = System.POSITION in system or bool(deletions)
-        by_ordinal = positions or format not in NATIVE
+        by_ordinal = positions or not form.is_native
         constants = _Constants(files, per_file=System.FILE in system or by_ordinal)
         wanted, changes = self._read_as(form)
         for column in system:
@@ -195,7 +206,7 @@ class FileRows:
                 wanted = wanted.add(column.value, _STORED[column])
         if format is FileFormat.BLOB and System.PLACEHOLDER in system:
             wanted = wanted.add(System.PLACEHOLDER, _COMPUTED[System.PLACEHOLDER])
-        scanned = self._scan(format, wanted, constants.scan_files, positions=positions)
+        scanned = self._scan(form, wanted, constants.scan_files, positions=positions)
         file = constants.file_path(scanned.ordinal) if by_ordinal else file_path(scanned.frame)
         if deletions:
             places = read_positions(self.store, deletions)
@@ -210,22 +221,25 @@ class FileRows:
         if form.nanos_as_long:
             return scan_schema(form.stored, nanos_as_long=True), from_nanoseconds
         wanted = scan_schema(form.stored)
-        if form.format is not FileFormat.ORC:
+        if form.format is not FileFormat.ORC or form.by_workers:
             return wanted, lambda _: None
         refuse_orc_names(form.stored)
         fields = [spark_types.StructField(f.name, scanned_as_instants(f.dataType)) for f in wanted.fields]
         return spark_types.StructType(fields), orc_changes(form.stored, form.instants_by, lambda: self._jvm_zone)
 
     def _scan(
-        self, format: FileFormat, wanted: spark_types.StructType, files: Sequence[ScanFile], *, positions: bool
+        self, form: _Form, wanted: spark_types.StructType, files: Sequence[ScanFile], *, positions: bool
     ) -> Scanned:
+        format, verify = form.format, self.rules.verify_checksums
         if format is FileFormat.BLOB and self.descriptors:
             return described(self.spark, self.store, wanted, files)
-        check_reach(self.spark, (file.path for file in files))
         if format not in NATIVE:
             _refuse_big(files)
+        if not form.is_native:
             check_workers(self.spark)
-        verify = self.rules.verify_checksums
+        if form.by_workers:
+            system = [_OF_FILES[column] for column in _STORED if column.value in wanted.names]
+            return scan_by_workers(self.spark, self.store, (*form.stored, *system), files, verify_checksums=verify)
         return scan(self.spark, format, wanted, files, self.scratch, positions=positions, verify_checksums=verify)
 
 
@@ -291,6 +305,12 @@ class _Form:
     stored: tuple[DataField, ...]
     nanos_as_long: bool = False
     instants_by: str | None = None
+    by_workers: bool = False
+
+    @property
+    def is_native(self) -> bool:
+        """Whether Spark reads the files itself."""
+        return self.format in NATIVE and not self.by_workers
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
@@ -22,8 +22,10 @@ _CONNECTORS = {
     "abfss": "org.apache.hadoop:hadoop-azure",
 }
 _NO_CONNECTOR = ("No FileSystem for scheme", "ClassNotFoundException")
-#: The storages that a session has reached.
-_reached: WeakKeyDictionary[SparkSession, set[str]] = WeakKeyDictionary()
+#: Each process has one of its own, so that workers do not see what is there.
+_OF_A_PROCESS = frozenset(("memory",))
+#: The storages that a session has looked at, and why it has no connector for them; None where it has.
+_looked_at: WeakKeyDictionary[SparkSession, dict[str, str | None]] = WeakKeyDictionary()
 
 
 def check_reach(spark: SparkSession, files: Iterable[str]) -> None:
@@ -32,36 +34,64 @@ def check_reach(spark: SparkSession, files: Iterable[str]) -> None:
     Looks at one file of each storage, and at each storage once a session; at files of this machine only for a server,
     which may run on another one.
     """
-    reached = _reached.setdefault(spark, set())
+    for path, scheme, cause in _failures(spark, files):
+        raise _not_reached(path, scheme, cause)
+
+
+def needs_workers(spark: SparkSession, files: Iterable[str]) -> bool:
+    """Whether Spark has no connector for one of the storages of `files`, so that only its workers' Python opens them.
+
+    Looks at them as `check_reach` does. Raises UnsupportedError where Spark fails for another reason.
+    """
+    failures = list(_failures(spark, files))
+    for path, scheme, cause in failures:
+        if scheme in _OF_A_PROCESS or not _is_for_want_of_connector(cause):
+            raise _not_reached(path, scheme, cause)
+    return bool(failures)
+
+
+def _failures(spark: SparkSession, files: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """A file of each storage that Spark does not open, the scheme of its URL, and the cause."""
+    known = _looked_at.setdefault(spark, {})
+    seen = set[str]()
     for path in files:
         parts = urlsplit(path) if "://" in path else None
-        storage = "" if parts is None else f"{parts.scheme}://{parts.netloc}"
-        if storage in reached:
+        storage, scheme = ("", "") if parts is None else (f"{parts.scheme}://{parts.netloc}", parts.scheme.lower())
+        if storage in seen or (storage in ("", "file://") and not is_connect(spark)):
             continue
-        if storage not in ("", "file://") or is_connect(spark):
-            _open(spark, path, "" if parts is None else parts.scheme.lower())
-        reached.add(storage)
+        seen.add(storage)
+        cause = known[storage] if storage in known else _failure(spark, path)
+        if cause is None or _is_for_want_of_connector(cause):
+            known[storage] = cause
+        if cause is not None:
+            yield path, scheme, cause
 
 
-def _open(spark: SparkSession, path: str, scheme: str) -> None:
+def _failure(spark: SparkSession, path: str) -> str | None:
+    """Why Spark cannot open a file; None where it can."""
     try:
         _ = spark.read.format("binaryFile").load(spark_pattern(path)).schema
     except Exception as error:
         if not is_sparks(error):
             raise
-        cause = cause_of(error)
-        raise UnsupportedError.of(
-            "LB6462", f"Spark cannot reach {path}: {cause}", path=path, found=cause, remedy=_remedy(scheme, cause)
-        ) from None
+        return cause_of(error)
+    return None
+
+
+def _is_for_want_of_connector(cause: str) -> bool:
+    return any(sign in cause for sign in _NO_CONNECTOR)
+
+
+def _not_reached(path: str, scheme: str, cause: str) -> UnsupportedError:
+    return UnsupportedError.of(
+        "LB6462", f"Spark cannot reach {path}: {cause}", path=path, found=cause, remedy=_remedy(scheme, cause)
+    )
 
 
 def _remedy(scheme: str, cause: str) -> str:
-    if any(sign in cause for sign in _NO_CONNECTOR):
+    if _is_for_want_of_connector(cause):
         connector = _CONNECTORS.get(scheme, f"one for {scheme}://")
-        return (
-            f"start Spark with a connector (spark.jars.packages: {connector}); to read only, "
-            'spark.read.format("lakebed") needs none'
-        )
+        return f"start Spark with a connector (spark.jars.packages: {connector}); to read tables, none is needed"
     if scheme in ("", "file"):
         return "the server sees the paths of its own machine: let the warehouse and the sources be there under the same"
     return (

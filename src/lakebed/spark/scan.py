@@ -5,7 +5,8 @@ it and touches no file before the query runs. Each entry's modification time is 
 for its file (the ordinal of its partition). Spark compares filters on that metadata column with the list itself, before
 it opens a file: a filter on a partition column prunes files although the column's values come from the manifests.
 
-Of a blob file only the index at its end is read where descriptors are wanted in place of the values.
+Of a blob file only the index at its end is read where descriptors are wanted in place of the values. Where Spark has no
+connector for the storage, the workers' Python reads the files.
 """
 
 from __future__ import annotations
@@ -27,8 +28,11 @@ from pyspark.sql.types import IntegerType, LongType, StructType
 from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder, blob_places, index_size
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
 from lakebed.arrow.decode_files import ORDINAL, POSITION, decoder, to_arrow_schema
+from lakebed.arrow.scan_files import pieces, scanner
+from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import CorruptMetadataError, NotFoundError, StoreError
 from lakebed.format.blob_columns import BlobDescriptor
+from lakebed.physical.paimon_types import DataField
 from lakebed.spark.sql_names import spark_pattern, spark_url
 from lakebed.store import LocalStore, temporary
 from lakebed.store.base import Store
@@ -168,6 +172,17 @@ def scan(
     extended = schema.add(ORDINAL, IntegerType()).add(POSITION, LongType())
     decoded = contents.mapInArrow(decoder(format.value, to_arrow_schema(extended)), extended)
     return Scanned(decoded, F.col(ORDINAL), F.col(POSITION))
+
+
+def scan_by_workers(
+    spark: SparkSession, store: Store, fields: Sequence[DataField], files: Sequence[ScanFile], *, verify_checksums: bool
+) -> Scanned:
+    """The rows of `files` as columns `fields`, read by the workers' Python through the store of the table."""
+    table, tasks = pieces((f.path, f.size, f.ordinal) for f in files)
+    schema = scan_schema(fields).add(ORDINAL, IntegerType()).add(POSITION, LongType())
+    parts = spark.createDataFrame(table).repartition(tasks)
+    read = parts.mapInArrow(scanner(store, fields, verify_checksums=verify_checksums), schema)
+    return Scanned(read, F.col(ORDINAL), F.col(POSITION))
 
 
 def _load(spark: SparkSession, reader: DataFrameReader, files: Sequence[ScanFile], scratch: Scratch) -> Scanned:
