@@ -260,6 +260,7 @@ WRONG: list[tuple[dict[str, str], str]] = [
     ({"bitmap.columns": "i", "bitmap.i.version": "3"}, "LB5089"),
     ({"bitmap.columns": "i", "bitmap.i.index-block-size": "much"}, "LB5089"),
     ({"bloom-filter.columns": "i", "bloom-filter.s.fpp": "0.1"}, "LB5089"),
+    ({"bloom-filter.columns": "i", "in-manifest-threshold": "small"}, "LB5089"),
 ]
 
 
@@ -284,4 +285,5 @@ def test_what_options_ask_for() -> None:
     for options, expected_indexes in asked():
         assert [(w.kind.value, w.name) for w in wanted_indexes(of(options))] == expected_indexes
     assert [d.code for d in unwritten_indexes(of({"ngram.columns": "s", "bsi.columns": "i"}))] == ["LB5088"]
+    assert not list(index_problems(of({"in-manifest-threshold": "small"}), TYPES))
     assert not list(index_problems(of({"ngram.columns": "gone", "ngram.s.n": "3"}), TYPES))

@@ -43,7 +43,7 @@ class IndexCollector:
     def __init__(self, fields: Sequence[DataField], options: Mapping[str, str]) -> None:
         places = {f.name: i for i, f in enumerate(fields)}
         self._indexed: dict[str, _Indexed] = {}
-        self._in_manifest = kept_in_manifest(options)
+        self._options = options
         self._rows = 0
         for wanted in wanted_indexes(options):
             place = places[wanted.column]
@@ -72,4 +72,4 @@ class IndexCollector:
 
     def is_embedded(self, container: bytes) -> bool:
         """Whether the indexes belong into the manifest entry, rather than into a file of their own."""
-        return len(container) <= self._in_manifest
+        return len(container) <= kept_in_manifest(self._options)

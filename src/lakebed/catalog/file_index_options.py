@@ -141,6 +141,9 @@ def index_problems(options: Mapping[str, str], fields: Sequence[DataField]) -> I
         wrong = _parameters(options, kind, column, key)
         if isinstance(wrong, str):
             yield _bad(options, wrong, "has a value that it cannot have")
+    threshold = options.get(FILE_INDEX_IN_MANIFEST_THRESHOLD)
+    if listed and threshold is not None and byte_size(threshold) is None:
+        yield _bad(options, FILE_INDEX_IN_MANIFEST_THRESHOLD, "has a value that it cannot have")
     names = {(str(kind), name) for kind, column, key in listed for name in (column, _item(column, key))}
     for option in sorted(options):
         match = _PARAMETER.fullmatch(option)
