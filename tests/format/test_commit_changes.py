@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from format.building import PATH, Built, table_schema
 from lakebed.errors import ConflictError, LakebedError, UsageError
-from lakebed.format import binary_row, snapshot_change
+from lakebed.format import binary_row, conflicts, snapshot_change
 from lakebed.format.live_files import PartitionBounds, delta_manifests, entries_of, partition_types
 from lakebed.format.manifest import FileSource, Kind, ManifestEntry, describe, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot
@@ -253,6 +253,19 @@ class TestBuckets:
         assert e.value.code == "LB5092"
         table.append(table.keyed_file((1, 2), bucket=7, partition=(3,)))
 
+    def test_a_bucket_of_two_numbers_loses_no_file_while_both_stay(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Others have left it so: which bucket a key lies in cannot be told."""
+        table, old = self._rescaled()
+        with monkeypatch.context() as patch:
+            patch.setattr(conflicts._Concern, "check_buckets", lambda *_: None)
+            new = [table.keyed_file((1, 2), partition=(1,)) for _ in range(2)]
+            table.append(*new)
+        with pytest.raises(ConflictError) as e:
+            table.commit(deleted=(new[0],))
+        assert e.value.code == "LB5092"
+        table.commit(deleted=(old,))
+        table.commit(deleted=(new[0],))
+
     def test_an_overwrite_gives_a_partition_the_new_number(self) -> None:
         table, _ = self._rescaled()
         new = table.keyed_file((1, 2), bucket=7, partition=(1,))
@@ -390,6 +403,30 @@ class TestWhatASnapshotSays:
         delta = {e.file.file_name: e.file.first_row_id for e in _delta(table, snapshot)}
         assert list(delta.values()) == [0, 0, 2, 0, 5, 5]
         assert snapshot.next_row_id == 9
+
+
+def test_a_commit_keeps_of_many_entries_those_that_it_is_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of a million files does not have to fit into memory so that one of them can go."""
+    kept: list[int] = []
+    real = conflicts.split_entries
+
+    def counted(*arguments: Any) -> Any:
+        found = real(*arguments)
+        kept.append(len(found[0]) + len(found[1]))
+        return found
+
+    for schema in (MONTHLY, KEYED):
+        table = _built(schema)
+        files = [
+            table.keyed_file((1, 2), partition=(1,)) if schema is KEYED else table.new_file((1,)) for _ in range(31)
+        ]
+        table.append(*files[1:])
+        table.commit(deleted=tuple(files[1:11]))
+        with monkeypatch.context() as patch:
+            patch.setattr(conflicts, "split_entries", counted)
+            table.commit(deleted=tuple(files[11:13]), added=(files[0],))
+        assert len(table.names()) == 19
+    assert kept == [2, 2]
 
 
 _PLACE = st.tuples(st.none() | st.integers(0, 9), st.none() | st.sampled_from("abc"))

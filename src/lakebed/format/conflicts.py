@@ -5,7 +5,7 @@ Only manifests that may hold a partition and bucket of the change are read; none
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -76,7 +76,7 @@ def find_delta(
         added, deleted = dict[Identity, ManifestEntry](), dict[Identity, ManifestEntry]()
     else:
         metas = [m for m in snapshot_manifests(store, table_path, latest) if concern.may_hold(m)]
-        added, deleted = split_entries(entries_of(store, table_path, metas), concern.types, concern.holds)
+        added, deleted = concern.entries(lambda: entries_of(store, table_path, metas))
     live = {identity: entry for identity, entry in added.items() if identity not in deleted}
     removed = concern.removed(live)
     rest = [entry for identity, entry in live.items() if identity not in removed]
@@ -109,12 +109,14 @@ class _Concern:
         self._schema = schema
         self._change = change
         self.places: dict[tuple[Any, ...], _Buckets] = {}
+        looked_at = (*change.added, *change.deleted, *(d.entry for d in change.deleted_rows))
         if not change.only_appends or buckets_changed:
-            looked_at = (*change.added, *change.deleted, *(d.entry for d in change.deleted_rows))
             for partition, bucket in {(e.partition, e.bucket) for e in looked_at}:
                 self._add(self._decode(partition), None if buckets_changed else frozenset((bucket,)))
         self.reads = bool(self.places) or change.overwrite is not None
         self._near = near_partitions(frozenset(self.places))
+        self._names = {e.file.file_name for e in looked_at}
+        self._levels = {e.file.level for e in change.added if e.file.level} if schema.primary_keys else set[int]()
 
     def _add(self, partition: tuple[Any, ...], buckets: _Buckets) -> None:
         known = self.places.get(partition, frozenset())
@@ -148,6 +150,26 @@ class _Concern:
             return True
         buckets = self.places.get(partition, frozenset())
         return buckets is None or bucket in buckets
+
+    def entries(
+        self, read: Callable[[], Iterable[ManifestEntry]]
+    ) -> tuple[dict[Identity, ManifestEntry], dict[Identity, ManifestEntry]]:
+        """What adds and what deletes the files that count, as `split_entries` says: of many, only few are kept."""
+        found = split_entries(filter(self._may_count, read()), self.types, self.holds)
+        looked_at = (*self._change.added, *found[0].values())
+        if self._change.overwrite is not None or not any(map(self._has_other_buckets, looked_at)):
+            return found
+        # Where numbers of buckets differ, each file is held against the others of its partition.
+        return split_entries(read(), self.types, self.holds)
+
+    def _may_count(self, entry: ManifestEntry) -> bool:
+        file = entry.file
+        if self._change.overwrite is not None or file.file_name in self._names or file.level in self._levels:
+            return True
+        return self._has_other_buckets(entry)
+
+    def _has_other_buckets(self, entry: ManifestEntry) -> bool:
+        return entry.total_buckets not in (UNKNOWN_TOTAL, self._schema.bucket)
 
     def _identity(self, entry: ManifestEntry) -> Identity:
         return self._decode(entry.partition), entry.bucket, entry.file_identity
