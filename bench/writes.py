@@ -1,4 +1,4 @@
-"""Append rows against Spark's own Parquet writer, and upsert rows against pypaimon writing the same."""
+"""Append rows against Spark's own Parquet writer, upsert against pypaimon, and tell what memory the driver needs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import lakebed
+from bench import driver_memory
 
 ROWS = 4_000_000
 UPSERTED = 1_000_000
@@ -78,6 +79,7 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
         "partitioned against spark": round(medians["append, partitioned"] / medians["spark, partitioned"], 2),
         "goal": "at most 1.25, partitioned at most 1.5",
         "upsert": _upserts(spark, lake, directory),
+        "memory of the driver": driver_memory.run(directory, COLUMNS, VALUES),
     }
 
 
