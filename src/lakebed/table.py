@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -301,21 +301,26 @@ class Table:
         check_keywords("Table.request", ReadKeywords, asked)
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)
 
-    def append(self, frame: DataFrame, **asked: Unpack[WriteKeywords]) -> WriteResult:
+    def append(
+        self, frame: DataFrame, *, order_by: str | Sequence[str] | None = None, **asked: Unpack[WriteKeywords]
+    ) -> WriteResult:
         """Add the rows of a DataFrame, checked as `ingest` checks them: with one bad row none is added.
 
         Columns are matched by name. In a table with a primary key they take the place of rows with the same keys, as
         its merge engine says.
+
+        `order_by` names columns by which rows are sorted over all new files, so that a filter on them reads few;
+        in a table with buckets those of each bucket. Raises `UsageError` (LB6512) for a table with a primary key.
 
         Raises `BadRowsError` for rows that do not fit, `SourceMismatchError` for columns that do not, and what
         `truncate` raises. `run_id`, `commit_user` and `properties` are those of `truncate`.
 
         Keywords: `run_id`, `commit_user`, `properties`.
         """
-        check_keywords("Table.append", WriteKeywords, asked)
+        check_keywords("Table.append", WriteKeywords, asked, "order_by")
         from lakebed.ingest.write_frame import append
 
-        return append(self._ingest_context, self._whole, frame, WriteRun.of(**asked))
+        return append(self._ingest_context, self._whole, frame, WriteRun.of(**asked), order_by=order_by)
 
     def upsert(self, frame: DataFrame, *, row_kinds: str | None = None, **asked: Unpack[WriteKeywords]) -> WriteResult:
         """Put rows in the place of those with the same primary keys; otherwise as `append`.
@@ -338,6 +343,7 @@ class Table:
         partitions: NamedPartition | Iterable[NamedPartition] | None = None,
         whole: bool = False,
         where: str | None = None,
+        order_by: str | Sequence[str] | None = None,
         **asked: Unpack[WriteKeywords],
     ) -> WriteResult:
         """Put the rows of a DataFrame in the place of others, as one snapshot; otherwise as `append`.
@@ -355,11 +361,11 @@ class Table:
 
         Keywords: `run_id`, `commit_user`, `properties`.
         """
-        check_keywords("Table.overwrite", WriteKeywords, asked, "partitions", "whole", "where")
+        check_keywords("Table.overwrite", WriteKeywords, asked, "partitions", "whole", "where", "order_by")
         from lakebed.row_level.overwrite_rows import overwrite
 
         target, run = self._row_target(lambda: frame.sparkSession, None), WriteRun.of(**asked)
-        return overwrite(target, frame, run, partitions=partitions, whole=whole, where=where)
+        return overwrite(target, frame, run, partitions=partitions, whole=whole, where=where, order_by=order_by)
 
     def overwrite_from(
         self,

@@ -8,18 +8,21 @@ from typing import Any
 from uuid import uuid4
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
 from lakebed import Lake
 from lakebed.errors import SourceMismatchError, UnsupportedError, UsageError, WriteError
 from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
-from lakebed.model import Field, Int32, Int64, List, Option, String, Struct
+from lakebed.model import Field, Int32, Int64, List, Map, Option, String, Struct
 from lakebed.spark.table_writer import TableWriter
 from lakebed.table import Table
 from lakebed.write.write_result import WriteResult
 from referees.client import Referees
+from runtime.spark_settings import with_settings
 
 Row = tuple[Any, ...]
 COLUMNS = "k bigint, p string, v int"
@@ -247,3 +250,51 @@ def test_a_branch_takes_rows_of_its_own(spark: SparkSession, lake: Lake, table: 
     assert found(spark, table) == [(1, "a", 1)]
     assert (5, "a", 5) in found(spark, branch)
     assert branch.append(frame(spark, (3, "b", 2))).table == "db.t@branch:dev"
+
+
+@pytest.mark.parametrize("buckets", [False, True])
+def test_sorted_files_have_ranges_of_their_own(spark: SparkSession, lake: Lake, buckets: bool) -> None:
+    fields = (Field("p", String()), Field("k", Int64()), Field("v", Option(Int32())))
+    options = {"bucket": "2", "bucket-key": "k"} if buckets else {}
+    lake.tables.create_table("db", "t", fields, partition_keys=["p"], options=options)
+    table = lake.table("db.t")
+    numbers = spark.range(0, 2000, 1, 4).selectExpr("'a' AS p", "id * 7919 % 2000 AS k", "cast(id % 3 AS int) AS v")
+    rows = numbers.withColumn("v", F.when(F.col("k") % 2 == 0, F.col("v")))
+    with with_settings(spark, {"spark.sql.shuffle.partitions": "3", "spark.sql.adaptive.enabled": "false"}):
+        result = table.append(rows, order_by=["v", "k"])
+    assert result.rows_by_kind == {"+I": 2000}
+    files = [file for entry in Path(table.table_path).glob("p=a/bucket-*") for file in entry.iterdir()]
+    assert len(files) == result.files_added == (2 if buckets else 3)
+    found = [[(row["v"], row["k"]) for row in pq.read_table(file).to_pylist()] for file in files]
+    # NULL is first.
+    found = sorted([(-1 if v is None else v, k) for v, k in one] for one in found)
+    assert all(one == sorted(one) for one in found)
+    if not buckets:
+        assert [row for one in found for row in one] == sorted(row for one in found for row in one)
+    kept = table.overwrite(frame(spark, ("a", 5, 1), ("a", 1, 5), columns="p string, k bigint, v int"), order_by="k")
+    assert (kept.rows_added, kept.rows_removed) == (2, 2000)
+    where = table.overwrite(frame(spark, ("a", 5, 0), columns="p string, k bigint, v int"), where="k = 5", order_by="v")
+    assert (where.rows_deleted, where.rows_inserted) == (1, 1)
+    assert sorted(tuple(row) for row in table.read(spark).collect()) == [("a", 1, 5), ("a", 5, 0)]
+
+
+@pytest.mark.parametrize(
+    ("keys", "names", "said"),
+    [
+        (["p", "k"], ["v"], "primary key"),
+        ([], ["nope"], "no column 'nope'"),
+        ([], ["k", "m"], "no order"),
+    ],
+)
+def test_columns_that_do_not_sort_are_refused(
+    spark: SparkSession, lake: Lake, keys: list[str], names: list[str], said: str
+) -> None:
+    fields = (Field("p", String()), Field("k", Int64()), Field("m", Option(Map(String(), Int32()))))
+    lake.tables.create_table("db", "t", fields, primary_keys=keys, options={"bucket": "1"} if keys else {})
+    table, rows = lake.table("db.t"), frame(spark, ("a", 1), columns="p string, k bigint")
+    for write in (table.append, table.overwrite, lambda f, **k: table.overwrite(f, where="k = 1", **k)):
+        with pytest.raises(UsageError) as refused:
+            write(rows, order_by=names)
+        assert refused.value.code == "LB6512"
+        assert said in str(refused.value)
+    assert table.snapshots.latest() is None

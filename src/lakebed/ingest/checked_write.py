@@ -44,6 +44,7 @@ from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import plan_write
+from lakebed.write.sort_order import sort_order
 
 COUNTS_DIFFER = "LB6119"
 
@@ -55,7 +56,7 @@ class CheckedWrite:
     `files` are those of the source, none for a DataFrame. `columns` are those of the source that count, None for all,
     `declared` their types there. `former` finds the names that columns bore before, `system` fills the system columns.
     `row_kinds` is a column of the source, not of the table, that says what each row does to its key. `replaces` says
-    which rows of the table go; see `TableWriter`.
+    which rows of the table go; see `TableWriter`. `order_by` names the columns by which rows are sorted.
     """
 
     context: IngestContext
@@ -72,6 +73,7 @@ class CheckedWrite:
     former: Callable[[], FormerNames] = dict
     row_kinds: str | None = None
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
+    order_by: tuple[str, ...] = ()
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -125,9 +127,14 @@ class CheckedWrite:
         writer = self.writer(self.storage, self.schema)
         writer.replaces = self.replaces
         if not writer.target.plan.is_keyed:
-            return GoodRows(writer)
+            return GoodRows(writer, order=self.sorted_by)
         in_order = arrival([f.path for f in self.files]) if offset is None else (self._value(offset),)
         return GoodRows(writer, self._row_kind(), in_order)
+
+    @property
+    def sorted_by(self) -> tuple[Column, ...]:
+        """The columns by which rows are sorted. Raises what `sort_order` raises."""
+        return tuple(F.col(f"v{place}") for place in sort_order(self.schema, self.order_by))
 
     def writer(self, storage: TableStorage, schema: TableSchema) -> TableWriter:
         """A writer of rows under a schema."""

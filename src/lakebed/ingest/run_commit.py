@@ -73,11 +73,12 @@ class RunGuard:
 
 @dataclass(slots=True)
 class GoodRows:
-    """Good rows on their way to the table; `kind` and `arrival` are as in `RowsToWrite`."""
+    """Good rows on their way to the table; `kind`, `arrival` and `order` are as in `RowsToWrite`."""
 
     writer: TableWriter
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
+    order: tuple[Column, ...] = ()
 
     @property
     def rows(self) -> int:
@@ -86,7 +87,7 @@ class GoodRows:
 
     def write(self, values: DataFrame) -> None:
         """Write them; see `TableWriter.write`."""
-        self.writer.write(RowsToWrite(values, self.kind, self.arrival))
+        self.writer.write(RowsToWrite(values, self.kind, self.arrival, self.order))
 
     def commit(self, change: SnapshotChange, guard: Guard, after: int) -> Snapshot:
         """Make them visible."""

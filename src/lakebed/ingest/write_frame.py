@@ -44,6 +44,7 @@ from lakebed.model import canonical_json
 from lakebed.spark.spark_errors import known_failures
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs, specs_text
+from lakebed.write.sort_order import sort_columns, sort_order
 from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 APPEND, UPSERT, OVERWRITE = "append", "upsert", "overwrite"
@@ -58,9 +59,16 @@ _NAMED = 3
 
 
 @known_failures(IngestError)
-def append(context: IngestContext, table: TableBranch, frame: DataFrame, run: WriteRun) -> WriteResult:
+def append(
+    context: IngestContext,
+    table: TableBranch,
+    frame: DataFrame,
+    run: WriteRun,
+    *,
+    order_by: str | Sequence[str] | None = None,
+) -> WriteResult:
     """Add rows; see `lakebed.Table.append`."""
-    return AtomicWrite.of(context, table, APPEND, run).make_of(frame)
+    return AtomicWrite.of(context, table, APPEND, run).make_of(frame, order_by=order_by)
 
 
 @known_failures(IngestError)
@@ -190,13 +198,17 @@ class AtomicWrite:
             return None
         return self._results.made(done, self._asked, self.attempt, _kinds(done))
 
-    def make_of(self, frame: DataFrame, row_kinds: str | None = None) -> WriteResult:
-        """Write the rows of a DataFrame."""
+    def make_of(
+        self, frame: DataFrame, row_kinds: str | None = None, order_by: str | Sequence[str] | None = None
+    ) -> WriteResult:
+        """Write the rows of a DataFrame, sorted by columns of the table."""
+        names = sort_columns(order_by)
+        sort_order(self.schema, names)
         done = self.done()
         if done is not None:
             return done
         checked = checked_frame(self.context, self.table, self.storage, self.schema, frame)
-        return self.make(replace(checked, row_kinds=row_kinds), (part_of(frame),))
+        return self.make(replace(checked, row_kinds=row_kinds, order_by=names), (part_of(frame),))
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad."""

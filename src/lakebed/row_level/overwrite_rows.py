@@ -38,6 +38,7 @@ from lakebed.spark.spark_errors import known_failures, spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
 from lakebed.write.partition_specs import NamedPartition
+from lakebed.write.sort_order import sort_columns, sort_order
 from lakebed.write.write_result import BAD_ARGUMENT, WriteResult, WriteRun
 
 NOT_MATCHING = "LB6570"
@@ -57,9 +58,10 @@ def overwrite(
     partitions: NamedPartition | Iterable[NamedPartition] | None = None,
     whole: bool = False,
     where: str | None = None,
+    order_by: str | Sequence[str] | None = None,
 ) -> WriteResult:
     """Put the rows of a DataFrame in the place of others; see `lakebed.Table.overwrite`."""
-    return _write(target, run, partitions, where, whole=whole).make_of(frame)
+    return _write(target, run, partitions, where, whole=whole).make_of(frame, order_by=order_by)
 
 
 def overwrite_from(target: RowTarget, source: Any, asked: OverwriteKeywords) -> WriteResult:
@@ -111,12 +113,13 @@ class OverwriteWhere:
         """The result of the same run where it was done before."""
         return done_before(self.target, _Overwrite(self.where), self.run)
 
-    def make_of(self, frame: DataFrame) -> WriteResult:
-        """Write the rows of a DataFrame."""
-        target = self.target
+    def make_of(self, frame: DataFrame, *, order_by: str | Sequence[str] | None = None) -> WriteResult:
+        """Write the rows of a DataFrame, sorted by columns of the table."""
+        target, names = self.target, sort_columns(order_by)
+        sort_order(self.schema, names)
         checked = checked_frame(target.context, target.table, self.storage, self.schema, frame)
         with open_frame(frame) as parts:
-            return self.make(checked, parts)
+            return self.make(replace(checked, order_by=names), parts)
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad, or the filter is not true for it."""
@@ -148,7 +151,7 @@ class _Overwrite:
         rows, own = checked.prepare(self.parts), checked.good_rows()
         assert isinstance(own, GoodRows)
         gone = find_rows(start, self.where)
-        good = _RowsInPlace(writer, own.kind, own.arrival, start=start, where=self.where, gone=gone)
+        good = _RowsInPlace(writer, own.kind, own.arrival, own.order, start=start, where=self.where, gone=gone)
         counts = checked.write(rows, good)
         refuse_bad_rows(label, rows, counts)
         deleted = gone.changes.counts.deleted + good.check(counts.good)
@@ -188,7 +191,7 @@ class _RowsInPlace(GoodRows):
         if not self.start.plan.is_keyed:
             kept = kept_rows(self.start, self.gone.chosen)
             rows = self._counting(coming, ~F.col(_FITS)).select(*self._columns)
-            self.writer.write(RowsToWrite(rows if kept is None else rows.union(kept)))
+            self.writer.write(RowsToWrite(rows if kept is None else rows.union(kept), order=self.order))
             return
         places = [column.alias(f"{_ARRIVAL}{i}") for i, column in enumerate((F.lit(1), *self.arrival))]
         kind = F.lit(0).cast("tinyint") if self.kind is None else self.kind

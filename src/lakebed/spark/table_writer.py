@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.arrow.write_task import WriteTask
@@ -72,6 +72,7 @@ class TableWriter:
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
+    _order: tuple[Column, ...] = ()
     _first: int = 0
     _seen: Snapshot | None = None
 
@@ -95,6 +96,7 @@ class TableWriter:
     def write(self, rows: RowsToWrite) -> None:
         """Run the job. What a failed job has written is deleted."""
         self._count_from_latest()
+        self._order = rows.order
         self._take(self._run(rows))
 
     def _take(self, files: NewFiles) -> None:
@@ -232,7 +234,7 @@ class TableWriter:
         rows = frame.select(*values, *system)
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         self._count_from_latest()
-        self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival)))
+        self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
         self._delete([path for file in old for path in file.paths])
 
     def written(self) -> DataFrame:

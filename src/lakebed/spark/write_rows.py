@@ -37,12 +37,14 @@ class RowsToWrite:
     """Rows under the schema of a plan: column `v<i>` is the schema's column i, of its scan type.
 
     `kind` is what a row does to its key, a number as it is stored, or NULL for an insert; `arrival` orders the rows as
-    they came. Both are of tables with a primary key only.
+    they came. Both are of tables with a primary key only. `order`, of other tables, sorts the rows: neighbours in it
+    come into one file.
     """
 
     frame: DataFrame
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
+    order: tuple[Column, ...] = ()
 
 
 def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> NewFiles:
@@ -71,7 +73,9 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     if not plan.is_keyed:
         frame = rows.frame.select(*columns)
         if plan.buckets != UNAWARE:
-            return frame.repartition(*place).sortWithinPartitions(*place)
+            return frame.repartition(*place).sortWithinPartitions(*place, *rows.order)
+        if rows.order:
+            return frame.repartitionByRange(*place, *rows.order).sortWithinPartitions(*place, *rows.order)
         return frame.hint("rebalance", *place).sortWithinPartitions(*place) if place else frame
     kind = F.lit(0) if rows.kind is None else F.coalesce(rows.kind, F.lit(0))
     columns.append(kind.cast("tinyint").alias(VALUE_KIND.name))
