@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -206,6 +206,7 @@ class Lake:
         exclude: str | Collection[str] | None = None,
         folders: Literal["columns", "ignore"] = "columns",
         row_kinds: str | None = None,
+        order_by: str | Sequence[str] | None = None,
         progress: Callable[[str], None] | None = None,
     ) -> IngestResult:
         """Put rows into a table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
@@ -217,8 +218,8 @@ class Lake:
         `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
         `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In a table with a primary key a
         row takes the place of the one with its key; `row_kinds` names a column of the source that says `+I`, `-U`, `+U`
-        or `-D` of each row. In place of `spark` may be a function that gives the session: it is called when everything
-        that needs no Spark has been looked at.
+        or `-D` of each row. In others `order_by` names columns by which new files are sorted. In place of `spark` may
+        be a function that gives the session: it is called when everything that needs no Spark has been looked at.
         """
         return self.table(table).ingest(
             spark,
@@ -234,6 +235,7 @@ class Lake:
             exclude=exclude,
             folders=folders,
             row_kinds=row_kinds,
+            order_by=order_by,
             progress=progress,
         )
 

@@ -176,7 +176,7 @@ class Table:
         """Put rows into the table; see `lakebed.Lake.ingest`.
 
         Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `merge_schema`, `include`,
-        `exclude`, `folders`, `row_kinds`, `progress`.
+        `exclude`, `folders`, `row_kinds`, `order_by`, `progress`.
         """
         from lakebed.ingest.arguments import IngestKeywords
         from lakebed.ingest.ingest import ingest
@@ -377,8 +377,8 @@ class Table:
 
         Files are read whether or not they were ingested before, and are not remembered as ingested.
 
-        Keywords: `partitions`, `whole`, `where`, `format`, `options`, `unknown_columns`, `include`, `exclude`,
-        `folders`, `progress`, `run_id`, `commit_user`, `properties`.
+        Keywords: `partitions`, `whole`, `where`, `order_by`, `format`, `options`, `unknown_columns`, `include`,
+        `exclude`, `folders`, `progress`, `run_id`, `commit_user`, `properties`.
         """
         from lakebed.ingest.arguments import OverwriteKeywords
         from lakebed.row_level.overwrite_rows import overwrite_from

@@ -222,9 +222,12 @@ def test_files_take_the_place_of_rows_of_a_filter(lakebed: CommandLine, events: 
     refused = lakebed(*overwrite, "--where", "id = 1")
     assert (refused.code, "overwrite the rows with id = 1" in refused.err) == (2, True)
     assert lakebed(*overwrite, "--where", "id = 1", "--whole", "--yes").codes_of_text == ["LB5104"]
+    for command in (overwrite, ("ingest", *overwrite[1:])):
+        yes = ("--yes",) if command is overwrite else ()
+        assert lakebed(*command, "--order-by", "id", "--order-by", "piad", *yes).codes_of_text == ["LB6512"]
     misfit = lakebed(*overwrite, "--where", "id = 2", "--yes")
     assert (misfit.code, misfit.codes_of_text) == (14, ["LB6570"])
-    said = lakebed.ok(*overwrite, "--where", "id = 1", "--yes")
+    said = lakebed.ok(*overwrite, "--where", "id = 1", "--order-by", "id", "--yes")
     assert said == "shop.events: deleted 1 row, inserted 1 row (snapshot 2, schema 0)\n"
 
 

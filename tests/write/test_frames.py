@@ -253,7 +253,7 @@ def test_a_branch_takes_rows_of_its_own(spark: SparkSession, lake: Lake, table: 
 
 
 @pytest.mark.parametrize("buckets", [False, True])
-def test_sorted_files_have_ranges_of_their_own(spark: SparkSession, lake: Lake, buckets: bool) -> None:
+def test_sorted_files_have_ranges_of_their_own(spark: SparkSession, lake: Lake, tmp_path: Path, buckets: bool) -> None:
     fields = (Field("p", String()), Field("k", Int64()), Field("v", Option(Int32())))
     options = {"bucket": "2", "bucket-key": "k"} if buckets else {}
     lake.tables.create_table("db", "t", fields, partition_keys=["p"], options=options)
@@ -273,6 +273,15 @@ def test_sorted_files_have_ranges_of_their_own(spark: SparkSession, lake: Lake, 
         assert [row for one in found for row in one] == sorted(row for one in found for row in one)
     kept = table.overwrite(frame(spark, ("a", 5, 1), ("a", 1, 5), columns="p string, k bigint, v int"), order_by="k")
     assert (kept.rows_added, kept.rows_removed) == (2, 2000)
+    source = tmp_path / "a.csv"
+    source.write_text("p,k,v\nb,3,\nb,1,\nb,2,\n")
+    lake.ingest(spark, "db.t", str(source), order_by=["p", "k"])
+    table.overwrite_from(spark, str(source), order_by="k", partitions={"p": "b"})
+    for file in Path(table.table_path).glob("p=b/bucket-*/*"):
+        keys = pq.read_table(file).column("k").to_pylist()
+        assert keys == sorted(keys)
+        assert buckets or len(keys) == 3
+    table.drop_partitions({"p": "b"})
     where = table.overwrite(frame(spark, ("a", 5, 0), columns="p string, k bigint, v int"), where="k = 5", order_by="v")
     assert (where.rows_deleted, where.rows_inserted) == (1, 1)
     assert sorted(tuple(row) for row in table.read(spark).collect()) == [("a", 1, 5), ("a", 5, 0)]
@@ -292,7 +301,12 @@ def test_columns_that_do_not_sort_are_refused(
     fields = (Field("p", String()), Field("k", Int64()), Field("m", Option(Map(String(), Int32()))))
     lake.tables.create_table("db", "t", fields, primary_keys=keys, options={"bucket": "1"} if keys else {})
     table, rows = lake.table("db.t"), frame(spark, ("a", 1), columns="p string, k bigint")
-    for write in (table.append, table.overwrite, lambda f, **k: table.overwrite(f, where="k = 1", **k)):
+    for write in (
+        table.append,
+        table.overwrite,
+        lambda f, **k: table.overwrite(f, where="k = 1", **k),
+        lambda f, **k: lake.ingest(spark, "db.t", f, **k),
+    ):
         with pytest.raises(UsageError) as refused:
             write(rows, order_by=names)
         assert refused.value.code == "LB6512"

@@ -42,6 +42,7 @@ class IngestKeywords(SourceKeywords, total=False):
     max_bad_rows: int | None
     merge_schema: bool | Literal["add", "widen"] | None
     row_kinds: str | None
+    order_by: str | Sequence[str] | None
 
 
 class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
@@ -50,6 +51,7 @@ class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
     partitions: NamedPartition | Iterable[NamedPartition] | None
     whole: bool
     where: str | None
+    order_by: str | Sequence[str] | None
 
 
 class MergeKeywords(SourceKeywords, WriteKeywords, total=False):

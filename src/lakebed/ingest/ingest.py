@@ -8,7 +8,8 @@ finished when it is repeated.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.arguments import (
     BAD_ARGUMENT,
     NamedFiles,
+    OverwriteKeywords,
     SourceKeywords,
     check_arguments,
     source_paths,
@@ -40,6 +42,7 @@ from lakebed.ingest.source_job import SourceJob
 from lakebed.ingest.sources.source_listing import file_choice
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.spark_errors import known_failures
+from lakebed.write.sort_order import sort_columns, sort_order
 from lakebed.write.write_result import WriteResult
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
@@ -63,6 +66,7 @@ def ingest(
     exclude: str | Collection[str] | None = None,
     folders: Literal["columns", "ignore"] = "columns",
     row_kinds: str | None = None,
+    order_by: str | Sequence[str] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> IngestResult:
     """Put the rows of a source into a table.
@@ -89,6 +93,7 @@ def ingest(
             the ones that are columns of the table.
         row_kinds: the column of the source, not of the table, that says what each row does to its key: `+I`, `-U`, `+U`
             or `-D`. For tables with a primary key, whose rows are all inserts without it.
+        order_by: columns of the table by which its new files are sorted. For tables without a primary key.
         progress: told each stage as it begins.
 
     Raises:
@@ -106,13 +111,16 @@ def ingest(
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
     check_row_kinds(schema, row_kinds, merging is not None)
+    names = sort_columns(order_by)
+    if merging is None:
+        sort_order(schema, names)
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
     opened = cache(spark if callable(spark) else lambda: spark)
     ignore_unknown, tell = unknown_columns == "ignore", progress or (lambda _: None)
     job = SourceJob(
-        context, opened, name, storage, schema, memory, ignore_unknown, max_bad_rows, tell, merging, row_kinds
+        context, opened, name, storage, schema, memory, ignore_unknown, max_bad_rows, tell, merging, row_kinds, names
     )
     if isinstance(source, DataFrame):
         if format is not None:
@@ -129,11 +137,13 @@ def replace_with_files(
     table: TableBranch,
     write: ReplacingWrite,
     source: Any,
-    asked: SourceKeywords,
+    asked: OverwriteKeywords,
 ) -> WriteResult:
     """Put the rows of files in the place of others; see `lakebed.Table.overwrite_from`."""
+    names = sort_columns(asked.get("order_by"))
+    sort_order(write.schema, names)
     named, job = _job(context, spark, table, write.storage, write.schema, source, asked)
-    return write.done() or job.overwrite(named, write)
+    return write.done() or replace(job, order_by=names).overwrite(named, write)
 
 
 @known_failures(IngestError)

@@ -106,6 +106,7 @@ class SourceJob:
     tell: Callable[[str], None]
     merging: MergeTypes | None
     row_kinds: str | None
+    order_by: tuple[str, ...] = ()
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -335,6 +336,7 @@ class SourceJob:
             declared=NOT_DECLARED if declared is None else declared.schema,
             former=cache(partial(self._former_names, schema)),
             row_kinds=self.row_kinds,
+            order_by=self.order_by,
         )
 
     def _former_names(self, schema: TableSchema) -> FormerNames:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
-from lakebed.cli.commands.source_arguments import source_options
+from lakebed.cli.commands.source_arguments import order_by_option, source_options
 from lakebed.cli.commands.spark_options import spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     help="First give the table the source's new columns, or also its wider types; only what is safe.",
 )
 @click.option("--row-kinds", metavar="COLUMN", help="The source's column that says +I, -U, +U or -D of each row.")
+@order_by_option
 @spark_options
 @common_options
 @click.pass_obj
@@ -43,6 +44,7 @@ def command(
     max_bad_rows: int | None,
     merge_schema: Literal["add", "widen"] | None,
     row_kinds: str | None,
+    order_by: tuple[str, ...],
     remote: str | None,
     cores: str,
 ) -> ExitCode:
@@ -70,6 +72,7 @@ def command(
             max_bad_rows=max_bad_rows,
             merge_schema=merge_schema,
             row_kinds=row_kinds,
+            order_by=order_by,
             progress=progress,
         )
     session.output.diagnose(result.notices)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
-from lakebed.cli.commands.source_arguments import source_options
+from lakebed.cli.commands.source_arguments import order_by_option, source_options
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 )
 @click.option("--whole", is_flag=True, help="Replace all rows of the table.")
 @click.option("--where", metavar="EXPRESSION", help="Replace the rows that this Spark SQL is true for.")
+@order_by_option
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @yes_option
 @spark_options
@@ -40,6 +41,7 @@ def command(
     partitions: tuple[str, ...],
     whole: bool,
     where: str | None,
+    order_by: tuple[str, ...],
     run_id: str | None,
     yes: bool,
     remote: str | None,
@@ -72,6 +74,7 @@ def command(
             partitions=partitions or None,
             whole=whole,
             where=where,
+            order_by=order_by,
             **read_as,
             run_id=run_id,
             progress=progress,

@@ -22,6 +22,10 @@ _OPTIONS = (
     click.option("--ignore-folders", is_flag=True, help="Folders named key=value are no columns."),
 )
 
+order_by_option = click.option(
+    "--order-by", multiple=True, metavar="COLUMN", help="Sort new files by this column, then by further ones."
+)
+
 
 def source_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """The argument SOURCES and the options that say how these files are read, given as `sources` and `read_as`."""
