@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from format.building import PATH, Built, table_schema
 from lakebed.errors import ConflictError, LakebedError, UsageError
-from lakebed.format import binary_row, conflicts, snapshot_change
+from lakebed.format import binary_row, conflicts, manifest, snapshot_change
 from lakebed.format.live_files import PartitionBounds, delta_manifests, entries_of, partition_types
 from lakebed.format.manifest import FileSource, Kind, ManifestEntry, describe, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot
@@ -427,6 +427,21 @@ def test_a_commit_keeps_of_many_entries_those_that_it_is_about(monkeypatch: pyte
             table.commit(deleted=tuple(files[11:13]), added=(files[0],))
         assert len(table.names()) == 19
     assert kept == [2, 2]
+
+
+def test_entries_come_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A manifest may name hundreds of thousands of files."""
+    table = _built()
+    _months(table, *range(1, 9))
+    latest = table.storage.snapshots.latest()
+    assert latest is not None
+    made: list[str] = []
+    real = manifest._entry
+    monkeypatch.setattr(manifest, "_entry", lambda record, source: made.append(source) or real(record, source))
+    entries = entries_of(table.store, PATH, delta_manifests(table.store, PATH, latest))
+    for number in range(1, 9):
+        next(entries)
+        assert len(made) == number
 
 
 _PLACE = st.tuples(st.none() | st.integers(0, 9), st.none() | st.sampled_from("abc"))

@@ -24,10 +24,10 @@ from lakebed.format.manifest import (
     Kind,
     ManifestEntry,
     ManifestFileMeta,
+    iterate_manifest,
     manifest_path,
     ordering,
     read_list,
-    read_manifest,
 )
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.refuse_unsupported import refuse_unreadable_files
@@ -291,9 +291,9 @@ def _partition_statistics(meta: ManifestFileMeta, types: Sequence[DataType]) -> 
 
 
 def entries_of(store: Store, table_path: str, metas: Iterable[ManifestFileMeta]) -> Iterator[ManifestEntry]:
-    """The entries of manifests, in order, read one manifest at a time."""
+    """The entries of manifests, in order, read one by one."""
     for meta in metas:
-        yield from read_manifest(store, table_path, meta)
+        yield from iterate_manifest(store, table_path, meta)
 
 
 def live_entries(

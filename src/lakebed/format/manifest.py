@@ -171,19 +171,27 @@ def read_list(store: Store, table_path: str, name: str, size: int | None = None)
 
 def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list[ManifestEntry]:
     """The entries of a manifest, in order. A manifest that is shorter than its list says is corrupt."""
+    return list(iterate_manifest(store, table_path, meta))
+
+
+def iterate_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> Iterator[ManifestEntry]:
+    """The same one by one: a large manifest is never in memory as a whole. That it is too short is told at its end."""
     source = manifest_path(table_path, meta.file_name)
     data = store.read(source)
     _check_size(source, data, meta.file_size)
+    added = every = 0
     with _parts(source):
-        entries = [_entry(r, source) for r in read_records(data, source=source)]
-    added = sum(e.kind == Kind.ADD for e in entries)
-    if (added, len(entries) - added) != (meta.num_added_files, meta.num_deleted_files):
+        for record in read_records(data, source=source):
+            entry = _entry(record, source)
+            every += 1
+            added += entry.kind == Kind.ADD
+            yield entry
+    if (added, every - added) != (meta.num_added_files, meta.num_deleted_files):
         raise _corrupt(
             source,
-            f"adds {added} files and deletes {len(entries) - added} where its list promises "
+            f"adds {added} files and deletes {every - added} where its list promises "
             f"{meta.num_added_files} and {meta.num_deleted_files}",
         )
-    return entries
 
 
 def read_entries(data: bytes, source: str) -> list[ManifestEntry]:
