@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from lakebed.arrow import avro_file
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.decode_files import decoder
+from lakebed.errors import CorruptMetadataError
 
 LONG = 2**63 - 1
 
@@ -147,7 +148,7 @@ def test_files_of_one_batch_are_counted_each_by_itself() -> None:
 def test_what_does_not_fit_names_file_and_column(kind: Any, wanted: pa.DataType, message: str) -> None:
     value = "x" if kind == "string" else 2**31 - 1 if isinstance(kind, list) else LONG
     data = container([("v", kind)], [{"v": value}])
-    with pytest.raises(ValueError, match=message) as e:
+    with pytest.raises(CorruptMetadataError, match=message) as e:
         list(decoded(data, pa.schema([("v", wanted)])))
     assert "/t/data-1.avro" in str(e.value)
 
@@ -158,7 +159,7 @@ def test_a_cut_off_file_is_an_error(codec: str) -> None:
     wanted = pa.schema([("v", pa.int32())])
     assert sum(b.num_rows for b in decoded(data, wanted)) == 1000
     for length in (3, 30, len(data) // 2, len(data) - 1):
-        with pytest.raises(ValueError, match=r"/t/data-1\.avro"):
+        with pytest.raises(CorruptMetadataError, match=r"/t/data-1\.avro"):
             list(decoded(data[:length], wanted))
 
 

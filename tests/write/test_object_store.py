@@ -14,7 +14,7 @@ import lakebed
 from lakebed import Lake
 from lakebed.data_source.data_source import LakebedDataSource, bound_source
 from lakebed.data_source.read_options import Warehouse
-from lakebed.errors import UnsupportedError
+from lakebed.errors import CorruptMetadataError, NotFoundError, UnsupportedError
 from lakebed.evolve.schema_changes import AddColumn, RenameColumn
 from lakebed.model import Field, Int64, List, Option, String, Struct
 from lakebed.physical.paimon_types import BigInt
@@ -135,3 +135,23 @@ def test_what_only_spark_reads_is_told_before_a_job(spark: SparkSession, far: La
     assert problem.code == "LB5604"
     assert "connector" in (problem.remedy or "")
     assert table.count(spark=spark) == 1
+
+
+@pytest.mark.parametrize("place", ["far", "near"])
+def test_a_count_says_which_file_is_damaged_or_not_there(
+    spark: SparkSession, far: Lake, tmp_path: Path, place: str
+) -> None:
+    lake, format = (far, "parquet") if place == "far" else (lakebed.open(tmp_path), "avro")
+    lake.tables.create_table("db", "broken", [FIELDS[0], FIELDS[2]], options={"file.format": format})
+    table = lake.table("db.broken")
+    table.append(spark.createDataFrame([(1, 2), (2, 5)], "k bigint, v int").coalesce(1))
+    [file] = [entry.name for entry in table.store.list(f"{table.table_path}/bucket-0") if format in entry.name]
+    path = f"{table.table_path}/bucket-0/{file}"
+    table.store.replace(path, table.store.read(path)[:-9])
+    with pytest.raises(CorruptMetadataError, match=path) as refused:
+        table.count(spark=spark, where="v > 3")
+    assert refused.value.__suppress_context__
+    if place == "far":
+        table.store.delete(path)
+        with pytest.raises(NotFoundError, match=path):
+            table.count(spark=spark, where="v > 3")

@@ -14,6 +14,7 @@ from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.blob_values import blob_batches
 from lakebed.convert.spark_tree import fold
 from lakebed.diagnostics import reason_of
+from lakebed.errors import CorruptMetadataError
 
 ORDINAL, POSITION = "_LAKEBED_ORDINAL", "_LAKEBED_POSITION"
 #: After the columns of a file come the ordinal of the file and the row's place in it.
@@ -40,7 +41,7 @@ _FLAT: dict[type[spark.DataType], Any] = {
 def decoder(format: str, schema: pa.Schema) -> Decoder:
     """From batches of `content`, ordinal and path to rows of `schema`, which ends with the ordinal and the place.
 
-    Raises ValueError that names the file for one that is damaged.
+    Raises CorruptMetadataError that names the file for one that is damaged.
     """
     own = pa.schema(list(schema)[:-_ADDED])
 
@@ -64,7 +65,7 @@ def _named(batches: Iterator[pa.RecordBatch], path: str) -> Iterator[pa.RecordBa
     try:
         yield from batches
     except _DAMAGE as e:
-        raise ValueError(f"LB5561: data file {path} cannot be decoded: {reason_of(e)}") from e
+        raise CorruptMetadataError.of("LB5561", f"data file {path} cannot be decoded: {reason_of(e)}", path=path) from e
 
 
 def _rows(format: str, content: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:

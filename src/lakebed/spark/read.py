@@ -38,7 +38,7 @@ from lakebed.spark.projection import CastRules
 from lakebed.spark.row_merge.merge_sections import merged
 from lakebed.spark.row_tracking import metadata_columns, put_together, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
-from lakebed.spark.spark_errors import checksum_failures, known_failures
+from lakebed.spark.spark_errors import file_failures, known_failures
 from lakebed.spark.sql_names import quote_name
 
 #: What rows hold of a blob.
@@ -146,7 +146,7 @@ def _count_rows(
     rows = rows_of_plan(executor.reader(planned.state, descriptors=descriptors), plan, schema)
     if shown is not schema:
         rows = like(rows, schema, shown)
-    with checksum_failures():
+    with file_failures():
         return (rows if where is None else rows.where(where)).count()
 
 

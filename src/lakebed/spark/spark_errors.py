@@ -239,12 +239,12 @@ def failed_checksum_of(said: str) -> LakebedError | None:
 
 
 @contextmanager
-def checksum_failures() -> Iterator[None]:
-    """Turn failures of Spark whose cause is such a page into `CorruptMetadataError`; other errors pass."""
+def file_failures() -> Iterator[None]:
+    """Turn failures of Spark behind which is an error of ours into that one; other errors pass. See `raised_by_us`."""
     try:
         yield
     except Exception as error:
-        damaged = failed_checksum_of(str(error))
-        if damaged is None:
+        ours = raised_by_us(error) if is_sparks(error) else None
+        if ours is None:
             raise
-        raise damaged from error
+        raise ours from None
