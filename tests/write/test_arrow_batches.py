@@ -81,6 +81,26 @@ def test_writers_beside_each_other_put_back_what_was_there(session: SparkSession
     assert settings(session) == (None, None)
 
 
+def test_what_one_writer_needs_no_other_takes_away(session: SparkSession) -> None:
+    bounded = ("512", str(2**31 - 1))
+    first, second = bounded_by_rows(session, NUMBERS), bounded_by_rows(session, NUMBERS)
+    with first:
+        with bounded_by_rows(session, BINARIES):
+            assert settings(session) == (None, None)
+        assert settings(session) == bounded
+        second.__enter__()
+    assert settings(session) == bounded
+    second.__exit__(None, None, None)
+    assert settings(session) == (None, None)
+
+
+def test_what_is_set_meanwhile_stays(session: SparkSession) -> None:
+    with bounded_by_rows(session, NUMBERS):
+        session.conf.set(ROWS, "7")
+        session.conf.set(BYTES, "1m")
+    assert settings(session) == ("7", "1m")
+
+
 @given(sizes=st.lists(st.integers(0, 5000), max_size=12), wide=st.booleans())
 def test_gathered_batches_have_the_same_rows_and_are_bounded(sizes: list[int], wide: bool) -> None:
     text = "x" * (10_000 if wide else 1)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Lock
+from weakref import WeakKeyDictionary
 
 import pyarrow as pa
 from pyspark.sql import SparkSession
@@ -21,36 +23,72 @@ _UNBOUNDED = str(2**31 - 1)
 _LARGE = (Binary, VarBinary, Variant, Blob)
 _GATHERED_ROWS, _GATHERED_BYTES = 8192, 16 << 20
 
+
+@dataclass(slots=True)
+class _Writers:
+    """The jobs of a session that are inside, with and without values of any size, and the rows that it asked for."""
+
+    large: int = 0
+    others: int = 0
+    is_bounded: bool = False
+    asked: str | None = None
+    given: str = ""
+
+
 _lock = Lock()
+_writers: WeakKeyDictionary[SparkSession, _Writers] = WeakKeyDictionary()
 
 
 @contextmanager
 def bounded_by_rows(spark: SparkSession, fields: Iterable[DataField]) -> Iterator[None]:
     """Let the jobs inside send batches of few rows of these fields, whose bytes Spark does not count.
 
-    Binary values may be of any size, so that their bytes are counted. A session that says how many bytes a batch may
-    have is left as it is.
+    Binary values may be of any size, so that bytes are counted while a job with such is inside. A session that says
+    how many bytes a batch may have is left as it is.
     """
-    if any(isinstance(inner, _LARGE) for field in fields for inner in types_inside(field.type)):
-        yield
-        return
-    with _lock:
-        own = spark.conf.get(_MAX_BYTES, None) is not None
-        rows = spark.conf.get(_MAX_ROWS, None)
-        if not own:
-            asked = int(rows or 0)
-            spark.conf.set(_MAX_ROWS, str(min(_ROWS, asked) if asked > 0 else _ROWS))
-            spark.conf.set(_MAX_BYTES, _UNBOUNDED)
+    large = any(isinstance(inner, _LARGE) for field in fields for inner in types_inside(field.type))
+    _count(spark, 1, large=large)
     try:
         yield
     finally:
-        if not own:
-            with _lock:
-                spark.conf.unset(_MAX_BYTES)
-                if rows is None:
-                    spark.conf.unset(_MAX_ROWS)
-                else:
-                    spark.conf.set(_MAX_ROWS, rows)
+        _count(spark, -1, large=large)
+
+
+def _count(spark: SparkSession, change: int, *, large: bool) -> None:
+    """Note that a job comes or goes, and set what all that are inside need."""
+    with _lock:
+        inside = _writers.setdefault(spark, _Writers())
+        if large:
+            inside.large += change
+        else:
+            inside.others += change
+        wanted = inside.others > 0 and inside.large == 0
+        if wanted and not inside.is_bounded and spark.conf.get(_MAX_BYTES, None) is None:
+            _bound(spark, inside)
+        elif inside.is_bounded and not wanted:
+            _release(spark, inside)
+
+
+def _bound(spark: SparkSession, inside: _Writers) -> None:
+    inside.asked = spark.conf.get(_MAX_ROWS, None)
+    asked = int(inside.asked or 0)
+    inside.given = str(min(_ROWS, asked) if asked > 0 else _ROWS)
+    inside.is_bounded = True
+    spark.conf.set(_MAX_ROWS, inside.given)
+    spark.conf.set(_MAX_BYTES, _UNBOUNDED)
+
+
+def _release(spark: SparkSession, inside: _Writers) -> None:
+    """Put back what was there; what somebody else has set meanwhile stays."""
+    inside.is_bounded = False
+    if spark.conf.get(_MAX_BYTES, None) == _UNBOUNDED:
+        spark.conf.unset(_MAX_BYTES)
+    if spark.conf.get(_MAX_ROWS, None) != inside.given:
+        return
+    if inside.asked is None:
+        spark.conf.unset(_MAX_ROWS)
+    else:
+        spark.conf.set(_MAX_ROWS, inside.asked)
 
 
 def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
