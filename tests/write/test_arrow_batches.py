@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from itertools import pairwise
 from threading import Barrier, Thread
 
@@ -13,15 +14,14 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from lakebed import Lake
+from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.model import Binary, Field, Int32, Int64, List, Option, String, Struct
 from lakebed.physical import DataField
-from lakebed.physical.paimon_types import Array, BigInt, VarBinary
-from lakebed.spark.arrow_batches import bounded_by_rows, gathered
+from lakebed.physical.paimon_types import Array, BigInt, DataType, Map, Row, VarBinary, VarChar, Variant
+from lakebed.spark.arrow_batches import bounded_by_rows, gathered, needs_count
 from runtime.spark_settings import with_settings
 
 ROWS, BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch"
-NUMBERS = (DataField(0, "k", BigInt()),)
-BINARIES = (*NUMBERS, DataField(1, "b", Array(VarBinary(10))))
 
 
 def settings(spark: SparkSession) -> tuple[str | None, str | None]:
@@ -36,30 +36,82 @@ def session(spark: SparkSession) -> SparkSession:
 
 def test_batches_are_bounded_by_rows_inside_and_by_bytes_again_outside(session: SparkSession) -> None:
     before = settings(session)
-    with bounded_by_rows(session, NUMBERS):
+    with bounded_by_rows(session, counts_bytes=False):
         assert settings(session) == ("512", str(2**31 - 1))
-        with bounded_by_rows(session, NUMBERS):
+        with bounded_by_rows(session, counts_bytes=False):
             pass
         assert settings(session) == ("512", str(2**31 - 1))
     assert settings(session) == before
-    with pytest.raises(ZeroDivisionError), bounded_by_rows(session, NUMBERS):
+    with pytest.raises(ZeroDivisionError), bounded_by_rows(session, counts_bytes=False):
         raise ZeroDivisionError
     assert settings(session) == before == (None, None)
-    with bounded_by_rows(session, BINARIES):
+    with bounded_by_rows(session, counts_bytes=True):
         assert settings(session) == before
+
+
+@pytest.mark.parametrize(
+    ("type_", "counted"),
+    [
+        (BigInt(), False),
+        (VarChar(2**31 - 1), False),
+        (Row((DataField(1, "a", VarChar(9)),)), False),
+        (Array(BigInt()), False),
+        (Map(BigInt(), BigInt()), False),
+        (VarBinary(10), True),
+        (Array(VarBinary(10)), True),
+        (Array(VarChar(9)), True),
+        (Array(Array(BigInt())), True),
+        (Map(VarChar(9), BigInt()), True),
+        (Array(Row((DataField(1, "a", VarChar(9)),))), True),
+        (Row((DataField(1, "a", Variant()),)), True),
+    ],
+)
+def test_bytes_are_counted_where_values_may_have_any_size(type_: DataType, counted: bool) -> None:
+    assert needs_count([DataField(0, "k", BigInt()), DataField(9, "v", type_)]) is counted
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_large_rows_are_written_again_with_their_bytes_counted(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch, keyed: bool
+) -> None:
+    monkeypatch.setattr("lakebed.spark.arrow_batches._LARGE_ROW", 1000)
+    columns = ("k BIGINT NOT NULL", "p INT NOT NULL", "t STRING", Field("l", Option(List(Option(Int32())))))
+    keys, options = (["p", "k"], {"bucket": "2"}) if keyed else ([], {})
+    lake.tables.create_table("db", "t", columns, primary_keys=keys, partition_keys=["p"], options=options)
+    table = lake.table("db.t")
+    small = spark.range(0, 20, 1, 2).selectExpr("id AS k", "cast(id % 2 AS int) AS p", "'x' AS t", "array(1) AS l")
+    texts = small.withColumn("t", F.when(F.col("k") == 13, F.repeat(F.lit("x"), F.lit(1001))).otherwise(F.col("t")))
+    items = small.withColumn("l", F.when(F.col("k") == 7, F.sequence(F.lit(1), F.lit(99))).otherwise(F.col("l")))
+    bad = texts.withColumn("k", F.when(F.col("k") == 4, F.lit("no number")).otherwise(F.col("k").cast("string")))
+    assert table.append(texts).rows_by_kind == {"+I": 20}
+    assert table.overwrite(items).rows_added == 20
+    ingested = lake.ingest(spark, "db.t", bad)
+    assert (ingested.rows_read, ingested.rows_written, ingested.rows_quarantined) == (20, 19, 1)
+    assert table.delete(spark, where="true").rows_deleted == (20 if keyed else 39)
+    table.append(texts)
+    assert table.update(spark, set={"t": "concat(t, 'y')"}, where="k > 11").rows_updated == 8
+    replaced = table.overwrite(texts.where("k > 11"), where="k > 11")
+    assert (replaced.rows_deleted, replaced.rows_inserted) == (8, 8)
+    with pytest.raises(BadRowsError):
+        table.append(bad)
+    found = sorted((row.k, row.p, row.t, row.l) for row in table.read(spark).collect())
+    assert found == sorted((row.k, row.p, row.t, row.l) for row in texts.collect())
+    # What the jobs wrote that were given up is gone.
+    assert table.orphan_files(min_age=timedelta(0)).files == ()
+    assert settings(spark) == (None, None)
 
 
 @pytest.mark.parametrize(("own", "inside"), [("100", "100"), ("10000", "512"), ("0", "512"), ("-1", "512")])
 def test_fewer_rows_are_what_a_session_says(session: SparkSession, own: str, inside: str) -> None:
     with with_settings(session, {ROWS: own}):
-        with bounded_by_rows(session, NUMBERS):
+        with bounded_by_rows(session, counts_bytes=False):
             assert settings(session) == (inside, str(2**31 - 1))
         assert settings(session) == (own, None)
 
 
 def test_a_session_that_says_how_many_bytes_is_left_as_it_is(session: SparkSession) -> None:
     with with_settings(session, {BYTES: "1048576"}):
-        with bounded_by_rows(session, NUMBERS):
+        with bounded_by_rows(session, counts_bytes=False):
             assert settings(session) == (None, "1048576")
         assert settings(session) == (None, "1048576")
 
@@ -70,7 +122,7 @@ def test_writers_beside_each_other_put_back_what_was_there(session: SparkSession
     def write() -> None:
         for _ in range(20):
             both_in.wait()
-            with bounded_by_rows(session, NUMBERS):
+            with bounded_by_rows(session, counts_bytes=False):
                 pass
 
     threads = [Thread(target=write) for _ in range(2)]
@@ -83,9 +135,9 @@ def test_writers_beside_each_other_put_back_what_was_there(session: SparkSession
 
 def test_what_one_writer_needs_no_other_takes_away(session: SparkSession) -> None:
     bounded = ("512", str(2**31 - 1))
-    first, second = bounded_by_rows(session, NUMBERS), bounded_by_rows(session, NUMBERS)
+    first, second = bounded_by_rows(session, counts_bytes=False), bounded_by_rows(session, counts_bytes=False)
     with first:
-        with bounded_by_rows(session, BINARIES):
+        with bounded_by_rows(session, counts_bytes=True):
             assert settings(session) == (None, None)
         assert settings(session) == bounded
         second.__enter__()
@@ -95,7 +147,7 @@ def test_what_one_writer_needs_no_other_takes_away(session: SparkSession) -> Non
 
 
 def test_what_is_set_meanwhile_stays(session: SparkSession) -> None:
-    with bounded_by_rows(session, NUMBERS):
+    with bounded_by_rows(session, counts_bytes=False):
         session.conf.set(ROWS, "7")
         session.conf.set(BYTES, "1m")
     assert settings(session) == ("7", "1m")

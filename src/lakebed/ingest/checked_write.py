@@ -173,7 +173,7 @@ class CheckedWrite:
         with spark_errors():
             checked = rows.all()
             good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
-            found = seen.get if good.rows else {}
+            found = seen.get if good.is_observed else {}
             if "rows" not in found:
                 # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
                 # Spark Connect 4.0 wherever rows are shuffled.

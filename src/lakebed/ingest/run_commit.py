@@ -85,6 +85,11 @@ class GoodRows:
         """How many were written."""
         return self.writer.rows
 
+    @property
+    def is_observed(self) -> bool:
+        """Whether Spark tells what it observed of them."""
+        return self.writer.is_observed
+
     def write(self, values: DataFrame) -> None:
         """Write them; see `TableWriter.write`."""
         self.writer.write(RowsToWrite(values, self.kind, self.arrival, self.order))
@@ -115,6 +120,11 @@ class NumberedCommit:
     def rows(self) -> int:
         """How many were written."""
         return self.numbered.rows
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether Spark tells what it observed of them."""
+        return self.rows > 0
 
     def write(self, values: DataFrame) -> None:
         """Write them, not numbered yet."""

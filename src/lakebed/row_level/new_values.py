@@ -85,9 +85,9 @@ class _Checked:
         """The good ones, which are counted as they pass."""
         return self.frame.observe(self.seen, *self._metrics).where(~F.col("bad"))
 
-    def counts(self, *, is_written: bool) -> dict[str, int]:
+    def counts(self, *, is_observed: bool) -> dict[str, int]:
         """How many rows there are, and how many are bad, when they have been written."""
-        found: dict[str, Any] = dict(self.seen.get) if is_written else {}
+        found: dict[str, Any] = dict(self.seen.get) if is_observed else {}
         if "rows" not in found:
             # Spark forgets what it observed where no row is left, and over some servers.
             found = self.frame.agg(*self._metrics).collect()[0].asDict()
@@ -114,7 +114,7 @@ def write_new_rows(
         # Of the two rows of one update the one with its new values comes last: so are their kinds numbered.
         in_order = (F.col(_KIND),) if start.plan.has_changelog else ()
         writer.write(RowsToWrite(rows, F.col(_KIND) if start.plan.is_keyed else None, in_order))
-        counts = [c.counts(is_written=bool(writer.entries)) for c in checked]
+        counts = [c.counts(is_observed=writer.is_observed) for c in checked]
     label = start.target.table.label
     for count, one in zip(counts, checked, strict=True):
         if count["bad"]:

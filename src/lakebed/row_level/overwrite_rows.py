@@ -234,7 +234,7 @@ class _RowsInPlace(GoodRows):
 
     def _found(self, counted: tuple[DataFrame, Observation, Column]) -> int:
         rows, seen, count = counted
-        found = dict(seen.get) if self.writer.entries else {}
+        found = dict(seen.get) if self.writer.is_observed else {}
         # Spark forgets what it observed where no row is left, and over some servers.
         number: int = found["rows"] if "rows" in found else rows.agg(count).collect()[0][0]
         return number

@@ -2,17 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import reduce
 from threading import Lock
 from weakref import WeakKeyDictionary
 
 import pyarrow as pa
-from pyspark.sql import SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import functions as F
 
-from lakebed.physical.paimon_tree import types_inside
-from lakebed.physical.paimon_types import Binary, Blob, DataField, VarBinary, Variant
+from lakebed.physical.paimon_tree import fold, types_inside
+from lakebed.physical.paimon_types import (
+    Array,
+    Binary,
+    Blob,
+    DataField,
+    DataType,
+    Map,
+    Multiset,
+    Row,
+    Unknown,
+    VarBinary,
+    VarChar,
+    Variant,
+)
+from lakebed.spark.spark_errors import is_sparks
 
 #: Rows of a batch on its way: rows of 128 KiB fill the 64 MiB that Spark allows a batch by itself.
 _ROWS = 512
@@ -20,8 +36,18 @@ _MAX_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 #: Where it is set, Spark from 4.1 on asks for the size of the batch after each row, which takes longer than the rows.
 _MAX_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 _UNBOUNDED = str(2**31 - 1)
-_LARGE = (Binary, VarBinary, Variant, Blob)
+_OF_ANY_SIZE = (Binary, VarBinary, Variant, Blob, Unknown)
+_REPEATED = (Array, Map, Multiset)
+#: Without counting, 512 rows of so many bytes are the most that a batch has.
+_LARGE_ROW = 1 << 20
+_FOUND_LARGE = "LAKEBED_LARGE_ROW"
+#: Bytes of the widest value of a fixed size, twice for an entry of a map.
+_WIDEST = 32
 _GATHERED_ROWS, _GATHERED_BYTES = 8192, 16 << 20
+
+
+class LargeRowError(Exception):
+    """A row is too large for batches whose bytes are not counted."""
 
 
 @dataclass(slots=True)
@@ -39,19 +65,66 @@ _lock = Lock()
 _writers: WeakKeyDictionary[SparkSession, _Writers] = WeakKeyDictionary()
 
 
-@contextmanager
-def bounded_by_rows(spark: SparkSession, fields: Iterable[DataField]) -> Iterator[None]:
-    """Let the jobs inside send batches of few rows of these fields, whose bytes Spark does not count.
+def needs_count(fields: Iterable[DataField]) -> bool:
+    """Whether rows of these fields may be of any size: they hold binary values, or several texts in one value."""
+    return any(map(_is_of_any_size, fields))
 
-    Binary values may be of any size, so that bytes are counted while a job with such is inside. A session that says
-    how many bytes a batch may have is left as it is.
+
+def _is_of_any_size(field: DataField) -> bool:
+    for inner in types_inside(field.type):
+        if isinstance(inner, _OF_ANY_SIZE):
+            return True
+        if isinstance(inner, _REPEATED):
+            _, *held = types_inside(inner)
+            if any(isinstance(t, (VarChar, *_REPEATED)) for t in held):
+                return True
+    return False
+
+
+@contextmanager
+def bounded_by_rows(spark: SparkSession, *, counts_bytes: bool) -> Iterator[None]:
+    """Let the jobs inside send batches of few rows, whose bytes Spark does not count; see `refuse_large_rows`.
+
+    With `counts_bytes` they are counted for all jobs that are inside. A session that says how many bytes a batch may
+    have is left as it is.
+
+    Raises `LargeRowError` where a row was too large.
     """
-    large = any(isinstance(inner, _LARGE) for field in fields for inner in types_inside(field.type))
-    _count(spark, 1, large=large)
+    _count(spark, 1, large=counts_bytes)
     try:
         yield
+    except Exception as error:
+        if not counts_bytes and is_sparks(error) and _FOUND_LARGE in str(error):
+            raise LargeRowError from None
+        raise
     finally:
-        _count(spark, -1, large=large)
+        _count(spark, -1, large=counts_bytes)
+
+
+def refuse_large_rows(rows: DataFrame, values: Iterable[tuple[Column, DataType]]) -> DataFrame:
+    """The rows, of which one that is too large for bytes that are not counted fails the job."""
+    sizes = [size for value, type_ in values for size in fold(type_, _sizes)(value)]
+    if not sizes:
+        return rows
+    is_large = reduce(Column.__add__, sizes) > F.lit(_LARGE_ROW)
+    return rows.where(F.when(is_large, F.raise_error(F.lit(_FOUND_LARGE)).cast("boolean")).otherwise(F.lit(True)))
+
+
+#: About how many bytes the parts of a value have that may be large.
+_Sizes = Callable[[Column], list[Column]]
+
+
+def _sizes(type_: DataType, inside: tuple[_Sizes, ...]) -> _Sizes:
+    match type_:
+        case Row():
+            members = list(zip(type_.fields, inside, strict=True))
+            return lambda value: [size for f, sizes in members for size in sizes(value.getField(f.name))]
+        case Array() | Map() | Multiset():
+            return lambda value: [F.coalesce(F.size(value), F.lit(0)).cast("bigint") * F.lit(_WIDEST)]
+        case VarChar():
+            return lambda value: [F.coalesce(F.octet_length(value), F.lit(0)).cast("bigint")]
+        case _:
+            return lambda _: []
 
 
 def _count(spark: SparkSession, change: int, *, large: bool) -> None:

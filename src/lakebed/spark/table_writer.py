@@ -26,6 +26,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import Scope, SnapshotChange
 from lakebed.format.table_storage import TableStorage
 from lakebed.maintenance.orphans import files_of_write
+from lakebed.spark.arrow_batches import LargeRowError
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
@@ -73,6 +74,7 @@ class TableWriter:
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
     _order: tuple[Column, ...] = ()
+    _is_repeated: bool = False
     _first: int = 0
     _seen: Snapshot | None = None
 
@@ -80,6 +82,11 @@ class TableWriter:
     def rows(self) -> int:
         """Rows in all files."""
         return sum(entry.file.row_count for entry in self.entries)
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether Spark tells what it observed of the rows: of none it may not, and of a job that failed too much."""
+        return bool(self.entries) and not self._is_repeated
 
     @property
     def makes_changelog(self) -> bool:
@@ -121,12 +128,20 @@ class TableWriter:
             makes_changelog=self.makes_changelog,
         )
         try:
-            files = write_rows(rows, target.plan, task)
+            files = self._written(rows, task)
             self._look_for(files.entries)
             return files
         except BaseException:
             self._discard_failed(task.id)
             raise
+
+    def _written(self, rows: RowsToWrite, task: WriteTask) -> NewFiles:
+        try:
+            return write_rows(rows, self.target.plan, task)
+        except LargeRowError:
+            self._discard_failed(task.id)
+            self._is_repeated = True
+            return write_rows(rows, self.target.plan, task, counts_bytes=True)
 
     def _look_for(self, entries: Sequence[ManifestEntry]) -> None:
         """Raise `StoreError` (LB6531) where files of workers are not seen from here: on this machine every one is
