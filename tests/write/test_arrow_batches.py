@@ -19,6 +19,7 @@ from lakebed.model import Binary, Field, Int32, Int64, List, Option, String, Str
 from lakebed.physical import DataField
 from lakebed.physical.paimon_types import Array, BigInt, DataType, Map, Row, VarBinary, VarChar, Variant
 from lakebed.spark.arrow_batches import bounded_by_rows, gathered, needs_count
+from lakebed.spark.write_rows import write_rows
 from runtime.spark_settings import with_settings
 
 ROWS, BYTES = "spark.sql.execution.arrow.maxRecordsPerBatch", "spark.sql.execution.arrow.maxBytesPerBatch"
@@ -151,6 +152,24 @@ def test_what_is_set_meanwhile_stays(session: SparkSession) -> None:
         session.conf.set(ROWS, "7")
         session.conf.set(BYTES, "1m")
     assert settings(session) == ("7", "1m")
+
+
+def test_a_session_that_counts_bytes_writes_large_rows_at_once(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakebed.spark.arrow_batches._LARGE_ROW", 10)
+    jobs = list[bool]()
+    monkeypatch.setattr(
+        "lakebed.spark.table_writer.write_rows",
+        lambda *given, **how: jobs.append(bool(how)) or write_rows(*given, **how),
+    )
+    lake.tables.create_table("db", "t", ("t STRING",))
+    rows = spark.sql("SELECT repeat('x', 99) AS t")
+    with with_settings(spark, {BYTES: "64m"}):
+        lake.table("db.t").append(rows)
+    assert jobs == [False]
+    lake.table("db.t").append(rows)
+    assert jobs == [False, False, True]
 
 
 @given(sizes=st.lists(st.integers(0, 5000), max_size=12), wide=st.booleans())

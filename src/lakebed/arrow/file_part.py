@@ -28,6 +28,8 @@ from lakebed.physical.paimon_types import DataField, Date, LocalZonedTimestamp, 
 from lakebed.store.base import Store
 from lakebed.store.local import LocalStore
 
+#: What opening a file costs, in bytes that could be read meanwhile, as Spark counts it.
+OPENING = 4 << 20
 _BATCH = 1 << 16
 #: What Spark before 3.0, or later when told so, writes of old days: by a calendar that is not the table format's.
 _LEGACY = (b"org.apache.spark.legacyDateTime", b"org.apache.spark.legacyINT96")
@@ -66,6 +68,11 @@ class FilePart:
     def format(self) -> str:
         """The format, by the extension of the name."""
         return self.path.rpartition(".")[2].lower()
+
+
+def part_count(path: str, size: int, most: int) -> int:
+    """In how many parts of at most about `most` bytes a file is read: a Parquet file in several, others whole."""
+    return max(-(-size // most), 1) if path.lower().endswith(".parquet") else 1
 
 
 def rows_of(store: Store, part: FilePart, columns: Sequence[Column]) -> Iterator[pa.RecordBatch]:

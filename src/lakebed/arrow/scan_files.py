@@ -10,12 +10,12 @@ import pyarrow as pa
 
 from lakebed.arrow.convert_arrays import Stored, check_exact
 from lakebed.arrow.decode_files import ORDINAL, POSITION
-from lakebed.arrow.file_part import Column, FilePart, batch_schema, placed_rows
+from lakebed.arrow.file_part import OPENING, Column, FilePart, batch_schema, part_count, placed_rows
 from lakebed.physical.paimon_types import DataField
 from lakebed.store.base import Store
 
 #: A task reads about so many bytes; opening a file counts as some of them.
-_TASK_BYTES, _OPENING = 128 << 20, 4 << 20
+_TASK_BYTES = 128 << 20
 
 
 class _Piece(NamedTuple):
@@ -36,9 +36,9 @@ def pieces(files: Iterable[tuple[str, int, int]]) -> tuple[pa.Table, int]:
     found: list[_Piece] = []
     weight = 0
     for path, size, ordinal in files:
-        count = max(-(-size // _TASK_BYTES), 1) if path.lower().endswith(".parquet") else 1
+        count = part_count(path, size, _TASK_BYTES)
         found += (_Piece(path, size, number, count, ordinal) for number in range(count))
-        weight += size + count * _OPENING
+        weight += size + count * OPENING
     columns = zip(*found, strict=True)
     types = (pa.string(), pa.int64(), pa.int32(), pa.int32(), pa.int32())
     arrays = [pa.array(values, type_) for values, type_ in zip(columns, types, strict=True)]

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark.sql import types as spark_types
 
 from lakebed.arrow.convert_arrays import Stored, check_exact
-from lakebed.arrow.file_part import Column, FilePart, refuse_format, rows_of
+from lakebed.arrow.file_part import OPENING, Column, FilePart, part_count, refuse_format, rows_of
 from lakebed.arrow.join_row_parts import SideBySide, put_together, row_files, side_by_side
 from lakebed.arrow.newest_row import NewestRow, merged, newest_row
 from lakebed.catalog import TableManager, TableRef, open_warehouse
@@ -34,9 +34,6 @@ from lakebed.store.base import Store
 
 if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
-
-#: What opening a file costs, in bytes that could be read meanwhile, as Spark counts it.
-_OPENING = 4 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,8 +202,8 @@ class Planner:
         held: list[FilePart] = []
         taken = 0
         for part in parts:
-            weight = part.size // part.parts + _OPENING
-            if held and taken + weight > size + _OPENING:
+            weight = part.size // part.parts + OPENING
+            if held and taken + weight > size + OPENING:
                 yield Work(tuple(held), self.columns)
                 held, taken = [], 0
             held.append(part)
@@ -216,6 +213,6 @@ class Planner:
 
 
 def _split(part: FilePart, size: int) -> Iterator[FilePart]:
-    count = -(-part.size // size) if part.format == "parquet" else 1
-    for number in range(max(count, 1)):
-        yield replace(part, part=number, parts=max(count, 1))
+    count = part_count(part.path, part.size, size)
+    for number in range(count):
+        yield replace(part, part=number, parts=count)

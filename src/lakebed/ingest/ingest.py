@@ -42,7 +42,7 @@ from lakebed.ingest.source_job import SourceJob
 from lakebed.ingest.sources.source_listing import file_choice
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.spark_errors import known_failures
-from lakebed.write.sort_order import sort_columns, sort_order
+from lakebed.write.sort_order import sort_columns
 from lakebed.write.write_result import WriteResult
 
 __all__ = ["BadRowsError", "IngestContext", "IngestResult", "ingest"]
@@ -111,9 +111,7 @@ def ingest(
     schema = storage.schemas.load_latest_schema()
     refuse_unwritable(schema)
     check_row_kinds(schema, row_kinds, merging is not None)
-    names = sort_columns(order_by)
-    if merging is None:
-        sort_order(schema, names)
+    names = sort_columns(schema if merging is None else None, order_by)
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     memory.load()
@@ -140,8 +138,7 @@ def replace_with_files(
     asked: OverwriteKeywords,
 ) -> WriteResult:
     """Put the rows of files in the place of others; see `lakebed.Table.overwrite_from`."""
-    names = sort_columns(asked.get("order_by"))
-    sort_order(write.schema, names)
+    names = sort_columns(write.schema, asked.get("order_by"))
     named, job = _job(context, spark, table, write.storage, write.schema, source, asked)
     return write.done() or replace(job, order_by=names).overwrite(named, write)
 

@@ -44,7 +44,7 @@ from lakebed.model import canonical_json
 from lakebed.spark.spark_errors import known_failures
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs, specs_text
-from lakebed.write.sort_order import sort_columns, sort_order
+from lakebed.write.sort_order import sort_columns
 from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 APPEND, UPSERT, OVERWRITE = "append", "upsert", "overwrite"
@@ -202,8 +202,7 @@ class AtomicWrite:
         self, frame: DataFrame, row_kinds: str | None = None, order_by: str | Sequence[str] | None = None
     ) -> WriteResult:
         """Write the rows of a DataFrame, sorted by columns of the table."""
-        names = sort_columns(order_by)
-        sort_order(self.schema, names)
+        names = sort_columns(self.schema, order_by)
         done = self.done()
         if done is not None:
             return done

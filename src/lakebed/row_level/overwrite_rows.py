@@ -38,7 +38,7 @@ from lakebed.spark.spark_errors import known_failures, spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
 from lakebed.write.partition_specs import NamedPartition
-from lakebed.write.sort_order import sort_columns, sort_order
+from lakebed.write.sort_order import sort_columns
 from lakebed.write.write_result import BAD_ARGUMENT, WriteResult, WriteRun
 
 NOT_MATCHING = "LB6570"
@@ -115,8 +115,7 @@ class OverwriteWhere:
 
     def make_of(self, frame: DataFrame, *, order_by: str | Sequence[str] | None = None) -> WriteResult:
         """Write the rows of a DataFrame, sorted by columns of the table."""
-        target, names = self.target, sort_columns(order_by)
-        sort_order(self.schema, names)
+        target, names = self.target, sort_columns(self.schema, order_by)
         checked = checked_frame(target.context, target.table, self.storage, self.schema, frame)
         with open_frame(frame) as parts:
             return self.make(replace(checked, order_by=names), parts)

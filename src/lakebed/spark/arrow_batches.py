@@ -70,6 +70,11 @@ def needs_count(fields: Iterable[DataField]) -> bool:
     return any(map(_is_of_any_size, fields))
 
 
+def is_counting(spark: SparkSession) -> bool:
+    """Whether the session itself says how many bytes a batch may have."""
+    return spark.conf.get(_MAX_BYTES, None) not in (None, _UNBOUNDED)
+
+
 def _is_of_any_size(field: DataField) -> bool:
     for inner in types_inside(field.type):
         if isinstance(inner, _OF_ANY_SIZE):

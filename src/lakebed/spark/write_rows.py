@@ -19,7 +19,7 @@ from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
-from lakebed.spark.arrow_batches import bounded_by_rows, gathered, needs_count, refuse_large_rows
+from lakebed.spark.arrow_batches import bounded_by_rows, gathered, is_counting, needs_count, refuse_large_rows
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.worker_python import check_workers
@@ -56,7 +56,7 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     check_workers(spark)
     routed = _routed(rows, plan, with_changelog=task.makes_changelog)
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
-    counts_bytes = counts_bytes or needs_count(plan.schema.fields)
+    counts_bytes = counts_bytes or needs_count(plan.schema.fields) or is_counting(spark)
     if not counts_bytes:
         routed = refuse_large_rows(routed, ((F.col(f"v{i}"), f.type) for i, f in enumerate(plan.schema.fields)))
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):

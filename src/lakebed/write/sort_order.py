@@ -13,9 +13,14 @@ NO_ORDER = "LB6512"
 _WITHOUT_ORDER = (Map, Multiset, Variant, Blob, Unknown)
 
 
-def sort_columns(order_by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The columns that an argument `order_by` names, one or several."""
-    return (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
+def sort_columns(schema: TableSchema | None, order_by: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The columns that an argument `order_by` names, one or several. Raises what `sort_order` raises of a schema that
+    is known by now.
+    """
+    names = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
+    if schema is not None:
+        sort_order(schema, names)
+    return names
 
 
 def sort_order(schema: TableSchema, names: Sequence[str]) -> tuple[int, ...]:
