@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 import lakebed
 from lakebed.catalog import option_values
 from lakebed.catalog import options as table_options
+from lakebed.catalog.column_options import COLUMN_WORDS
 from lakebed.catalog.option_rules import wrong_value
 from lakebed.catalog.options import KNOWN, OPTIONS, Handling, Mutability, OptionKind
 from lakebed.evolve import option_guards, option_names
 from lakebed.evolve.option_notes import nearest
 from lakebed.format import refuse_unsupported as support
+from lakebed.format.merge_engine import NullKeys
 from referees.client import Referees
 from referees.java import JavaReferee
 
@@ -72,6 +74,18 @@ def test_defaults_are_values() -> None:
     assert {name for name, default in defaults.items() if wrong_value(name, default)} == set()
 
 
+def test_a_count_below_zero_is_no_value_where_a_write_would_follow_it() -> None:
+    counts = {
+        name
+        for name, option in OPTIONS.items()
+        if option.handling is Handling.FOLLOWED and option.kind in (OptionKind.INT, OptionKind.LONG)
+    }
+    # -1 is a number of buckets, and rules of their own judge limits.
+    ruled = {table_options.BUCKET, table_options.TARGET_FILE_ROW_NUM}
+    assert {name for name in counts if not wrong_value(name, "-1")} == ruled
+    assert tuple(NullKeys) == COLUMN_WORDS["nested-key-null-strategy"]
+
+
 def test_when_options_may_change() -> None:
     found = {name: option.mutability for name, option in OPTIONS.items()}
     assert found["bucket"] is Mutability.RULED
@@ -95,6 +109,14 @@ def test_when_options_may_change() -> None:
         ("file.format.per.level", ["0:avro, 5:parquet"], ["avro"]),
         ("metadata.stats-mode", ["none", "truncate(16)", "FULL"], ["some", "truncate", "truncate(x)"]),
         ("fields.a.stats-mode", ["counts"], ["count"]),
+        ("fields.a.ignore-retract", ["TRUE", "false"], ["yes", ""]),
+        ("fields.a.b.distinct", ["true"], ["hm"]),
+        ("fields.a.count-limit", ["0", "7"], ["-1", "many"]),
+        ("fields.a.nested-key-null-strategy", ["Merge", "error"], ["keep"]),
+        ("fields.ignore-retract", ["anything"], []),
+        ("manifest.merge-min-count", ["0", "30"], ["-1", "x"]),
+        ("commit.max-retries", ["0"], ["-3"]),
+        ("file.compression.zstd-level", ["0", "22"], ["-500"]),
         ("sequence.field.sort-order", ["descending", "ASCENDING"], ["down"]),
         ("bucket-function.type", ["mod"], ["modulo"]),
         ("somebody.else", ["anything", ""], []),

@@ -168,12 +168,16 @@ INVALID = [
     ("LB3328", "k INT", {"pk": "k", "sequence.snapshot-ordering": "true"}),
     ("LB3329", "k INT", {"file.format": "parqet"}),
     ("LB3329", "k INT", {"file.format.per.level": "0:avro,5:xlsx"}),
+    ("LB3329", "k INT", {"changelog-file.format": "xlsx"}),
+    ("LB3329", "k INT", {"manifest.format": "parqet"}),
     ("LB3330", "k INT, t TIMESTAMP(9)", {"file.format.per.level": "0:avro"}),
     ("LB3330", "k INT, t TIME(6)", {"file.format": "avro"}),
     ("LB3331", "b BLOB", {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}),
     ("LB3331", "k INT, b BLOB", {"pk": "k", "merge-engine": "aggregation"}),
     ("LB3332", "k INT", {"bucket": "many"}),
     ("LB3332", "k INT", {"row-tracking.enabled": "yes"}),
+    ("LB3332", "k INT", {"fields.k.ignore-retract": "hm"}),
+    ("LB3332", "k INT", {"manifest.merge-min-count": "-5"}),
 ]
 
 

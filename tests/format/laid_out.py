@@ -77,7 +77,6 @@ class Vector:
     positions: Sequence[int]
     bits: int = 32
     place: str = "index"
-    kind: int = 0
 
 
 @dataclass
@@ -117,7 +116,7 @@ class LaidOut:
         return path
 
     def delete(self, vectors: dict[str, Vector], partition: tuple[Any, ...] = ()) -> None:
-        """Write one index file with the vectors of these data files, all of the same place and kind."""
+        """Write one index file with the vectors of these data files, all of the same place."""
         data, ranges = b"\x01", []
         for name, vector in vectors.items():
             piece = framed(bitmap(vector.positions, vector.bits))
@@ -132,7 +131,7 @@ class LaidOut:
         self.indexes.append(
             {
                 "_VERSION": 1,
-                "_KIND": next(iter(vectors.values())).kind,
+                "_KIND": 0,
                 "_PARTITION": self._binary(partition),
                 "_BUCKET": 0,
                 "_INDEX_TYPE": "DELETION_VECTORS",

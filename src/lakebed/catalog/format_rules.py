@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from lakebed.catalog.merge_option_rules import is_blob_place, merge_engine
 from lakebed.catalog.options import (
+    CHANGELOG_FILE_FORMAT,
     CHANGELOG_PRODUCER,
     DATA_EVOLUTION_ENABLED,
     FILE_FORMAT,
     FILE_FORMAT_PER_LEVEL,
+    MANIFEST_FORMAT,
     ROW_TRACKING_ENABLED,
 )
 from lakebed.catalog.rule_subject import Rule, Subject, option_path
@@ -45,8 +47,15 @@ def _formats(subject: Subject) -> dict[str, str]:
     return found
 
 
+def _new_formats(subject: Subject) -> dict[str, str]:
+    """The formats of other files that this version is the first to name, by the option that says so."""
+    known = subject.base.options if subject.base is not None else {}
+    keys = (key for key in (CHANGELOG_FILE_FORMAT, MANIFEST_FORMAT) if key in subject.options)
+    return {key: subject.word(key, "") for key in keys if known.get(key) != subject.options[key]}
+
+
 def _known(subject: Subject) -> Iterator[Diagnostic]:
-    for key, name in _formats(subject).items():
+    for key, name in (_formats(subject) | _new_formats(subject)).items():
         if name not in FORMATS:
             yield Diagnostic(
                 UNKNOWN_FORMAT,

@@ -5,16 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from lakebed.catalog.column_options import COLUMN_OPTIONS, COLUMN_WORDS, column_option
 from lakebed.catalog.merge_option_rules import merge_engine
 from lakebed.catalog.option_values import CODECS, boolean, byte_size, duration_millis, long, real, stats_mode, whole
 from lakebed.catalog.options import (
     CHANGELOG_PRODUCER,
     CLUSTERING_INCREMENTAL,
+    COMMIT_MAX_RETRIES,
     DATA_EVOLUTION_ENABLED,
     DELETION_VECTORS_ENABLED,
+    FILE_COMPRESSION_ZSTD_LEVEL,
     INCREMENTAL_BETWEEN,
     INCREMENTAL_BETWEEN_TIMESTAMP,
     INCREMENTAL_TO_AUTO_TAG,
+    MANIFEST_MERGE_MIN_COUNT,
     MERGE_ENGINE,
     OPTIONS,
     RECORD_LEVEL_TIME_FIELD,
@@ -68,6 +72,8 @@ BAD_BRANCH_OPTION = "LB3327"
 
 #: Options whose words have rules and codes of their own.
 _RULED_APART = frozenset({MERGE_ENGINE, CHANGELOG_PRODUCER, SCAN_MODE})
+#: Options, and options of columns, that count something: no write could follow a number below zero.
+_COUNTS = frozenset({COMMIT_MAX_RETRIES, FILE_COMPRESSION_ZSTD_LEVEL, MANIFEST_MERGE_MIN_COUNT, "count-limit"})
 _UNINDEXED = (Array, Map, Row, Multiset, Vector, Variant, Blob, Geometry, Geography)
 _NO_BIT_SLICES = (Char, VarChar, Binary, VarBinary, Boolean)
 _TIME_FIELDS = (Int, BigInt, Timestamp, LocalZonedTimestamp)
@@ -99,16 +105,25 @@ def forms(subject: Subject) -> Iterator[Diagnostic]:
 
 def wrong_value(key: str, text: str) -> tuple[str, tuple[str, ...]] | None:
     """What the known option `key` wants instead of `text`, and the words that it may be; None where it is fine."""
+    kind, words = _form(key)
+    if kind is OptionKind.WORD:
+        known = {word.lower() for word in words}
+        return None if text.lower() in known else ("one of " + ", ".join(words), words)
+    if not _fits(kind, text):
+        return (f"one of {', '.join(CODECS)}", CODECS) if kind is OptionKind.CODEC else (kind.value, ())
+    counts = key in _COUNTS or column_option(key) in _COUNTS
+    return (f"{kind.value} of at least 0", ()) if counts and (whole(text) or 0) < 0 else None
+
+
+def _form(key: str) -> tuple[OptionKind, tuple[str, ...]]:
+    """The kind of value of an option, also of one of a column, and the words that it may be."""
     option = OPTIONS.get(key)
-    kind = OptionKind.TEXT if option is None else option.kind
-    if option is not None and kind is OptionKind.WORD:
-        known = {word.lower() for word in option.words}
-        return None if text.lower() in known else ("one of " + ", ".join(option.words), option.words)
-    if kind is OptionKind.TEXT and key.startswith("fields.") and key.endswith(".stats-mode"):
-        kind = OptionKind.STATS_MODE
-    if _fits(kind, text):
-        return None
-    return (f"one of {', '.join(CODECS)}", CODECS) if kind is OptionKind.CODEC else (kind.value, ())
+    if option is not None:
+        return option.kind, option.words
+    of_column = column_option(key)
+    if of_column is not None:
+        return COLUMN_OPTIONS[of_column], COLUMN_WORDS.get(of_column, ())
+    return OptionKind.TEXT, ()
 
 
 def _fits(kind: OptionKind, text: str) -> bool:

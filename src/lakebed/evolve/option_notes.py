@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.column_options import COLUMN_OPTIONS
 from lakebed.catalog.file_index_options import FILE_INDEXES
 from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Diagnostic, Severity
@@ -16,11 +17,6 @@ if TYPE_CHECKING:
     from lakebed.manifest.table_manifest import TableManifest
 
 
-#: What can stand behind `fields.<columns>.`; `map.` begins more.
-COLUMN_OPTIONS = (
-    *("aggregate-function", "ignore-retract", "sequence-group", "list-agg-delimiter", "distinct", "nested-key"),
-    *("nested-sequence-field", "count-limit", "stats-mode", "default-value", "map.storage-layout", "sort-order"),
-)
 #: Names below these belong to formats, engines, catalogs and Lakebed, which know them.
 _OTHERS = (
     *("lakebed.", "parquet.", "orc.", "avro.", "iceberg.", "metadata.iceberg", "hive.", "spark.", "flink.", "kafka."),
@@ -54,7 +50,7 @@ def nearest(key: str) -> str | None:
         columns, option = key.removeprefix("fields.").rsplit(".", 1)
         if option in COLUMN_OPTIONS or ".map." in key:
             return None
-        meant = _close(option, COLUMN_OPTIONS)
+        meant = _close(option, tuple(COLUMN_OPTIONS))
         return None if meant is None else f"fields.{columns}.{meant}"
     index = re.fullmatch(r"file-index\.([^.]+)\.(.+)", key)
     if index is not None:

@@ -55,8 +55,8 @@ def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> li
 
     An index manifest holds all live files, not what a commit changed. Should it say that a file is removed, then that
     file is not live, wherever it stands. What it says of vectors is held against itself. Raises CorruptMetadataError
-    for what does not fit, UnsupportedError for kinds of entries and indexes that are not known: passing over them could
-    bring deleted rows back.
+    for what does not fit, also for vectors that are removed and were never added, UnsupportedError for kinds of entries
+    and indexes that are not known: passing over them could bring deleted rows back.
     """
     if snapshot.index_manifest is None:
         return []
@@ -67,8 +67,15 @@ def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> li
         raise CorruptMetadataError.of(
             "LB5010", f"{source} lacks a part or has a strange one: {reason_of(e)}", path=source
         ) from e
-    removed = {(f.partition, f.bucket, f.type, f.name) for f in files if f.kind == _REMOVED}
-    return [f for f in files if (f.partition, f.bucket, f.type, f.name) not in removed]
+    added, removed = ({_identity(f) for f in files if f.kind == kind} for kind in (_ADDED, _REMOVED))
+    for file in files:
+        if file.type == INDEX_TYPE and _identity(file) in removed - added:
+            raise _unfit(source, f"says that index file {file.name} is removed, which it does not hold")
+    return [f for f in files if _identity(f) not in removed]
+
+
+def _identity(file: IndexFile) -> tuple[bytes, int, str, str]:
+    return file.partition, file.bucket, file.type, file.name
 
 
 def _index_file(record: Mapping[str, Any], source: str) -> IndexFile:
