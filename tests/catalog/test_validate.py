@@ -186,6 +186,17 @@ def test_invalid(code, columns, parts):
     assert code in codes(table(columns, **parts))
 
 
+def test_the_remedy_for_a_name_in_an_option_says_what_became_of_the_column():
+    """`file-index.<kind>.columns` stands for every option that names columns."""
+    options = {"file-index.bitmap.columns": "a"}
+    base = table("k INT, a INT", **options)
+    renamed = replace(base, fields=(base.fields[0], replace(base.fields[1], name="b")))
+    dropped = replace(base, fields=base.fields[:1])
+    told = [d.remedy for target in (renamed, dropped) for d in validate(target, base=base)]
+    assert told == ["Write b: so the column is called now.", "Take a out of the option: the column is dropped."]
+    assert [d.remedy for d in validate(dropped)] == ["Name a column, or take the name out of the option."]
+
+
 def test_a_default_is_called_one():
     (told,) = validate(table("k INT", **{"snapshot.num-retained.max": "9"}))
     assert "(10, its default)" in told.message

@@ -169,8 +169,8 @@ class TestHistory:
         assert lines[12].endswith("  schema 0     4 columns")
         assert lines[13].endswith("  schema 1     4 columns")
         assert [line.strip() for line in lines[14:]] == [
-            "- rename column note to comment",
-            "- change type of id from Int32 to Int64",
+            "rename column note to comment",
+            "change type of id from Int32 to Int64",
         ]
 
     def test_as_json(self, lakebed: CommandLine, changed: Path, here: Path) -> None:
@@ -185,6 +185,7 @@ class TestHistory:
                 "schema_id": 1,
                 "time_millis": 1_700_000_001_000,
                 "kind": "APPEND",
+                "operation": None,
                 "user": "other",
                 "delta_record_count": 5,
                 "total_record_count": 5,
@@ -552,7 +553,7 @@ class TestEncodings:
 
     @pytest.mark.usefixtures("hinted")
     def test_history_sums_them_up(self, lakebed: CommandLine) -> None:
-        assert "- change encoding hints of 1 column\n" in lakebed.ok("history", "shop.hinted")
+        assert "  change encoding hints of 1 column\n" in lakebed.ok("history", "shop.hinted")
         assert "bufferEncoding" in lakebed.ok("history", "shop.hinted", "--encodings")
 
     @pytest.mark.usefixtures("hinted")

@@ -253,8 +253,8 @@ class TestApply:
     ) -> None:
         path = write(here / "o.yaml", MANIFEST)
         made = lakebed.ok("apply", path, "--yes").splitlines()
-        assert made[:2] == ["shop.orders: created, schema 0", "  - create table shop.orders (4 columns)"]
-        assert made[-2:] == ["  - partition keys: day", '  - set description of the table to "Orders of the shop"']
+        assert made[:2] == ["shop.orders: created, schema 0", "  create table shop.orders (4 columns)"]
+        assert made[-2:] == ["  partition keys: day", '  set description of the table to "Orders of the shop"']
         assert lakebed.ok("apply", path, "--yes") == "shop.orders: unchanged, at schema 0\n"
         write(here / "o.yaml", MANIFEST.replace("Price paid", "Paid"))
         assert lakebed.json("apply", path, "--yes") == {
@@ -274,11 +274,11 @@ class TestApply:
     def test_breaking_needs_leave(self, lakebed: CommandLine, dropped: str) -> None:
         result = lakebed("apply", dropped, "--yes")
         assert (result.code, result.out) == (11, "")
-        assert "error[LB4203]: shop.orders: drop column note" in result.err
+        assert "error[LB4203]: shop.orders: leave is needed to drop column note" in result.err
         assert "remedy: --allow LB4203:note" in result.err
         assert lakebed("apply", dropped, "--allow", "LB4203:id", "--json", "--yes").codes == ["LB4203"]
         done = lakebed.ok("apply", dropped, "--allow", "LB4203:note", "--yes")
-        assert done == "shop.orders: now at schema 1\n  - drop column note (Option<String>)\n"
+        assert done == "shop.orders: now at schema 1\n  drop column note (Option<String>)\n"
         again = lakebed("apply", dropped, "--allow", "LB4203:note", "--yes")
         assert (again.code, "warning[LB4223]" in again.err) == (0, True)
 
@@ -350,8 +350,8 @@ class TestApply:
         made = lakebed.ok("apply", "b.json", "--yes")
         assert made.splitlines() == [
             "a.b: created, schema 0",
-            "  - create table a.b (1 column)",
-            "  - add column id: Int32",
+            "  create table a.b (1 column)",
+            "  add column id: Int32",
         ]
 
     def test_without_a_terminal_it_needs_yes(self, lakebed: CommandLine, orders: Path, widened: str) -> None:
@@ -359,14 +359,15 @@ class TestApply:
         for file in (widened, "plan.json"):
             result = lakebed("apply", file)
             assert (result.code, result.out) == (2, "")
-            assert result.err.startswith("error[LB7006]: apply the plan: not confirmed, nothing was changed\n")
+            assert "~ safe       change type of id from Int32 to Int64" in result.err
+            assert "\nerror[LB7006]: apply the plan: not confirmed, nothing was changed\n" in result.err
             assert lakebed("plan", widened, "--exit-code").code == 10
         assert lakebed("apply", widened, "--json").codes == ["LB7006"]
         assert lakebed.ok("apply", str(orders)) == "shop.orders: unchanged, at schema 0\n"
         assert lakebed.ok("apply", widened, "--yes").splitlines() == [
             "shop.orders: now at schema 1",
-            "  - change type of id from Int32 to Int64",
-            "  - add column extra: Option<String>",
+            "  change type of id from Int32 to Int64",
+            "  add column extra: Option<String>",
         ]
 
 

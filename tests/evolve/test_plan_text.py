@@ -125,13 +125,13 @@ def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
     ]
     assert render_applied(lake.apply(plan, "LB4203")).splitlines() == [
         "db.t: now at schema 1",
-        "  - drop column b (Option<Int32>)",
-        "  - change type of a from Int32 to Int64",
-        "  - set x.org/p of a to [1]",
+        "  drop column b (Option<Int32>)",
+        "  change type of a from Int32 to Int64",
+        "  set x.org/p of a to [1]",
         "db.u: created, schema 0",
-        "  - create table db.u (2 columns)",
-        "  - add column a: Int32",
-        "  - add column b: Option<Int32>",
+        "  create table db.u (2 columns)",
+        "  add column a: Int32",
+        "  add column b: Option<Int32>",
     ]
 
 

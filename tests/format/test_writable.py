@@ -14,6 +14,7 @@ from lakebed.catalog import TableName
 from lakebed.catalog.options import KNOWN
 from lakebed.diagnostics import Severity
 from lakebed.errors import LakebedWarning, UnsupportedError
+from lakebed.evolve.verdicts import Verdict
 from lakebed.format.refuse_unsupported import limits, refuse_unwritable, write_problems
 from lakebed.manifest import Manifest
 from lakebed.physical import paimon_types as t
@@ -127,6 +128,19 @@ def test_a_plan_tells_only_of_limits_that_come_with_it(tmp_path: Path) -> None:
     more = replace(declared, options={**declared.options, "changelog-producer": "lookup"})
     (plan,) = lake.plan(Manifest((more,))).tables
     assert [d.code for d in plan.diagnostics] == ["LB5061"]
+
+
+def test_no_change_is_called_safe_after_which_the_table_cannot_be_written(tmp_path: Path) -> None:
+    lake = lakebed.open(tmp_path, layout="paimon")
+    every = {"changelog-producer": "lookup", "file-index.foo.columns": "id"}
+    table = schema(("id", t.Int()), ("fine", t.Timestamp(9)), primary=("id",))
+    lake.tables.create(TableName("db", "seen"), table)
+    declared = lake.infer("db.seen")
+    (made,) = lake.plan(Manifest((replace(declared, name="db.new", options={**declared.options, **every}),))).tables
+    careful = {c.column or c.name for c in made.changes if c.verdict is Verdict.CAUTION}
+    assert careful == {d.path.removeprefix("options.") for d in made.diagnostics if d.path}
+    assert {"fine", *every} <= careful
+    assert {c.code for c in made.changes if (c.column or c.name) in careful} == {"LB4233"}
 
 
 def test_a_merge_on_ingest_makes_no_version_that_cannot_be_written(tmp_path: Path) -> None:

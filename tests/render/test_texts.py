@@ -193,15 +193,36 @@ class TestHistory:
         assert text.splitlines() == [
             "db.t  (times in UTC)",
             "1970-01-01 00:00:00  schema 0     1 column",
-            "                     - drop column a long name of a column",
-            "                     - x\\ny",
+            "                     drop column a long name of a column",
+            "                     x\\ny",
             "1970-01-01 00:00:00  snapshot 1        ? rows = ?  overwrite, schema 0",
             "1970-01-01 00:00:00  snapshot 12  -1,200 rows = 0  overwrite, schema 0",
         ]
 
+    def test_what_a_commit_did_is_said_by_its_operation(self) -> None:
+        operations = (None, "WRITE", "MERGE INTO", "UPDATE")
+        made = [replace(self.SNAPSHOT, commit_kind="APPEND", operation=o) for o in operations]
+        lines = history_text(self.history(*made)).splitlines()[-4:]
+        assert [line.split("= ?  ")[1] for line in lines] == [
+            "append, schema 0",
+            "append, schema 0",
+            "merge into, schema 0",
+            "update, schema 0",
+        ]
+
+    @pytest.mark.parametrize(
+        ("keys", "options", "says"),
+        [((), {}, False), (("a",), {}, True), ((), {"deletion-vectors.enabled": "true"}, True)],
+        ids=["append", "keyed", "deletion vectors"],
+    )
+    def test_rows_of_files_are_called_so(self, keys: tuple[str, ...], options: dict[str, str], says: bool) -> None:
+        keyed = replace(schema(("a", t.Int())), primary_keys=keys, options=options)
+        history = replace(self.history(self.SNAPSHOT), versions=(Version(keyed, ()),))
+        assert history_text(history).splitlines()[0].endswith("; rows are those that files hold)") == says
+
     def test_changes_are_wrapped_with_an_indent(self) -> None:
         lines = history_text(self.history(), "UTC", width=53).splitlines()
-        assert lines[2:4] == [" " * 21 + "- drop column a long name of a", " " * 21 + "  column"]
+        assert lines[2:4] == [" " * 21 + "drop column a long name of a", " " * 21 + "  column"]
 
     @pytest.mark.parametrize("millis", [2**62, -(2**62), 253402300800000])
     def test_a_time_that_is_none(self, millis: int) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 import pytest
+from pyspark.logger import PySparkLogger
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
@@ -97,6 +98,17 @@ def test_values_that_spark_does_not_understand(spark: SparkSession, table: Table
     for value in WRONG:
         for call in giving(value):
             assert codes_of(spark, table, call) == {"LB6555"}, value
+
+
+def test_nothing_is_logged_beside_the_error(
+    spark: SparkSession, table: Table, capfd: pytest.CaptureFixture[str]
+) -> None:
+    logger = PySparkLogger.getLogger("SQLQueryContextLogger")
+    level = logger.level
+    for call in (*giving("nope"), *on_condition("nope = 1")):
+        codes_of(spark, table, call)
+    assert "QueryContextLogger" not in "".join(capfd.readouterr())
+    assert logger.level == level
 
 
 def test_conditions_that_spark_does_not_understand(spark: SparkSession, table: Table) -> None:

@@ -75,12 +75,24 @@ def option_path(key: str) -> str:
 
 def unknown_column(subject: Subject, key: str, name: str, code: str = UNKNOWN_OPTION_COLUMN) -> Diagnostic:
     """An option names a column that the table has not."""
-    remedy = "Write the names without spaces around the commas." if name != name.strip() else "Name a column."
     return Diagnostic(
         code,
         f"the option {key!r} names {name!r}, which is no column",
         path=option_path(key),
         found=name,
         suggestions=near_names(name.strip(), subject.schema.field_names),
-        remedy=remedy,
+        remedy=_remedy(subject, name),
     )
+
+
+def _remedy(subject: Subject, name: str) -> str:
+    """What to write in place of a name that is no column's; the column may be called otherwise now, or be gone."""
+    if name != name.strip():
+        return "Write the names without spaces around the commas."
+    old = None if subject.base is None else subject.base.field(name)
+    if old is None:
+        return "Name a column, or take the name out of the option."
+    now = next((f.name for f in subject.schema.fields if f.id == old.id), None)
+    if now is None:
+        return f"Take {name} out of the option: the column is dropped."
+    return f"Write {now}: so the column is called now."

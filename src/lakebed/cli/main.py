@@ -95,8 +95,8 @@ def cli(context: click.Context) -> None:
     """Schema as code for lakehouse tables: declare, plan, apply, ingest, read.
 
     Data goes to standard output, talk to standard error. Exit codes: 0 done, 1 failure, 2 usage, 10 changes pending
-    (with --exit-code), 11 breaking or refused, 12 stale plan or lost race, 13 drift (with --exit-code), 14 too many
-    rows quarantined.
+    (with --exit-code), 11 breaking or refused, 12 stale plan or lost race, 13 drift (with --exit-code), 14 bad rows
+    (all, or more than allowed).
     """
     if context.invoked_subcommand is None:
         click.echo(context.get_help())

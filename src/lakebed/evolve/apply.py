@@ -137,7 +137,7 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
         problems.append(
             Diagnostic(
                 code,
-                f"{table.name}: {change.summary} needs leave: {why}",
+                f"{table.name}: leave is needed to {change.summary}: {why}",
                 position=change.position,
                 path=change.column or None,
                 remedy=leave_on_the_command_line(approval(code, change)),

@@ -31,7 +31,7 @@ from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.possible_renames import look_alikes
 from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
-from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, undoing
+from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, limited_by, undoing
 from lakebed.model import Schema
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import DataField, Map, type_line
@@ -111,12 +111,23 @@ def _placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple
 def _with_limits(
     plan: TablePlan, base: TableSchema | None, limits: LimitWarnings, declared: TableManifest
 ) -> TablePlan:
-    """The plan with warnings of the limits that the table did not have before."""
+    """The plan with warnings of the limits that the table did not have before, and their changes with a caution."""
     if plan.target is None or plan.is_noop:
         return plan
     known = frozenset(limits(base)) if base is not None else frozenset()
     new = _placed((d for d in limits(plan.target) if d not in known), declared)
-    return replace(plan, diagnostics=(*plan.diagnostics, *new))
+    changes = tuple(_limited(change, new) for change in plan.changes)
+    return replace(plan, changes=changes, diagnostics=(*plan.diagnostics, *new))
+
+
+def _limited(change: PlannedChange, limits: Sequence[Diagnostic]) -> PlannedChange:
+    """The change, no longer as safe where limits are about what it changes."""
+    about = {change.column, change.name}
+    codes = dict.fromkeys(d.code for d in limits if d.path and d.path.removeprefix("options.") in about)
+    if not codes or change.verdict is not Verdict.SAFE:
+        return change
+    judgement = limited_by(tuple(codes))
+    return replace(change, verdict=judgement.verdict, code=judgement.code, reason=judgement.reason)
 
 
 def _table_name(declared: TableManifest) -> str:

@@ -107,6 +107,11 @@ def undoing(judgement: Judgement, versions: str) -> Judgement:
     return Judgement(_BREAKING, OUTSIDE_CODE, f"{outside}; {judgement.reason}", remedy)
 
 
+def limited_by(codes: tuple[str, ...]) -> Judgement:
+    """The verdict on a safe edit after which Lakebed cannot do all that the table asks for, as these codes tell."""
+    return Judgement(_CAUTION, "LB4233", f"Lakebed cannot do with it all that it asks for, see {', '.join(codes)}")
+
+
 def judge_addition(type_: DataType | None) -> Judgement:
     """The verdict on a new column, or a new member of a struct, of this type."""
     if type_ is not None and not type_.nullable:

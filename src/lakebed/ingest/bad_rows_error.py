@@ -33,6 +33,13 @@ class BadRowsError(SourceMismatchError):
     exit_code: ClassVar[int] = 14
 
 
+def rows_of(count: int, of: int) -> str:
+    """Some of the rows, as the subject of a sentence, with its verb: `2 of 3 rows are`."""
+    if count == of:
+        return "the only row is" if of == 1 else f"all {of} rows are"
+    return f"{count} of {of} rows {'is' if count == 1 else 'are'}"
+
+
 def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELAX) -> BadRowsError:
     """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.bad`)."""
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")

@@ -14,7 +14,7 @@ from lakebed.errors import IngestError, StoreError
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest import run_history as runs
-from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error
+from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, rows_of
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.quarantine import ensure_quarantine, quarantine_rows, without_logins
@@ -75,12 +75,11 @@ class Run:
         limit = self.max_bad_rows
         proven = () if counts.good else self.hints()
         if proven:
-            bad = "the only row is bad" if counts.bad == 1 else f"all {counts.bad} rows are bad"
+            bad = f"{rows_of(counts.bad, counts.bad)} bad"
             _, *kinds = bad_rows_error(rows.bad(), MISREAD, bad).diagnostics
             raise BadRowsError(*misread(f"{self.checked.name}: {bad}, since ", proven, "; nothing was written"), *kinds)
         if limit is not None and counts.bad > limit:
-            are = "is" if counts.bad == 1 else "are"
-            message = f"{self.checked.name}: {counts.bad} of {counts.read} rows {are} bad, more than {limit}"
+            message = f"{self.checked.name}: {rows_of(counts.bad, counts.read)} bad, more than {limit}"
             raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
 
     def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> BadRows | None:

@@ -28,7 +28,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import WHOLE_TABLE, Scope, SnapshotChange, matching_partitions, partitions_of
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
-from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, bad_rows_error
+from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, bad_rows_error, rows_of
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite
 from lakebed.ingest.columns.values import Rules, TextFormats
@@ -266,8 +266,7 @@ def checked_frame(
 def refuse_bad_rows(label: str, rows: PreparedRows, counts: RunCounts) -> None:
     """Raise `BadRowsError` (LB6120) where a row is bad."""
     if counts.bad:
-        are = "is" if counts.bad == 1 else "are"
-        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {counts.bad} of {counts.read} rows {are} bad")
+        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {rows_of(counts.bad, counts.read)} bad")
 
 
 def _kinds(snapshot: Snapshot) -> dict[str, int] | None:

@@ -57,6 +57,7 @@ class History(Readable):
                     "schema_id": s.schema_id,
                     "time_millis": s.time_millis,
                     "kind": s.commit_kind,
+                    "operation": s.operation,
                     "user": s.commit_user,
                     "delta_record_count": s.delta_record_count,
                     "total_record_count": s.total_record_count,

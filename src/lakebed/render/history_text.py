@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from zoneinfo import ZoneInfo
 
+from lakebed.catalog.option_values import is_flagged
+from lakebed.catalog.options import DELETION_VECTORS_ENABLED
 from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.history import History, Version
 from lakebed.printable import one_line
 from lakebed.render.iso_times import time_text
 from lakebed.render.terminal import wrapped
 
+#: Said of tables whose files may hold more rows than the table.
+_OF_FILES = "; rows are those that files hold"
 _INDENT = " " * len("2013-01-01 00:00:00  ")
 
 
@@ -26,7 +30,7 @@ def history_text(history: History, time_zone: str = "UTC", *, width: int | None 
         (s.time_millis, _snapshot(s, digits, delta.rjust(longest)))
         for s, delta in zip(history.snapshots, deltas, strict=True)
     ]
-    lines = [f"{history.name}  (times in {time_zone})"]
+    lines = [f"{history.name}  (times in {time_zone}{_OF_FILES if _holds_more(history) else ''})"]
     for millis, (first, *others) in sorted(events, key=lambda e: e[0]):
         lines.append(f"{time_text(millis, zone)}  {first}")
         lines += [_INDENT + line for line in others]
@@ -36,18 +40,32 @@ def history_text(history: History, time_zone: str = "UTC", *, width: int | None 
 def _version(version: Version, digits: int, room: int | None) -> list[str]:
     columns = len(version.schema.fields)
     head = f"{_label('schema', version.schema.id, digits)}  {columns} column{'' if columns == 1 else 's'}"
-    changes = [line for change in version.changes for line in _bullet(one_line(change), room)]
+    changes = [line for change in version.changes for line in _indented(one_line(change), room)]
     return [head, *changes]
 
 
-def _bullet(text: str, room: int | None) -> list[str]:
-    return [f"{'- ' if i == 0 else '  '}{line}" for i, line in enumerate(wrapped(text, room))]
+def _indented(text: str, room: int | None) -> list[str]:
+    return [f"{'' if i == 0 else '  '}{line}" for i, line in enumerate(wrapped(text, room))]
+
+
+def _holds_more(history: History) -> bool:
+    """Whether files may hold rows that are none of the table: older ones of a key, or such as a vector takes out."""
+    if not (history.versions and history.snapshots):
+        return False
+    schema = history.versions[-1].schema
+    return bool(schema.primary_keys) or is_flagged(schema.options, DELETION_VECTORS_ENABLED)
 
 
 def _snapshot(snapshot: Snapshot, digits: int, delta: str) -> list[str]:
     total = _count(snapshot.total_record_count)
-    what = f"{delta} rows = {total}  {snapshot.commit_kind.lower()}, schema {snapshot.schema_id}"
+    what = f"{delta} rows = {total}  {_operation(snapshot)}, schema {snapshot.schema_id}"
     return [f"{_label('snapshot', snapshot.id, digits)}  {what}"]
+
+
+def _operation(snapshot: Snapshot) -> str:
+    """What was done, as its writer says it; the kind of the commit where that says more."""
+    said = snapshot.operation or "WRITE"
+    return (snapshot.commit_kind if said == "WRITE" else said).lower().replace("_", " ")
 
 
 def _label(kind: str, number: int, digits: int) -> str:

@@ -91,7 +91,7 @@ def _applied(table: AppliedTable, width: int | None) -> list[str]:
     lines = [f"{table.name}: {what}{',' if table.created else ''} schema {table.schema_id}"]
     for change in table.changes:
         first, *more = wrapped(change, None if width is None else width - 4)
-        lines += [f"  - {first}", *(f"    {line}" for line in more)]
+        lines += [f"  {first}", *(f"    {line}" for line in more)]
     return lines
 
 

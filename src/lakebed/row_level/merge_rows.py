@@ -18,6 +18,7 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.live_files import DataFile
 from lakebed.ingest.arguments import MergeKeywords
+from lakebed.ingest.columns.column_names import MISSING
 from lakebed.ingest.ingest import read_files
 from lakebed.ingest.sources.open_source import check_frame
 from lakebed.ingest.system_columns import system_roles
@@ -425,5 +426,19 @@ def _check_names(schema: TableSchema, names: Sequence[str], label: str) -> None:
                     remedy="select the columns of the table, or say the values by column",
                 )
                 for name in unknown
+            )
+        )
+    missing = [f for f in schema.fields if not f.type.nullable and f.default_value is None and f.name not in names]
+    if missing:
+        raise UsageError(
+            *(
+                Diagnostic(
+                    MISSING,
+                    f"rows without a value for {f.name!r} cannot be inserted: it is a required column of {label}",
+                    path=f.name,
+                    remedy="say its value in the clause that inserts, or, where that takes all columns of the source, "
+                    "add it there; or declare the column as an Option",
+                )
+                for f in missing
             )
         )

@@ -15,7 +15,7 @@ from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules
 from lakebed.format.row_kinds import KINDS
-from lakebed.ingest.bad_rows_error import bad_rows_error
+from lakebed.ingest.bad_rows_error import bad_rows_error, rows_of
 from lakebed.ingest.checked_rows import PreparedRows, prepare
 from lakebed.ingest.sources.source_parts import SourceColumn, SourcePart, columns_as_json
 from lakebed.ingest.sources.source_types import from_spark
@@ -31,7 +31,10 @@ BAD_VALUES = "LB6548"
 NOT_SET = "LB6549"
 NOT_UPDATED = "LB6550"
 OLDER = "LB6551"
-_REMEDY = "change the values that are set, or relax the columns in the manifest"
+_REMEDY = (
+    "change the values that are set, as by round(..., 2) where the digits are too many, or relax the columns in the "
+    "manifest"
+)
 _KIND = "kind"
 
 
@@ -118,9 +121,8 @@ def write_new_rows(
     label = start.target.table.label
     for count, one in zip(counts, checked, strict=True):
         if count["bad"]:
-            message = (
-                f"{label}: {count['bad']} of {count['rows']} rows would have values that their columns cannot hold"
-            )
+            rows_are = rows_of(count["bad"], count["rows"])
+            message = f"{label}: {rows_are} given values that the columns cannot hold"
             raise bad_rows_error(one.prepared.bad(), BAD_VALUES, message, _REMEDY)
         if count["older"]:
             raise older_rows(start, count["older"])

@@ -21,7 +21,7 @@ from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.row_kinds import KINDS
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.arguments import OverwriteKeywords
-from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.ingest.bad_rows_error import BadRowsError, rows_of
 from lakebed.ingest.checked_write import CheckedWrite
 from lakebed.ingest.ingest import replace_with_files
 from lakebed.ingest.run_commit import GoodRows
@@ -245,11 +245,10 @@ class _RowsInPlace(GoodRows):
         with spark_errors():
             rows = self._coming.where(~F.col(_FITS)).limit(1)
             (example,) = rows.select(F.left(F.to_json(F.struct(*shown)), F.lit(_SHOWN))).collect()[0]
-        label, are = self.start.target.table.label, "is one" if misfits == 1 else "are some"
+        label, are = self.start.target.table.label, rows_of(misfits, count)
         return BadRowsError.of(
             NOT_MATCHING,
-            f"{label}: {misfits} of {count} rows {are} that the filter is not true for, so that they would take the "
-            "place of none; nothing was written",
+            f"{label}: {are} outside of the filter, and would take the place of none; nothing was written",
             expected=self.where,
             found=example,
             remedy="leave these rows out, or give a filter that is true for them too",

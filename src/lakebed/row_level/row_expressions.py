@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
+from lakebed.spark.query_logs import hushed_query_logs
 from lakebed.spark.spark_errors import name_of
 
 NOT_UNDERSTOOD = "LB6555"
@@ -46,7 +47,8 @@ def read_expression(value: str | Column, what: str) -> Column:
 def understood(what: str) -> Iterator[None]:
     """Turn Spark's refusal of an expression into `UsageError` (LB6555)."""
     try:
-        yield
+        with hushed_query_logs():
+            yield
     except AnalysisException as error:
         raise UsageError(_refusal(what, error)) from None
 
@@ -83,7 +85,8 @@ def _problems(frame: DataFrame, value: Column, what: str) -> Iterator[Diagnostic
 
 def _refused(make: Callable[[], DataFrame]) -> AnalysisException | None:
     try:
-        _ = make().schema
+        with hushed_query_logs():
+            _ = make().schema
     except AnalysisException as error:
         return error
     return None

@@ -43,8 +43,7 @@ def command(
     plan = saved or lake.plan(manifest_sources(files), branch=branch)
     session.output.diagnose(plan.all_diagnostics)
     if not yes and _can_run(plan, allow):
-        if session.can_ask:
-            session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)
+        session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)
         confirm(session, yes, "apply the plan", question="\nApply?")
     applied = lake.apply(plan, allow=allow)
     session.output.diagnose(applied.diagnostics)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import re
 import sys
@@ -59,6 +58,7 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
 def spark_session(remote: str | None, cores: str) -> SparkSession:
     """The session of this process: the server's, else a local one that is tuned for short runs."""
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
+    from lakebed.spark.query_logs import hush_query_logs
     from lakebed.spark.session import local_session, remote_session
 
     with spark_failures():
@@ -67,7 +67,7 @@ def spark_session(remote: str | None, cores: str) -> SparkSession:
         else:
             with _jvm_set_aside():
                 session = local_session("lakebed", cores=cores)
-    _hush_query_context()
+    hush_query_logs()
     return session
 
 
@@ -116,14 +116,6 @@ def _jvm_set_aside() -> Iterator[None]:
             raise
         finally:
             os.dup2(stderr.fileno(), 2)
-
-
-def _hush_query_context() -> None:
-    """PySpark logs failed queries at length besides raising them."""
-    from pyspark.logger import PySparkLogger
-
-    for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
-        PySparkLogger.getLogger(name).setLevel(logging.CRITICAL + 1)
 
 
 def key_values(given: tuple[str, ...], flag: str) -> dict[str, str]:
