@@ -63,7 +63,8 @@ def measure(warehouse: Path, live: int, new: int, gone: int) -> dict[str, float]
     # Files of all commits go.
     going = entries(storage, range(0, live, live // gone)[:gone]) if gone else ()
     deleted = tuple(replace(entry, kind=Kind.DELETE) for entry in going)
-    change = SnapshotChange(commit_user=uuid4().hex, added=added, deleted=deleted)
+    planned = storage.snapshots.latest()
+    change = SnapshotChange(commit_user=uuid4().hex, added=added, deleted=deleted, planned_on=planned)
     reset_peak()
     started, cpu = time.perf_counter(), time.process_time()
     commit(storage, change, clock=wall_clock)

@@ -539,3 +539,81 @@ def test_a_fault_at_any_step_leaves_the_old_or_the_new_state(fault: str) -> None
         assert sorted(broken.names()) in (old, new_state)
         assert act(broken).id == 5
         assert sorted(broken.names()) == new_state
+
+
+class TestPlannedChanges:
+    """What was live where a change was planned is not looked for again, and it comes to the same."""
+
+    @given(st.data())
+    @settings(max_examples=150, deadline=None)
+    def test_it_comes_to_the_same_as_without_knowing_where_it_was_planned(self, data: st.DataObject) -> None:
+        table = _built()
+        names = (f"{i}.parquet" for i in count(1))
+        for _ in range(data.draw(st.integers(1, 3))):
+            self._append(table, names, data)
+        planned, live = table.storage.snapshots.latest(), _live(table)
+        assert planned is not None
+        chosen = tuple(data.draw(st.lists(st.sampled_from(live), min_size=1, max_size=3, unique=True)))
+        for _ in range(data.draw(st.integers(0, 3))):
+            self._change(table, names, data)
+        added = tuple(
+            table.new_file((m,), name=next(names)) for m in data.draw(st.lists(st.integers(1, 2), max_size=1))
+        )
+        outcomes = [self._outcome(table, chosen, added, on) for on in (None, planned)]
+        assert outcomes[0] == outcomes[1]
+
+    def test_it_reads_only_what_was_committed_since(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        table = _built()
+        files = [f for months in ((1, 2), (3, 4), (1, 4)) for f in _months_named(table, *months)]
+        planned = table.storage.snapshots.latest()
+        newer = _delta(table, _append_one(table))
+        read: list[str] = []
+
+        def reading(store: Any, path: str, metas: Any) -> Any:
+            found = list(entries_of(store, path, metas))
+            read.extend(e.file.file_name for e in found)
+            return iter(found)
+
+        monkeypatch.setattr(conflicts, "entries_of", reading)
+        snapshot = table.commit(deleted=(files[0],), planned_on=planned)
+        assert read == [e.file.file_name for e in newer]
+        assert snapshot.delta_record_count == -1
+
+    @staticmethod
+    def _append(table: Built, names: Any, data: st.DataObject) -> None:
+        months = data.draw(st.lists(st.integers(1, 2), min_size=1, max_size=3))
+        table.append(*(table.new_file((m,), name=next(names)) for m in months))
+
+    def _change(self, table: Built, names: Any, data: st.DataObject) -> None:
+        """A commit of somebody else, or a roll back by one snapshot."""
+        snapshots, live = table.storage.snapshots, _live(table)
+        match data.draw(st.sampled_from(["append", "delete", "overwrite", "roll back"])):
+            case "delete" if live:
+                gone = data.draw(st.lists(st.sampled_from(live), min_size=1, max_size=2, unique=True))
+                table.commit(deleted=tuple(gone))
+            case "overwrite":
+                table.commit(overwrite=matching_partitions(table.schema, [{"month": data.draw(st.integers(1, 2))}]))
+            case "roll back" if len(snapshots.ids()) > 1:
+                table.store.delete(snapshots.path(snapshots.ids()[-1]))
+            case _:
+                self._append(table, names, data)
+
+    @staticmethod
+    def _outcome(table: Built, deleted: Any, added: Any, planned_on: Snapshot | None) -> Any:
+        try:
+            made = table.commit("me", deleted=deleted, added=added, planned_on=planned_on)
+        except ConflictError as error:
+            return error.code, table.names()
+        found = _delta(table, made), made.total_record_count, table.names()
+        table.store.delete(table.storage.snapshots.path(made.id))
+        return found
+
+
+def _months_named(table: Built, *months: int) -> list[ManifestEntry]:
+    files = [table.new_file((m,), name=f"{m}-{len(table.names())}-{i}.parquet") for i, m in enumerate(months)]
+    table.append(*files)
+    return files
+
+
+def _append_one(table: Built) -> Snapshot:
+    return table.append(table.new_file((1,), name="newer.parquet"))

@@ -152,7 +152,8 @@ class _Attempts:
     def _write(self, writer: ManifestWriter, latest: Snapshot | None, schema: TableSchema) -> Snapshot:
         """Write the manifests and index files of one attempt; its snapshot, not published yet."""
         table, change = self.table, self.change
-        delta = find_delta(table.store, table.path, schema, latest, change, buckets_changed=self.buckets_changed)
+        changed, since = self.buckets_changed, self._since_planned(latest)
+        delta = find_delta(table.store, table.path, schema, latest, change, buckets_changed=changed, since=since)
         number = 1 if latest is None else latest.id + 1
         next_row_id = None if latest is None else latest.next_row_id
         if has_row_tracking(schema):
@@ -176,6 +177,16 @@ class _Attempts:
             next_row_id=next_row_id,
             **self._lists(writer, latest, delta),
         )
+
+    def _since_planned(self, latest: Snapshot | None) -> list[Snapshot] | None:
+        """The snapshots after the one that the change was planned on; None where that, or one of them, is not known."""
+        planned = self.change.planned_on
+        if planned is None or latest is None:
+            return None
+        newer = [s for s in self.table.snapshots.newest_first(after=planned.id - 1) if s.id <= latest.id]
+        # A table that was rolled back has no such snapshot, or another one under its number.
+        is_there = len(newer) == latest.id - planned.id + 1 and newer[-1:] == [planned]
+        return newer[:-1] if is_there else None
 
     def _lists(self, writer: ManifestWriter, latest: Snapshot | None, delta: Delta) -> dict[str, Any]:
         before = [] if latest is None else snapshot_manifests(self.table.store, self.table.path, latest)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
+from itertools import chain, pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -18,6 +18,7 @@ from lakebed.format import binary_row
 from lakebed.format.live_files import (
     Identity,
     PartitionBounds,
+    delta_manifests,
     entries_of,
     partition_types,
     snapshot_manifests,
@@ -66,17 +67,23 @@ def find_delta(
     change: SnapshotChange,
     *,
     buckets_changed: bool = False,
+    since: Sequence[Snapshot] | None = None,
 ) -> Delta:
     """What `change` comes to on top of `latest`; see `buckets_have_changed`.
 
-    Raises `ConflictError` where the change does not mean the same any more as when it was made.
+    `since` are all snapshots after the one that the change was planned on, None where they are not known. Raises
+    `ConflictError` where the change does not mean the same any more as when it was made.
     """
     concern = _Concern(schema, change, buckets_changed=buckets_changed)
-    if latest is None or not concern.reads:
-        added, deleted = dict[Identity, ManifestEntry](), dict[Identity, ManifestEntry]()
-    else:
-        metas = [m for m in snapshot_manifests(store, table_path, latest) if concern.may_hold(m)]
+    added, deleted = dict[Identity, ManifestEntry](), dict[Identity, ManifestEntry]()
+    if latest is not None and concern.reads:
+        known = since is not None and concern.is_planned
+        lists = (delta_manifests(store, table_path, s) for s in since or ()) if known else ()
+        every = chain.from_iterable(lists) if known else snapshot_manifests(store, table_path, latest)
+        metas = [m for m in every if concern.may_hold(m)]
         added, deleted = concern.entries(lambda: entries_of(store, table_path, metas))
+        if known:
+            added = concern.planned() | added
     live = {identity: entry for identity, entry in added.items() if identity not in deleted}
     removed = concern.removed(live)
     rest = [entry for identity, entry in live.items() if identity not in removed]
@@ -109,12 +116,14 @@ class _Concern:
         self._schema = schema
         self._change = change
         self.places: dict[tuple[Any, ...], _Buckets] = {}
-        looked_at = (*change.added, *change.deleted, *(d.entry for d in change.deleted_rows))
+        looked_at = (*change.added, *change.needed)
         if not change.only_appends or buckets_changed:
             for partition, bucket in {(e.partition, e.bucket) for e in looked_at}:
                 self._add(self._decode(partition), None if buckets_changed else frozenset((bucket,)))
         self.reads = bool(self.places) or change.overwrite is not None
         self._near = near_partitions(frozenset(self.places))
+        #: Whether live files that nobody has touched since the change was planned do not matter to it.
+        self.is_planned = not (buckets_changed or change.overwrite or change.compaction)
         self._names = {e.file.file_name for e in looked_at}
         self._levels = {e.file.level for e in change.added if e.file.level} if schema.primary_keys else set[int]()
 
@@ -173,6 +182,10 @@ class _Concern:
 
     def _identity(self, entry: ManifestEntry) -> Identity:
         return self._decode(entry.partition), entry.bucket, entry.file_identity
+
+    def planned(self) -> dict[Identity, ManifestEntry]:
+        """The entries that were live where the change was planned, of those that have to be."""
+        return {self._identity(e): e for e in self._change.needed}
 
     def removed(self, live: Mapping[Identity, ManifestEntry]) -> dict[Identity, ManifestEntry]:
         """The live entries that go. Raises `ConflictError` (LB5090) where one that is to go or to lose rows is gone."""

@@ -11,7 +11,7 @@ from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import DeletionVector
 from lakebed.format.live_files import PartitionBounds, PartitionFilter, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry, ordering
-from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, COMPACT, OVERWRITE
+from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, COMPACT, OVERWRITE, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +92,10 @@ class SnapshotChange:
     """What one commit changes. Data files lie in their places already and are never removed by a commit.
 
     `deleted` are entries as they are live; `overwrite` says which others go, looked up anew on top of each snapshot
-    that comes first. `compaction` says that the rows stay the same ones. `changelog` are files of changes, for
-    consumers. `properties` and `operation` are told in the snapshot; a `watermark` never falls.
+    that comes first. `planned_on` is the snapshot in which `deleted` and `deleted_rows` were found live, where that is
+    known: then only what was committed since is held against them. `compaction` says that the rows stay the same ones.
+    `changelog` are files of changes, for consumers. `properties` and `operation` are told in the snapshot; a
+    `watermark` never falls.
     """
 
     commit_user: str
@@ -102,11 +104,17 @@ class SnapshotChange:
     deleted: tuple[ManifestEntry, ...] = ()
     overwrite: Scope | None = None
     deleted_rows: tuple[DeletedRows, ...] = ()
+    planned_on: Snapshot | None = None
     compaction: bool = False
     changelog: tuple[ManifestEntry, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     watermark: int | None = None
+
+    @property
+    def needed(self) -> tuple[ManifestEntry, ...]:
+        """The entries that have to be live: those that go, and those that lose rows."""
+        return (*self.deleted, *(d.entry for d in self.deleted_rows))
 
     @property
     def kind(self) -> str:

@@ -146,6 +146,7 @@ class _Call:
             commit_user=self.run.commit_user,
             deleted=tuple(map(start.entry, changes.files)),
             deleted_rows=changes.rows,
+            planned_on=start.state.snapshot,
             properties={**self.run.properties, ASKED: self.operation.asked, COUNTS: canonical_json(said)},
             operation=self.operation.word,
         )
