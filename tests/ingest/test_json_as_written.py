@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
 from pathlib import Path
@@ -65,6 +66,107 @@ def test_text_is_what_the_source_says_at_every_nesting(tmp_path: Path, spark: Sp
         made = {"t": written, "l": ["a", written, None], "m": [(str(row["i"]), written), ("s", "1")]}
         assert row == {"i": row["i"], "t": written, "n": made, "d": [made]}
     assert [(r["t"], r["n"]) for r in rows[-2:]] == [("1.10", None), ("1.0", {"t": '"{', "l": ["é"], "m": None})]
+
+
+#: Numbers of great exponents, and what is wrong with each in a column of whole numbers.
+EXPONENTS = {
+    "1e-999999": "LB6204",
+    "-1e-2147483648": "LB6204",
+    "1e400": "LB6203",
+    "-1e2147483647": "LB6203",
+    "1E+2147483648": "LB6203",
+    "1e99999999999999999999": "LB6203",
+    "12345678901234567890": "LB6203",
+}
+
+
+@pytest.mark.parametrize("kind", ["NdJson", "Json"])
+def test_numbers_of_great_exponents_are_kept_as_text_and_bad_as_numbers(
+    tmp_path: Path, spark: SparkSession, kind: str
+) -> None:
+    types = {"t": "String", "i": "Int64", "d": "{kind: Decimal, precision: 38, scale: 10}", "b": "Int8"}
+    parts = ", ".join(f"{{name: {n}, type: {{kind: Option, inner: {t}}}}}" for n, t in types.items())
+    inner = f"{{kind: Struct, fields: [{parts}]}}"
+    listed, mapped = f"{{kind: List, itemType: {inner}}}", f"{{kind: Map, keyType: Int64, valueType: {inner}}}"
+    nested = ", ".join(
+        f"{{name: {n}, type: {{kind: Option, inner: {t}}}}}" for n, t in (("s", inner), ("l", listed), ("m", mapped))
+    )
+    lake = applied(tmp_path, spark, f"{{kind: {kind}}}", f"{{name: k, type: Int32}}, {parts}, {nested}")
+    shapes = {"": "{}", "s.": '"s": {{{}}}', "l[0].": '"l": [{{{}}}]', "m['7'].": '"m": {{"7": {{{}}}}}'}
+    made = [
+        (f"{path}{name}", shape.format(f'"{name}": {written}'), number)
+        for number in EXPONENTS
+        for written in (number, f'"{number}"')
+        for path, shape in shapes.items()
+        for name in types
+    ]
+    made += [("m.keys[0]", f'"m": {{"{number}": {{}}}}', number) for number in EXPONENTS]
+    lines = [f'{{"k": {k}, {text}}}' for k, (_, text, _) in enumerate(made)]
+    lake.ingest(lake.file("a.json", "\n".join(lines) if kind == "NdJson" else "[" + ",".join(lines) + "]"))
+    fits = [(path, number) for path, _, number in made if path[-1] == "t"]
+    fits += [(path, number) for path, _, number in made if path[-1] == "d" and number.isdigit()]
+    found = [
+        (path, str(value).removesuffix("." + "0" * 10))
+        for row in lake.rows(order="k")
+        for path, value in _leaves("", {name: value for name, value in row.items() if name != "k"})
+    ]
+    assert sorted(found) == sorted(fits)
+    assert lake.problems() == {
+        (path, EXPONENTS[number], number) for path, _, number in made if (path, number) not in fits
+    }
+
+
+def _leaves(path: str, value: Any) -> list[tuple[str, Any]]:
+    """What is there, with the path of each as problems show it."""
+    match value:
+        case None:
+            return []
+        case dict():
+            return [leaf for name, inner in value.items() for leaf in _leaves(f"{path}.{name}".lstrip("."), inner)]
+        case [(key, inner)]:
+            return _leaves(f"{path}['{key}']", inner)
+        case [inner]:
+            return _leaves(f"{path}[0]", inner)
+        case _:
+            return [(path, value)]
+
+
+@pytest.mark.parametrize("kind", ["NdJson", "Json"])
+def test_a_number_is_a_day_or_bytes_by_its_characters(tmp_path: Path, spark: SparkSession, kind: str) -> None:
+    flat = {"b": "Binary", "d": "Date", "t": "{kind: Timestamp, unit: Microsecond}"}
+    parts = ", ".join(f"{{name: {n}, type: {{kind: Option, inner: {t}}}}}" for n, t in flat.items())
+    inner = f"{{kind: Option, inner: {{kind: Struct, fields: [{parts}]}}}}"
+    listed = f"{{kind: Option, inner: {{kind: List, itemType: {inner}}}}}"
+    mapped = f"{{kind: Option, inner: {{kind: Map, keyType: String, valueType: {inner}}}}}"
+    fields = f"{{name: s, type: {inner}}}, {{name: l, type: {listed}}}, {{name: m, type: {mapped}}}"
+    read = f"{{kind: {kind}, dateFormat: [yyyy.MM, yyyyMMdd], timestampFormat: yyyyMMdd.HHmm}}"
+    lake = applied(tmp_path, spark, read, f"{{name: k, type: Int32}}, {parts}, {fields}")
+    day, moment = datetime.date(2024, 10, 1), datetime.datetime(2024, 10, 1, 12, 30, tzinfo=datetime.UTC)
+    values = [
+        ("d", "2024.10", day),
+        ("d", '"2024.10"', day),
+        ("d", "20241001", day),
+        ("d", "2024.1", None),
+        ("d", "-0", None),
+        ("t", "20241001.1230", moment),
+        ("t", "20241001.123", None),
+        ("b", "1e400", None),
+        ("b", "-1e400", None),
+        ("b", "1e40", b"\xd5\xee4"),
+        ("b", '"1e40"', b"\xd5\xee4"),
+        ("b", "1.10", None),
+    ]
+    shapes = ["{}", '"s": {{{}}}', '"l": [{{{}}}]', '"m": {{"x": {{{}}}}}']
+    texts = [shape.format(f'"{name}": {written}') for shape in shapes for name, written, _ in values]
+    lines = [f'{{"k": {k}, {text}}}' for k, text in enumerate(texts)]
+    lake.ingest(lake.file("a.json", "\n".join(lines) if kind == "NdJson" else "[" + ",".join(lines) + "]"))
+    paths = ["", "s.", "l[0].", "m['x']."]
+    assert [leaf for row in lake.rows(order="k") for leaf in _leaves("", {**row, "k": None})] == [
+        (path + name, value) for path in paths for name, _, value in values if value is not None
+    ]
+    assert lake.problems() == {
+        (path + name, "LB6202", written) for path in paths for name, written, value in values if value is None
+    }
 
 
 def test_numbers_that_are_out_of_range_or_have_too_many_digits_are_bad(lake: SmallLake) -> None:

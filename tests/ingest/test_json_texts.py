@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 from pathlib import Path
 
@@ -17,7 +19,7 @@ from lakebed.ingest.sources.source_files import SourceFormat, identify
 from lakebed.ingest.sources.source_listing import FoundFile
 from lakebed.ingest.sources.source_options import check_options
 from lakebed.ingest.sources.source_schema import SourceSchema
-from lakebed.model import Decimal, Field, Float64, Int32, List, LogicalType, Map, Option, String, Struct
+from lakebed.model import Bool, Decimal, Field, Float64, Int32, List, LogicalType, Map, Option, String, Struct
 
 INNER = Struct((Field("t", Option(String())), Field("n", Option(Int32()))))
 
@@ -119,3 +121,40 @@ def test_a_text_that_the_source_declares_as_one_becomes_a_struct(lake: SmallLake
     says = SourceSchema({"s": Option(String())})
     rows = prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False, declared=says)
     assert [(r["v0"].t, r["bad"]) for r in rows.all().collect()] == [("1.10", False)]
+
+
+#: Types, a text of each, and what it becomes; numbers and texts are kept as they are written, truth values are not.
+KINDS = {
+    "l": (List(Int32()), "[1, 2]"),
+    "b": (List(Bool()), "[true]"),
+    "t": (List(String()), '["a]"]'),
+    "s": (Struct((Field("x", Option(Int32())),)), '{"x": 1}'),
+    "m": (Map(String(), Bool()), '{"x": true}'),
+    "n": (List(List(Int32())), "[[1]]"),
+}
+#: What may stand behind a text without being noticed by a parser that stops at the end of a value.
+TAILS = ["x", "]", "}", ",", "[", "[1]", "{}", '"', "1", "//c", ",[1]"]
+
+
+@pytest.mark.parametrize("format_", ["csv", "parquet", "items", "frame"])
+def test_text_behind_a_value_makes_a_row_bad(lake: SmallLake, format_: str) -> None:
+    inside = format_ == "items"
+    fields = (Field(n, Option(List(type_) if inside else type_)) for n, (type_, _) in KINDS.items())
+    lake.create(Field("i", Int32()), *fields)
+    given = [(name, text + blank + tail) for name, (_, text) in KINDS.items() for blank in ("", " ") for tail in TAILS]
+    good = [(name, f" {text}\n") for name, (_, text) in KINDS.items()]
+    texts = {name: [text if name == n else None for n, text in given + good] for name in KINDS}
+    numbers = pa.array(range(len(given + good)), pa.int32())
+    if format_ == "csv":
+        out = io.StringIO()
+        rows = zip(numbers.to_pylist(), *texts.values(), strict=True)
+        csv.writer(out, lineterminator="\n").writerows([("i", *KINDS), *rows])
+        result = lake.ingest(lake.file("a.csv", out.getvalue()), options={"multiLine": "true"})
+    else:
+        values = {n: [None if t is None else [t] for t in v] if inside else v for n, v in texts.items()}
+        type_ = pa.list_(pa.string()) if inside else pa.string()
+        table = pa.table({"i": numbers, **{n: pa.array(v, type_) for n, v in values.items()}})
+        source = lake.spark.createDataFrame(table) if format_ == "frame" else lake.parquet("a.parquet", table)
+        result = lake.ingest(source)
+    assert (result.rows_quarantined, result.rows_written) == (len(given), len(good))
+    assert lake.problems() == {(f"{name}[0]" if inside else name, "LB6202", text) for name, text in given}

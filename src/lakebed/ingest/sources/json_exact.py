@@ -22,25 +22,31 @@ from lakebed.ingest.sources.json_values import (
     COMMENT,
     COMMENTS,
     allows_comments,
-    parse,
     parse_line,
     record,
+    whole_value,
     without_comments,
 )
 from lakebed.physical.paimon_tree import fold
 from lakebed.physical.paimon_types import (
     Array,
     BigInt,
+    Binary,
     Char,
     DataType,
+    Date,
     Decimal,
     Double,
     Float,
     Int,
+    LocalZonedTimestamp,
     Map,
     Row,
     SmallInt,
+    Time,
+    Timestamp,
     TinyInt,
+    VarBinary,
     VarChar,
 )
 from lakebed.spark.bind_value import bind_value
@@ -105,7 +111,8 @@ def wanted(type_: DataType, point: str = ".") -> Wanted:
 
     def kept(part: DataType, inner: tuple[Wanted, ...]) -> Wanted:
         match part:
-            case Char() | VarChar():
+            case Char() | VarChar() | Binary() | VarBinary() | Date() | Time() | Timestamp() | LocalZonedTimestamp():
+                # Also a number may be a day by the pattern of the source: 2024.10.
                 return AsWritten(is_text=True)
             case TinyInt() | SmallInt() | Int() | BigInt() | Decimal() | Float() | Double():
                 return AsWritten(is_text=False, point=point)
@@ -221,7 +228,10 @@ def text_in_doubt(text: Column, value: Column, line: Column, options: Mapping[st
     kind = F.schema_of_variant(value)
     signed = (text == "0") & (F.instr(line, F.lit("-0")) > 0)
     whole = (kind == "BIGINT") & ~signed if "allownumericleadingzeros" not in options else F.lit(False)
-    return F.substring(text, 1, 1).isin(*_DOUBTFUL_STARTS) & (kind != "STRING") & ~whole
+    first = F.substring(text, 1, 1)
+    # Two dashes behind a digit are in no number: it is a day, as a string. Cheaper than to ask for the kind.
+    day = first.between("0", "9") & (F.substring(text, 5, 1) == "-") & (F.substring(text, 8, 1) == "-")
+    return first.isin(*_DOUBTFUL_STARTS) & ~day & (kind != "STRING") & ~whole
 
 
 def exact_text(text: Column, type_: DataType, options: Mapping[str, str], point: str = ".") -> Column:
@@ -238,9 +248,10 @@ def exact_text(text: Column, type_: DataType, options: Mapping[str, str], point:
 def parse_exactly(text: Column, type_: DataType, options: Mapping[str, str] | None = None, point: str = ".") -> Column:
     """The VARIANT of a JSON text in which values are strings, as they are written, where `type_` asks for it.
 
-    NULL where it is no JSON, has a key twice, or is nested too deeply to be taken apart.
+    NULL where it is no JSON, has a key twice or text behind the value, or is nested too deeply to be taken apart.
     """
-    return bind_value(exact_text(text, type_, options or {}, point), lambda made: parse(made, options))
+    made = exact_text(text, type_, options or {}, point)
+    return bind_value(made, lambda text: bind_value(parse_line(text, options), whole_value))
 
 
 def record_exactly(line: Column, want: Wanted, options: Mapping[str, str]) -> Column:

@@ -112,7 +112,9 @@ def _facts(numbers: Column) -> tuple[Column, ...]:
     """The aggregates that are the fields of `_Facts`."""
     texts = F.transform(numbers, lambda n: n.getField("text"))
     before = F.transform(texts, lambda t: F.length(F.regexp_replace(F.substring_index(t, ".", 1), "-", "")))
-    behind = F.transform(texts, lambda t: F.length(t) - F.length(F.substring_index(t, ".", 1)) - F.lit(1))
+    # A point stands before the digits behind it, where there are any.
+    tail = F.transform(texts, lambda t: F.length(t) - F.length(F.substring_index(t, ".", 1)))
+    behind = F.transform(tail, lambda n: F.greatest(n - F.lit(1), F.lit(0)))
     return (
         F.bool_and(F.forall(texts, lambda t: t.isNull() | t.rlike(_WHOLE))),
         F.bool_or(F.exists(numbers, _is_pointed)),

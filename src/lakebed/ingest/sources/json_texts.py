@@ -8,6 +8,7 @@ a text is a struct of `text` and `json`, its VARIANT.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import TypeAlias
 
 from pyspark.sql import Column
@@ -15,7 +16,7 @@ from pyspark.sql import functions as F
 
 from lakebed.ingest.columns.values import is_text
 from lakebed.ingest.sources.json_exact import exact_text
-from lakebed.ingest.sources.json_values import parse
+from lakebed.ingest.sources.json_values import parse_line, whole_value
 from lakebed.ingest.sources.source_types import Entries, Items, JsonText, Members, SourceType
 from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row
 
@@ -53,11 +54,15 @@ def json_steps(form: SourceType, point: str) -> tuple[Callable[[Column], Column]
         both = F.struct(x.alias("text"), exact_text(x, place.stored, {}, point).alias("json"))
         return F.when(x.isNotNull(), both)
 
-    def parsed(x: Column, _: JsonText) -> Column:
-        both = F.struct(x.getField("text").alias("text"), parse(x.getField("json")).alias("json"))
-        return F.when(x.isNotNull(), both)
+    def with_part(make: Callable[[Column], Column]) -> _AtText:
+        def made(x: Column, _: JsonText) -> Column:
+            both = F.struct(x.getField("text").alias("text"), make(x.getField("json")).alias("json"))
+            return F.when(x.isNotNull(), both)
 
-    return (lambda x: _rewritten(x, form, written), lambda x: _rewritten(x, form, parsed))
+        return made
+
+    parts = (written, with_part(parse_line), with_part(whole_value))
+    return tuple(partial(_rewritten, form=form, at_text=part) for part in parts)
 
 
 def only_texts(x: Column, form: SourceType) -> Column:

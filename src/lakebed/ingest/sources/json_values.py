@@ -36,14 +36,17 @@ _LONG = rf"(?<![0-9.eE+-])[0-9+-][0-9.eE+-]{{{_NUMBER_LENGTH},}}+"
 
 
 def parse(text: Column, options: Mapping[str, str] | None = None) -> Column:
-    """The VARIANT of a JSON text; NULL where it is no JSON or has a key twice. `options` are Spark's for JSON."""
+    """The VARIANT of a JSON text; NULL where it is no JSON or has a key twice. `options` are Spark's for JSON.
+
+    What stands behind the value is not noticed: see `whole_value`.
+    """
     lenient = F.from_json(text, "variant", {**STRICT, **(options or {}), "mode": "PERMISSIVE"})
     # Twice as quick, and it takes less: no NaN, and nothing that options allow.
     return F.coalesce(F.try_parse_json(text), lenient)
 
 
 def parse_line(line: Column, options: Mapping[str, str] | None = None) -> Column:
-    """What `record` and `is_one_object` look into."""
+    """What `record`, `whole_value` and `is_one_object` look into."""
     return parse(F.concat(F.lit("["), line, F.lit(f'{_line_end(options)},"{_END}"]')), options)
 
 
@@ -84,9 +87,19 @@ def record(parsed: Column) -> Column:
     return F.try_variant_get(parsed, "$[0]", "variant")
 
 
+def _ends(parsed: Column) -> Column:
+    """Whether nothing stands behind the value of a line; false where it is no JSON."""
+    return F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
+
+
+def whole_value(parsed: Column) -> Column:
+    """The value of a text that `parse_line` has read; NULL where it is no JSON or anything stands behind it."""
+    return F.when(_ends(parsed), record(parsed))
+
+
 def is_one_object(line: Column, parsed: Column, options: Mapping[str, str] | None = None) -> Column:
     """Whether a line is one JSON object and nothing else, but for comments where they are allowed."""
-    ends = F.try_variant_get(parsed, "$[1]", "string").eqNullSafe(F.lit(_END))
+    ends = _ends(parsed)
     starts = F.btrim(line, F.lit(BLANKS)).startswith("{")
     if allows_comments(options):
         starts = starts | line.rlike(rf"(?s)\A(?:[ \t\r\n]++|{COMMENT})++\{{")
