@@ -35,9 +35,10 @@ def lake(tmp_path: Path) -> lakebed.Lake:
 
 def test_plans_and_what_became_of_them(lake: lakebed.Lake, tmp_path: Path) -> None:
     plan = lake.plan(tmp_path / "t.yaml")
-    assert str(plan) == render_plan(plan, front_end=FrontEnd.PYTHON)
+    shown, said = render_plan(plan, front_end=FrontEnd.PYTHON), list(map(str, plan.all_diagnostics))
+    assert str(plan) == "\n".join([shown, *said])
     assert str(plan).startswith("db.t: new table\n")
-    assert str(plan.tables[0]) == "\n".join(str(plan).splitlines()[:-2])
+    assert str(plan.tables[0]) == "\n".join([*shown.splitlines()[:-2], *said])
     assert repr(plan).startswith("Plan(tables=(TablePlan(")
     applied = lake.apply(plan)
     assert str(applied) == render_applied(applied)
@@ -58,6 +59,18 @@ def test_a_plan_speaks_python_in_python(lake: lakebed.Lake, tmp_path: Path) -> N
     assert "approved by LB4203\n" in str(plan.approved(["LB4203"]))
     assert "leave: --allow LB4203:note" in render_plan(plan)
     assert "approved by --allow LB4203\n" in render_plan(plan.approved(["LB4203"]))
+
+
+def test_a_plan_tells_in_python_what_cannot_be_written(lake: lakebed.Lake, tmp_path: Path) -> None:
+    optioned = MANIFEST.replace("  primaryKeys", "  options: {bukcet: '4'}\n  primaryKeys")
+    (tmp_path / "t.yaml").write_text(optioned, encoding="utf-8")
+    plan = lake.plan(tmp_path / "t.yaml")
+    for text in (str(plan), str(plan.tables[0])):
+        assert "warning[LB5050]: Lakebed reads such a table, it cannot write it" in text
+        assert "bukcet" in text
+    applied = lake.apply(plan, allow=["LB4203:note"])
+    assert str(applied) == "\n".join([render_applied(applied), *map(str, applied.diagnostics)])
+    assert "LB4203:note" in str(applied)
 
 
 def test_schemas_and_histories(lake: lakebed.Lake, tmp_path: Path) -> None:

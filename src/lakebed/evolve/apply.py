@@ -48,7 +48,7 @@ class AppliedTable:
 class AppliedPlan(Readable):
     """What became of each table, in the order of the plan, and warnings about what was approved in vain."""
 
-    renderer: ClassVar[str] = "lakebed.render.plan_text:render_applied"
+    renderer: ClassVar[str] = "lakebed.render.plan_text:applied_in_python"
 
     tables: tuple[AppliedTable, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

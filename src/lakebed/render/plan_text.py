@@ -6,6 +6,7 @@ With `colour` the text carries a terminal's colours; in `width` columns of a ter
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from lakebed.printable import one_line
 from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
+    from lakebed.diagnostics import Diagnostic
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
     from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 
@@ -65,14 +67,24 @@ def render_plan(
 
 
 def plan_in_python(plan: Plan) -> str:
-    """A plan as `str()` shows it: leave is told as a program gives it."""
-    return render_plan(plan, front_end=FrontEnd.PYTHON)
+    """A plan as `str()` shows it: leave as a program gives it, and at the end what was said about the tables."""
+    return _with_diagnostics(render_plan(plan, front_end=FrontEnd.PYTHON), plan.all_diagnostics)
 
 
 def table_plan_in_python(table: TablePlan) -> str:
     """One table of a plan as `str()` shows it; one line where it is as declared."""
     leave = _Leave(frozenset(), FrontEnd.PYTHON)
-    return _table(table, leave, False, None) if not table.is_noop else _unchanged(table)
+    shown = _table(table, leave, False, None) if not table.is_noop else _unchanged(table)
+    return _with_diagnostics(shown, table.diagnostics)
+
+
+def applied_in_python(applied: AppliedPlan) -> str:
+    """What was done, as `str()` shows it, and what was approved in vain."""
+    return _with_diagnostics(render_applied(applied), applied.diagnostics)
+
+
+def _with_diagnostics(shown: str, diagnostics: Sequence[Diagnostic]) -> str:
+    return "\n".join([shown, *map(str, diagnostics)])
 
 
 def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
