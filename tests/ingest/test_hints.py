@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import lakebed
 from ingest.ingest_lake import SmallLake
+from lakebed.diagnostics import Severity
 from lakebed.errors import IngestError
 from lakebed.ingest.ingest import BadRowsError
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat
@@ -178,3 +179,25 @@ def test_what_it_probably_is_is_said_beside_that(lake: SmallLake) -> None:
         lake.ingest(lake.file("b.csv", "id;name\n1;a\n"), unknown_columns="ignore")
     assert caught.value.diagnostics[0].code == MISREAD
     assert lake.ingest(lake.file("c.csv", "id,other\n1,a\n"), unknown_columns="ignore").rows_written == 1
+
+
+@pytest.mark.parametrize(
+    ("files", "read", "rows", "told"),
+    [
+        ({"a.csv": "id,name\n1,a\n"}, {"header": "false"}, [("1", "a"), ("id", "name")], "a CSV file with a header"),
+        ({"a.json": '[\n{"id": "1"},\n{"id": "2"}\n]\n'}, {}, [("2", None)], "a JSON array"),
+        ({"a.json": '[{"id": "1"},\n{"id": "2"}]', "b.json": '{"id": "3"}'}, {}, [("3", None)], "a JSON array"),
+        ({"a.json": '{\n"id": "1"\n}\n{"id": "4"}'}, {}, [("4", None)], "a JSON document of several lines"),
+    ],
+)
+def test_it_is_said_where_some_rows_come_out_all_the_same(
+    lake: SmallLake, files: dict[str, str], read: dict[str, str], rows: list[tuple[str, str | None]], told: str
+) -> None:
+    lake.create(Field("id", Option(String())), Field("name", Option(String())))
+    paths = [lake.file(name, text) for name, text in files.items()]
+    result = lake.ingest(paths, options=read)
+    (notice,) = result.notices
+    assert (notice.code, notice.severity, notice.path, notice.found) == (MISREAD, Severity.WARNING, paths[0], told)
+    assert sorted((r["id"], r["name"]) for r in lake.rows()) == rows
+    # Files that were ingested before are not looked at again.
+    assert lake.ingest(paths, options=read).notices == ()

@@ -1,8 +1,9 @@
-"""Warn of files read otherwise than before, rows ingested twice, and runs without a good row."""
+"""Warn of files read otherwise than before or than they are, rows ingested twice, and runs without a good row."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.ingest import run_history as runs
@@ -59,6 +60,14 @@ def rows_twice(before: Sequence[tuple[SourceFile, RunRecord]], result: IngestRes
             remedy=f"if that is not wanted, roll the table back to before this run (snapshot {result.snapshot_id})",
         ),
     )
+
+
+def read_in_part(proven: Sequence[Diagnostic], result: IngestResult) -> tuple[Diagnostic, ...]:
+    """Warnings for files that are proven to be something else than they were read as, where rows came out all the same.
+
+    A header is a row of texts like others, and the last line of a JSON array may be an object.
+    """
+    return tuple(replace(note, severity=Severity.WARNING) for note in proven) if result.rows_written else ()
 
 
 def all_bad(result: IngestResult) -> tuple[Diagnostic, ...]:

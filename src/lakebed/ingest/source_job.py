@@ -32,7 +32,7 @@ from lakebed.ingest.run import Run
 from lakebed.ingest.run_commit import RunGuard
 from lakebed.ingest.run_history import ROWS_QUARANTINED, SCHEMA_ID, IngestResult, file_run_id, random_run_id
 from lakebed.ingest.run_memory import Leftover, RunMemory
-from lakebed.ingest.run_notices import all_bad, no_rows, read_otherwise, rows_twice
+from lakebed.ingest.run_notices import all_bad, no_rows, read_in_part, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_read, declared_source, moments
 from lakebed.ingest.sources.open_source import open_files, open_frame, part_without_rows
@@ -149,10 +149,12 @@ class SourceJob:
         with self._explained(looked, schema):
             made_up = random_run_id() if again else file_run_id(self.name, looked.fresh or looked.files)
             run = self._run(schema, run_id or made_up, looked.options, looked.fresh, looked, again=again)
+            # Before the commit: what fails behind it would hide that it was made.
+            proven = self._hints(looked, schema)
             with naming_columns(looked.parquet_paths, self.context.sources):
                 result = run.execute(self._opened(looked, run.checked.schema) if looked.fresh else ())
         result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
-        return replace(result, notices=self._notices(looked, result))
+        return replace(result, notices=self._notices(looked, result, proven))
 
     def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
         """Put the rows of files in the place of others."""
@@ -243,12 +245,15 @@ class SourceJob:
         )
         return hints(looked.fresh, reading, self.context.sources)
 
-    def _notices(self, looked: _LookedAt, result: IngestResult) -> tuple[Diagnostic, ...]:
+    def _notices(
+        self, looked: _LookedAt, result: IngestResult, proven: tuple[Diagnostic, ...]
+    ) -> tuple[Diagnostic, ...]:
         fresh = set(looked.fresh)
         skipped = self.memory.finished_with(f for f in looked.files if f not in fresh)
         return (
             *read_otherwise(skipped, looked.read_as),
             *rows_twice(tuple(self.memory.finished_with(looked.fresh)), result),
+            *read_in_part(proven, result),
             *all_bad(result),
             *no_rows(looked.fresh, result),
         )
