@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
     from lakebed.maintenance.branches import Branches
+    from lakebed.maintenance.expire import Expiry
     from lakebed.maintenance.orphans import OrphanReport
     from lakebed.maintenance.rollback import RollBack
     from lakebed.maintenance.tags import Tags
@@ -566,10 +567,32 @@ class Table:
         dry_run: bool = False,
     ) -> RollBack:
         """Make an earlier version, snapshot or tag the newest again; see `lakebed.Lake.roll_back`."""
+        from lakebed.ingest.run_memory import kept_log
         from lakebed.maintenance.rollback import Target, roll_back
 
         target = Target(schema=schema, snapshot=snapshot, tag=tag)
-        return roll_back(self._whole, target, delete_tags=delete_tags, dry_run=dry_run)
+        with kept_log(self._whole.storage):
+            return roll_back(self._whole, target, delete_tags=delete_tags, dry_run=dry_run)
+
+    def expire(
+        self,
+        *,
+        retain_min: int | None = None,
+        retain_max: int | None = None,
+        older_than: timedelta | None = None,
+        dry_run: bool = False,
+    ) -> Expiry:
+        """Take old snapshots away with the files that only they need; see `lakebed.Lake.expire`."""
+        from functools import partial
+
+        from lakebed.ingest.run_memory import keep_log
+        from lakebed.maintenance.expire import expire
+        from lakebed.maintenance.retention import Retention
+
+        table = self._whole
+        options = table.schemas.get_current_schema().options
+        retention = Retention.of(options, retain_min, retain_max, older_than)
+        return expire(table, retention, remember=partial(keep_log, table.storage), dry_run=dry_run)
 
     def unused_versions(self, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
         """Every schema version, with what keeps it; see `lakebed.Lake.unused_versions`."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from datetime import timedelta
 
 from lakebed.catalog.options import OPTIONS
 from lakebed.errors import UsageError
@@ -175,6 +176,18 @@ def size_of(options: Mapping[str, str], key: str, default: int = 0) -> int:
     if size is None:
         raise _bad(key, text, "a size such as 8 mb")
     return size
+
+
+def duration_of(options: Mapping[str, str], key: str) -> timedelta:
+    """The value of an option as a length of time: `1 h`, `30s`, `100` (milliseconds)."""
+    text = text_of(options, key)
+    millis = duration_millis(text)
+    if millis is None:
+        raise _bad(key, text, "a length of time such as 1 h")
+    try:
+        return timedelta(milliseconds=millis)
+    except OverflowError:
+        return timedelta.max
 
 
 def _bad(key: str, text: str, expected: str) -> UsageError:

@@ -85,6 +85,7 @@ CHANGELOG_PRODUCER = "changelog-producer"
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS = "changelog-producer.row-deduplicate-ignore-fields"
 CHANGELOG_NUM_RETAINED_MAX = "changelog.num-retained.max"
 CHANGELOG_NUM_RETAINED_MIN = "changelog.num-retained.min"
+CHANGELOG_TIME_RETAINED = "changelog.time-retained"
 CLUSTERING_COLUMNS = "clustering.columns"
 CLUSTERING_INCREMENTAL = "clustering.incremental"
 COMMIT_MAX_RETRIES = "commit.max-retries"
@@ -156,6 +157,7 @@ SEQUENCE_SNAPSHOT_ORDERING = "sequence.snapshot-ordering"
 SINK_CLUSTERING_BY_COLUMNS = "sink.clustering.by-columns"
 SNAPSHOT_NUM_RETAINED_MAX = "snapshot.num-retained.max"
 SNAPSHOT_NUM_RETAINED_MIN = "snapshot.num-retained.min"
+SNAPSHOT_TIME_RETAINED = "snapshot.time-retained"
 STREAMING_READ_OVERWRITE = "streaming-read-overwrite"
 TARGET_FILE_ROW_NUM = "target-file-row-num"
 TARGET_FILE_SIZE = "target-file-size"
@@ -366,7 +368,9 @@ _DEFAULTS: dict[str, str] = {
     PARTITION_LEGACY_NAME: "true",
     SCAN_MODE: "default",
     SEQUENCE_FIELD_SORT_ORDER: "ascending",
+    SNAPSHOT_NUM_RETAINED_MAX: "2147483647",
     SNAPSHOT_NUM_RETAINED_MIN: "10",
+    SNAPSHOT_TIME_RETAINED: "1 h",
     TYPE: "table",
 }
 

@@ -9,6 +9,7 @@ from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.catalog.schema_manager import Clock, system_clock
 from lakebed.errors import UsageError
 from lakebed.format.snapshot import SnapshotManager
+from lakebed.format.table_storage import TableStorage
 from lakebed.store.base import Store
 from lakebed.store.failed_follow_ups import afterwards
 from lakebed.store.safe_delete import Inside
@@ -76,6 +77,11 @@ class TableBranch:
     def snapshots(self) -> SnapshotManager:
         """The branch's snapshots and tags."""
         return SnapshotManager(self.store, self.table_path, self.branch)
+
+    @property
+    def storage(self) -> TableStorage:
+        """The branch as a committer sees it."""
+        return TableStorage(self.store, self.table_path, self.schemas, self.branch)
 
     def on(self, branch: str) -> TableBranch:
         """Another branch of the same table."""

@@ -1,8 +1,8 @@
 """Find earlier runs of a table from its snapshots, cached in a file beside them.
 
 The truth is in the properties of the snapshots. Since every run has to know of all earlier ones, `.lakebed-runs` beside
-them holds what the snapshots up to one of them say. It is no more than that: it counts only as long as the snapshot
-that it was made at is there and the same, and may be deleted at any time.
+them holds what the snapshots up to one of them say. It counts only as long as the snapshot that it was made at is there
+and the same; an expiry makes it anew before older snapshots go. Without it what is there is read, and no more is known.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
 from lakebed.catalog.names import TableName
+from lakebed.catalog.paths import branch_root
 from lakebed.errors import NotFoundError, StoreError
 from lakebed.format.commit import TableStorage
 from lakebed.format.snapshot import Snapshot
@@ -74,10 +75,34 @@ class RunLog:
     until: int = 0
 
 
+def keep_log(table: TableStorage) -> None:
+    """Put the runs of a table together, so that they are known when the older ones of its snapshots have expired."""
+    _keep(table, load_log(table))
+
+
+@contextmanager
+def kept_log(table: TableStorage) -> Iterator[None]:
+    """Keep what is known of expired runs where the newest snapshots are taken away in here."""
+    log = load_log(table)
+    yield
+    newest = table.snapshots.latest_id()
+    if newest is not None and newest < log.until:
+        _keep(table, RunLog({i: r for i, r in log.by_run.items() if r.snapshot_id <= newest}, newest))
+
+
+def _keep(table: TableStorage, log: RunLog) -> None:
+    if log.by_run:
+        table.store.replace(_cache_path(table), _dumps(table.snapshots.load(log.until), log.by_run))
+
+
+def _cache_path(table: TableStorage) -> str:
+    return f"{branch_root(table.path, table.branch)}/{CACHE}"
+
+
 def load_log(table: TableStorage) -> RunLog:
     """The runs of a table. What had to be read from many snapshots is put together for the next time."""
     snapshots = table.snapshots
-    path = f"{table.path}/{CACHE}"
+    path = _cache_path(table)
     found, until = _cached(table, path)
     newest: Snapshot | None = None
     read: list[RunRecord] = []

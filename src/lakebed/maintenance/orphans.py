@@ -20,6 +20,7 @@ from lakebed.format.index_manifest import read_index_manifest
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
+from lakebed.maintenance.freed_files import needed_files
 from lakebed.maintenance.references import References, State, unreadable
 from lakebed.store import temporary
 from lakebed.store.base import Entry
@@ -180,17 +181,23 @@ def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
 
 
 def _used(table: TableBranch) -> set[str]:
-    """The names of all files that any state of any branch refers to; names are unique over the table."""
-    references, used = References(table), set[str]()
+    """The names of all files that any state of any branch needs; names are unique over the table.
+
+    A data file that is only named as taken away is not needed, unless another state has it live.
+    """
+    references, used, taken = References(table), set[str](), dict[str, tuple[str, ...]]()
     try:
-        for branch in [MAIN, *references.branch_directories()]:
-            for state in references.states(branch):
-                used |= _files_of(table, references, state)
+        states = [s for branch in (MAIN, *references.branch_directories()) for s in references.states(branch)]
+        for state in states:
+            used |= _files_of(table, references, state)
+            for meta in references.manifests_of(state):
+                taken |= references.taken_by(meta)
+        needed = needed_files(table.on(MAIN), references, states, frozenset(taken)) if taken else frozenset[str]()
     except RefusedError:
         raise
     except LakebedError as error:
         raise unreadable(table.table_path, error) from error
-    return used
+    return used - {name for file, extra in taken.items() if file not in needed for name in (file, *extra)}
 
 
 def _files_of(table: TableBranch, references: References, state: State) -> set[str]:

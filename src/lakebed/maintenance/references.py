@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
-from lakebed.format.manifest import ManifestFileMeta, read_list, read_manifest
+from lakebed.format.manifest import Kind, ManifestFileMeta, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot, loads
 from lakebed.format.table_branch import TableBranch
 from lakebed.store.base import Store
@@ -59,10 +59,14 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class _Files:
-    """The data files of a manifest: version and name of each, and all names with those of their extra files."""
+    """The data files of a manifest: version and name of each, and all names with those of their extra files.
+
+    `taken` are the names of those that it takes away, each with its extra files.
+    """
 
     versions: frozenset[tuple[int, str]]
     names: frozenset[str]
+    taken: Mapping[str, tuple[str, ...]] = field(hash=False)
 
 
 class References:
@@ -150,9 +154,18 @@ class References:
         """The manifests of a state: of its base, its delta and its changelog."""
         return [meta for name in self.lists_of(state) for meta in self._lists[name]]
 
+    def list_of(self, name: str, size: int | None) -> list[ManifestFileMeta]:
+        """The manifests that a list names. Raises `NotFoundError` for one that is not there."""
+        self._load_list(name, size, may_be_gone=False)
+        return self._lists[name]
+
     def files_of(self, meta: ManifestFileMeta) -> frozenset[str]:
         """The names of the data files of a manifest and of the files that go with them."""
         return self._files_in(meta).names
+
+    def taken_by(self, meta: ManifestFileMeta) -> Mapping[str, tuple[str, ...]]:
+        """The names of the data files that a manifest takes away, each with those of its extra files."""
+        return self._files_in(meta).taken
 
     def _load_list(self, name: str, size: int | None, *, may_be_gone: bool) -> bool:
         if name in self._lists:
@@ -168,10 +181,12 @@ class References:
     def _files_in(self, meta: ManifestFileMeta) -> _Files:
         known = self._manifests.get(meta.file_name)
         if known is None:
-            files = [e.file for e in read_manifest(self._store, self._path, meta)]
+            entries = read_manifest(self._store, self._path, meta)
+            files = [e.file for e in entries]
             known = self._manifests[meta.file_name] = _Files(
                 frozenset((f.schema_id, f.file_name) for f in files),
                 frozenset(name for f in files for name in (f.file_name, *f.extra_files)),
+                {e.file.file_name: e.file.extra_files for e in entries if e.kind == Kind.DELETE},
             )
         return known
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from datetime import timedelta
 from zoneinfo import ZoneInfo
 
+from lakebed.catalog.paths import MAIN
 from lakebed.maintenance.branches import Branch
 from lakebed.maintenance.durations import duration_text, millis_of
+from lakebed.maintenance.expire import Expiry
 from lakebed.maintenance.fast_forward import FastForward
 from lakebed.maintenance.orphans import OrphanReport
 from lakebed.maintenance.rollback import RollBack
@@ -75,6 +77,21 @@ def rollback_text(found: RollBack) -> str:
     if found.done:
         return f"{found.name} is at {where} again. Removed: {removed}."
     return f"Rolling {found.name} back to {where} removes {removed}."
+
+
+def expiry_text(found: Expiry) -> str:
+    """What expires, or expired, and what keeps the rest."""
+    name = str(found.name) if found.branch == MAIN else f"{found.name}@branch:{one_line(found.branch)}"
+    held = f" Consumers keep later ones: {', '.join(map(one_line, found.held_by))}." if found.held_by else ""
+    if found.is_noop:
+        return f"No snapshot of {name} expires.{held}"
+    tags = [f"tag{'s' if len(found.tags) > 1 else ''} {', '.join(map(one_line, found.tags))}"] if found.tags else []
+    what = ", ".join((*_numbers("snapshot", found.snapshots), *tags))
+    size = f"about {size_text(found.bytes)}"
+    files = f"{count_text(found.data_files, 'data file')}, {count_text(found.metadata_files, 'metadata file')}, {size}"
+    outside = f" {count_text(found.outside, 'file')} outside of the table stay." if found.outside else ""
+    verb = "Removed" if found.done else "Would remove"
+    return f"{verb} {what} of {name}: {files}. The first snapshot is {found.first}.{held}{outside}"
 
 
 def versions_text(report: VersionReport, *, width: int | None = None) -> str:

@@ -55,8 +55,7 @@ class RowTarget:
     @property
     def storage(self) -> TableStorage:
         """The branch as a committer sees it."""
-        table = self.table
-        return TableStorage(table.store, table.table_path, table.schemas, table.branch)
+        return self.table.storage
 
     def begin(self) -> Start:
         """Look at the newest state. Raises `UnsupportedError` for a table whose rows cannot be changed."""

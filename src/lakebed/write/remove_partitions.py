@@ -69,8 +69,7 @@ class _Removal:
 
     @property
     def _storage(self) -> TableStorage:
-        table = self.table
-        return TableStorage(table.store, table.table_path, table.schemas, table.branch)
+        return self.table.storage
 
     def look(self) -> WriteResult:
         """What would go now."""
