@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
     from lakebed.maintenance.branches import Branches
-    from lakebed.maintenance.expire import Expiry
     from lakebed.maintenance.orphans import OrphanReport
     from lakebed.maintenance.rollback import RollBack
     from lakebed.maintenance.tags import Tags
@@ -498,26 +497,6 @@ class Lake:
         """
         return self.table(table).roll_back(
             schema=schema, snapshot=snapshot, tag=tag, delete_tags=delete_tags, dry_run=dry_run
-        )
-
-    def expire(
-        self,
-        table: str,
-        *,
-        retain_min: int | None = None,
-        retain_max: int | None = None,
-        older_than: timedelta | None = None,
-        dry_run: bool = False,
-    ) -> Expiry:
-        """Take old snapshots of a table or branch away, with the files that only they need.
-
-        At least `retain_min` snapshots stay, at most `retain_max`, and so does the state of every moment that is not
-        `older_than`. Without them the table's options count: `snapshot.num-retained.min` (10), `.max` (no limit) and
-        `snapshot.time-retained` (an hour). Tags, branches and consumers keep what they need; tags that were to be kept
-        for a time go after it. What was ingested is remembered. `RefusedError` where in doubt.
-        """
-        return self.table(table).expire(
-            retain_min=retain_min, retain_max=retain_max, older_than=older_than, dry_run=dry_run
         )
 
     def unused_versions(self, table: str, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
     from lakebed.maintenance.branches import Branches
-    from lakebed.maintenance.expire import Expiry
+    from lakebed.maintenance.expiry import Expiry
     from lakebed.maintenance.orphans import OrphanReport
     from lakebed.maintenance.rollback import RollBack
     from lakebed.maintenance.tags import Tags
@@ -582,11 +582,17 @@ class Table:
         older_than: timedelta | None = None,
         dry_run: bool = False,
     ) -> Expiry:
-        """Take old snapshots away with the files that only they need; see `lakebed.Lake.expire`."""
+        """Take old snapshots away, with the files that only they need.
+
+        At least `retain_min` snapshots stay, at most `retain_max`, and so does the state of every moment that is not
+        `older_than`. Without them the table's options count: `snapshot.num-retained.min` (10), `.max` (no limit) and
+        `snapshot.time-retained` (an hour). Tags, branches and consumers keep what they need; tags that were to be kept
+        for a time go after it. What was ingested is remembered. `RefusedError` where in doubt.
+        """
         from functools import partial
 
         from lakebed.ingest.run_memory import keep_log
-        from lakebed.maintenance.expire import expire
+        from lakebed.maintenance.expiry import expire
         from lakebed.maintenance.retention import Retention
 
         table = self._whole

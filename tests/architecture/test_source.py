@@ -66,8 +66,8 @@ def test_no_python_function_runs_per_row() -> None:
     assert hits(PYTHON_UDF, MODULES) == []
 
 
-#: The front door is signatures and their documentation: no method does more than ask a `Table`.
-MOST_LINES = {"lake.py": 600, "table.py": 700}
+#: The front door is signatures and their documentation: no method does more than ask a `Table`. Options are one table.
+MOST_LINES = {"lake.py": 600, "table.py": 700, "options.py": 520}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -66,3 +66,22 @@ def test_a_person_is_asked(lakebed: CommandLine, table: Built) -> None:
     assert "would remove 1,000 rows, 1 file, 1 partition, 10 B\n  day=2024-01-02\nRemove? [y/N]" in screen
     code, screen = on_terminal("truncate", "lab.t", answers={"[y/N]": "y\n"})
     assert (code, "removed 3,000 rows" in screen) == (0, True)
+
+
+def test_snapshots_expire(lakebed: CommandLine, table: Built) -> None:
+    for _ in range(2):
+        table.append(table.new_file((19_724,)))
+    assert lakebed.ok("expire", "lab.t") == "No snapshot of lab.t expires.\n"
+    asked = ("expire", "lab.t", "--retain-min", "1", "--older-than", "0s")
+    looked = lakebed.ok(*asked, "--dry-run")
+    assert looked.startswith("Would remove snapshots 1, 2 of lab.t: 0 data files, ")
+    assert looked.endswith(" The first snapshot is 3.\n")
+    refused = lakebed(*asked)
+    assert (refused.code, "not confirmed, nothing was changed" in refused.err) == (2, True)
+    assert table.storage.snapshots.ids() == [1, 2, 3]
+    made = lakebed.json(*asked, "--yes")
+    assert (made["snapshots"], made["first_snapshot"], made["done"]) == ([1, 2], 3, True)
+    assert table.storage.snapshots.ids() == [3]
+    assert lakebed("expire", "lab.t", "--retain-min", "0").code == 2
+    assert lakebed("expire", "lab.t", "--older-than", "soon").code == 2
+    assert lakebed("expire", "lab.nothing").code == 1

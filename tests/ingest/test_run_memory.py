@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -11,7 +12,7 @@ from format.building import PATH, Built, table_schema
 from lakebed.catalog import TableName
 from lakebed.ingest import run_history as runs
 from lakebed.ingest import run_memory
-from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, load_log
+from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, keep_log, kept_log, load_log
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.testing.memory_store import MemoryStore
 
@@ -172,3 +173,34 @@ def test_where_bad_rows_are_not_counted_by_file_a_run_is_taken_over_whole_or_not
     assert told(memory.leftovers([x, y], 0)) == [("b", 9, ["/in/x", "/in/y"])]
     assert told(memory.leftovers([x], 0)) == [("b", 2, ["/in/x"])]
     assert told(memory.leftovers([y], 0)) == []
+
+
+def test_runs_of_expired_snapshots_are_known_and_stay_so_over_roll_backs() -> None:
+    world = World()
+    for run in "abcd":
+        world.commit(run, source(run))
+    storage = world.good.storage
+    keep_log(storage)
+    for number in (1, 2):
+        storage.store.delete(storage.snapshots.path(number))
+    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abcd"}
+    with kept_log(storage):
+        # What a roll back to snapshot 3 does.
+        storage.store.delete(storage.snapshots.path(4))
+        storage.store.replace(f"{PATH}/snapshot/LATEST", b"3")
+    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abc"}
+    with kept_log(storage):
+        world.commit("e", source("e"))
+    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abce"}
+
+
+def test_a_branch_has_a_file_of_its_own() -> None:
+    world = World()
+    world.commit("a", source("x"))
+    keep_log(world.good.storage)
+    branch = replace(world.good.storage, branch="b")
+    assert load_log(branch).by_run == {}
+    keep_log(branch)
+    world.good.store.delete(world.good.storage.snapshots.path(1))
+    assert world.good.store.exists(f"{PATH}/{CACHE}")
+    assert not world.good.store.exists(f"{PATH}/branch/branch-b/{CACHE}")

@@ -18,7 +18,7 @@ from lakebed.format.index_manifest import read_index_manifest
 from lakebed.format.live_files import plan_files
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
-from lakebed.maintenance.expire import Expiry
+from lakebed.maintenance.expiry import Expiry
 from lakebed.maintenance.retention import Retention
 from lakebed.testing.memory_store import MemoryStore
 from maintenance.worlds import DAY, ROOT, STORES, TABLE, World, every_crash
@@ -64,7 +64,7 @@ def remove(world: World, count: int = 1, branch: str = "main") -> Snapshot | Non
 
 
 def expire(world: World, **asked: Any) -> Expiry:
-    return world.lake.expire(TABLE, **{"retain_min": 1, "older_than": timedelta(0), **asked})
+    return world.lake.table(TABLE).expire(**{"retain_min": 1, "older_than": timedelta(0), **asked})
 
 
 class TestWhatStays:
@@ -72,9 +72,9 @@ class TestWhatStays:
         world = World()
         for _ in range(13):
             world.commit()
-        assert world.lake.expire(TABLE).is_noop
+        assert world.lake.table(TABLE).expire().is_noop
         world.later()
-        found = world.lake.expire(TABLE)
+        found = world.lake.table(TABLE).expire()
         assert (found.snapshots, found.first, world.snapshots()) == ((1, 2, 3), 4, list(range(4, 14)))
         assert world.store.read(f"{ROOT}/snapshot/EARLIEST") == b"4"
 
@@ -85,8 +85,8 @@ class TestWhatStays:
             world.later(HOUR)
         # Snapshot 2 was the newest until two hours ago, and is what was there an hour and a half ago.
         asked = {"retain_min": 1, "older_than": HOUR * 1.5}
-        assert world.lake.expire(TABLE, **asked).snapshots == (1,)
-        assert world.lake.expire(TABLE, **asked).is_noop
+        assert world.lake.table(TABLE).expire(**asked).snapshots == (1,)
+        assert world.lake.table(TABLE).expire(**asked).is_noop
 
     @pytest.mark.parametrize(
         ("asked", "gone"),
@@ -102,7 +102,7 @@ class TestWhatStays:
         world = World()
         for _ in range(5):
             world.commit()
-        assert len(world.lake.expire(TABLE, **asked).snapshots) == gone
+        assert len(world.lake.table(TABLE).expire(**asked).snapshots) == gone
         assert len(world.snapshots()) == 5 - gone
         check(world)
 
@@ -110,16 +110,16 @@ class TestWhatStays:
     def test_what_cannot_be(self, asked: dict[str, Any]) -> None:
         world = World()
         with pytest.raises(UsageError) as caught:
-            world.lake.expire(TABLE, **asked)
+            world.lake.table(TABLE).expire(**asked)
         assert caught.value.code == "LB3669"
         with pytest.raises(UsageError):
-            world.lake.expire(TABLE, older_than=timedelta(seconds=-1))
+            world.lake.table(TABLE).expire(older_than=timedelta(seconds=-1))
 
     def test_a_table_without_snapshots_and_none_at_all(self) -> None:
         world = World()
-        assert world.lake.expire(TABLE).is_noop
+        assert world.lake.table(TABLE).expire().is_noop
         with pytest.raises(NotFoundError):
-            world.lake.expire("lab.nothing")
+            world.lake.table("lab.nothing").expire()
 
     def test_consumers_keep_what_they_still_read(self) -> None:
         world = World()
@@ -217,7 +217,7 @@ class TestFiles:
         world.lake.branches(TABLE).create("b", snapshot=1)
         world.commit("b")
         remove(world, 2, "b")
-        found = world.lake.expire(f"{TABLE}@branch:b", retain_min=1, older_than=timedelta(0))
+        found = world.lake.table(f"{TABLE}@branch:b").expire(retain_min=1, older_than=timedelta(0))
         # The file of the table's own snapshot stays.
         assert (found.branch, found.snapshots, found.data_files) == ("b", (1, 2), 1)
         check(world)
@@ -226,7 +226,7 @@ class TestFiles:
         world = World()
         world.commit()
         remove(world)
-        from lakebed.maintenance import expire as module
+        from lakebed.maintenance import expiry as module
 
         removing = module._remove_states
 
@@ -301,7 +301,7 @@ def _act(world: World, act: str, data: st.DataObject) -> None:
         case "expire":
             name = TABLE if branch == "main" else f"{TABLE}@branch:b"
             age = data.draw(st.sampled_from([timedelta(0), DAY]))
-            world.lake.expire(name, retain_min=data.draw(st.integers(1, 3)), older_than=age)
+            world.lake.table(name).expire(retain_min=data.draw(st.integers(1, 3)), older_than=age)
         case _:
             pass
 

@@ -104,3 +104,32 @@ def test_a_table_that_was_brought_forward_and_cleaned_up(tmp_path: Path, referee
     lake.roll_back(TABLE, schema=2)
     for found in (referees.rows("pypaimon", lake.warehouse, TABLE), java.rows(lake.warehouse, TABLE)):
         assert found == [[1, "a", 0, 0]]
+
+
+def test_an_expired_table(tmp_path: Path, referees: Referees, java: JavaReferee):
+    """What expiry leaves is read by all others, and written to; files that were removed before are gone."""
+    lake = lakebed.open(tmp_path)
+    lake.tables.create_table("lab", "t", [("id", "BIGINT")])
+    table = lake.table(TABLE)
+    for number in range(4):
+        referees.append(tmp_path, TABLE, [[number]])
+    lake.tags(TABLE).create("four")
+    table.truncate()
+    referees.append(tmp_path, TABLE, [[7]])
+    found = table.expire(retain_min=1, older_than=timedelta(0))
+    assert (found.snapshots, found.data_files) == ((1, 2, 3, 4, 5), 0)
+    for kind in ("pypaimon", "rust"):
+        assert referees.rows(kind, tmp_path, TABLE) == [[7]]
+        assert sorted(referees.rows(kind, tmp_path, TABLE, tag="four")) == [[0], [1], [2], [3]]
+    lake.tags(TABLE).delete("four")
+    assert len(lake.remove_orphans(TABLE, min_age=timedelta(0)).files) > 4
+    referees.append(tmp_path, TABLE, [[8]])
+    expected = [[7], [8]]
+    assert table.expire(retain_min=1, older_than=timedelta(0)).snapshots == (6,)
+    for rows in (
+        referees.rows("pypaimon", tmp_path, TABLE),
+        referees.rows("rust", tmp_path, TABLE),
+        java.rows(tmp_path, TABLE),
+    ):
+        assert sorted(rows) == expected
+    assert len(list(tmp_path.glob("lab.db/t/bucket-*/*"))) == 2

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from lakebed.catalog.paths import MAIN
 from lakebed.maintenance.branches import Branch
 from lakebed.maintenance.durations import duration_text, millis_of
-from lakebed.maintenance.expire import Expiry
+from lakebed.maintenance.expiry import Expiry
 from lakebed.maintenance.fast_forward import FastForward
 from lakebed.maintenance.orphans import OrphanReport
 from lakebed.maintenance.rollback import RollBack

@@ -44,7 +44,7 @@ def command(
     from lakebed.render.maintenance_text import expiry_text
 
     age = None if older_than is None else parse_duration(older_than)
-    expire = partial(session.lake().expire, table, retain_min=retain_min, retain_max=retain_max, older_than=age)
+    expire = partial(session.lake().table(table).expire, retain_min=retain_min, retain_max=retain_max, older_than=age)
     found = expire(dry_run=True)
     if not dry_run and not found.is_noop:
         confirm(session, yes, f"expire {len(found.snapshots) + len(found.tags):,} snapshots and tags of {found.name}")
