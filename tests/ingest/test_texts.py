@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+import bz2
 import csv
+import gzip
 import io
+import json
 import math
 import re
 from decimal import Decimal as Number
+from typing import Literal
 
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.ingest_lake import SmallLake
-from lakebed.errors import IngestError, LakebedError, UsageError
+from lakebed.errors import IngestError, LakebedError, SourceMismatchError, UsageError
 from lakebed.ingest.sources.csv_source import complete_line
 from lakebed.ingest.sources.source_files import SourceFormat
 from lakebed.ingest.sources.source_options import check_options
-from lakebed.ingest.sources.text_scan import TextScan
+from lakebed.ingest.sources.text_scan import MARKS, TextScan
 from lakebed.model import Decimal, Field, Float32, Float64, Int32, List, Option, String
 
 ID = Field("id", Int32())
@@ -75,6 +80,78 @@ def test_wide_encodings(lake: SmallLake, encoding: str) -> None:
     assert [r["name"] for r in lake.rows(order="id")] == ["é€", "b"]
     with pytest.raises(UsageError):
         lake.ingest(path, options={"encoding": encoding, "multiLine": False}, again=True)
+
+
+#: Values with the characters that Spark's CSV parser takes for marks of its own.
+MARKED = ["a\0", "\0a", "a\0b", 'a"\0', '\0"a', '"\0"', "x,\0", "\0,x", "\0\0 ", "x\ty\0"]
+MARKED += [value.replace("\0", "\uffff") for value in MARKED] + ["\ufffe\uffff", "\uffff\ufffe"]
+
+
+@pytest.mark.parametrize("quoting", [csv.QUOTE_ALL, csv.QUOTE_MINIMAL])
+@pytest.mark.parametrize(
+    ("ending", "encoding"),
+    [("", "UTF-8"), (".gz", "UTF-8"), (".bz2", "UTF-8"), ("", "ISO-8859-1"), (".gz", "ISO-8859-1")],
+)
+def test_rows_with_characters_that_are_marks_to_the_parser_are_bad(
+    lake: SmallLake, ending: str, encoding: str, quoting: Literal[0, 1]
+) -> None:
+    lake.create(Field("id", Int32()), Field("s", String()), Field("t", String()), Field("u", String()))
+    marked = [value for value in MARKED if encoding == "UTF-8" or value.isascii()]
+    good = ["a", 'a"', "x,y", "\ufffd\ufeff", "\ufffe", "\x01\x1f\x7f", "\u0085\u2028"]
+    good = [value for value in good if encoding == "UTF-8" or value.isascii()] + ["ï¿¿"]
+    rows = [(value, "x", "y") for value in marked] + [("x", value, "y") for value in marked]
+    rows += [("x", "y", value) for value in marked] + [(value, value, value) for value in good]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n", quoting=quoting).writerows([("id", "s", "t", "u"), *_numbered(rows)])
+    compress = {".gz": gzip.compress, ".bz2": bz2.compress}.get(ending, bytes)
+    path = lake.file(f"a.csv{ending}", compress(out.getvalue().encode(encoding)))
+    result = lake.ingest(path, options={"encoding": encoding})
+    assert (result.rows_written, result.rows_quarantined) == (len(good), 3 * len(marked))
+    assert [(r["s"], r["t"], r["u"]) for r in lake.rows(order="id")] == [(value,) * 3 for value in good]
+    assert {(p["path"], p["code"]) for row in lake.bad() for p in row["problems"]} == {(None, "LB6412")}
+    lines = out.getvalue().split("\n")[1 : 1 + 3 * len(marked)]
+    assert sorted(json.loads(row["raw"])["lakebed.dev/line"] for row in lake.bad()) == sorted(lines)
+
+
+def _numbered(rows: list[tuple[str, str, str]]) -> list[tuple[int, str, str, str]]:
+    return [(i, *row) for i, row in enumerate(rows)]
+
+
+@pytest.mark.parametrize(
+    "options", [{"multiLine": "true"}, {"encoding": "UTF-16"}, {"multiLine": "true", "encoding": "latin1"}]
+)
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_files_with_such_characters_are_refused_where_rows_are_no_lines(
+    lake: SmallLake, options: dict[str, str], ending: str
+) -> None:
+    lake.create(ID, NAME)
+    encoding = options.get("encoding", "utf-8")
+    compress = gzip.compress if ending else bytes
+    good, other = (lake.file(f"{n}.csv{ending}", compress(f"id,name\n1,{n}\n".encode(encoding))) for n in "ab")
+    bad = lake.file(f"c.csv{ending}", compress('id,name\n1,"a""\0"\n'.encode(encoding)))
+    with pytest.raises(SourceMismatchError) as caught:
+        lake.ingest([good, bad], options=options)
+    assert [(d.code, d.path) for d in caught.value.diagnostics] == [("LB6412", bad)]
+    assert (lake.rows(), lake.bad()) == ([], [])
+    assert lake.ingest([good, other], options=options).rows_written == 2
+
+
+def test_json_and_parquet_keep_such_characters(lake: SmallLake) -> None:
+    lake.create(ID, NAME)
+    given = [{"id": i, "name": value} for i, value in enumerate(MARKED)]
+    plain, escaped = ("\n".join(json.dumps(row, ensure_ascii=ascii) for row in given) for ascii in (False, True))
+    for name, text in (("a.jsonl", plain), ("b.jsonl", escaped)):
+        lake.ingest(lake.file(name, text))
+    lake.ingest(lake.parquet("c.parquet", pa.Table.from_pylist(given)))
+    assert sorted(r["name"] for r in lake.rows()) == sorted(3 * MARKED)
+
+
+@given(st.text("a\0\uffff\ufffeé", max_size=30), st.integers(1, 7), st.sampled_from(["utf-8", "utf-16", "utf-32-be"]))
+def test_pieces_make_no_difference_to_what_has_marks(text: str, size: int, encoding: str) -> None:
+    scan, data = TextScan(encoding, '"'), text.encode(encoding)
+    for at in range(0, len(data), size):
+        scan.feed(data[at : at + size])
+    assert scan.findings().has_marks == any(mark in text for mark in MARKS)
 
 
 @given(st.binary(max_size=60), st.integers(1, 7), st.sampled_from(["utf-8", "latin-1", "utf-16-le", "cp1252"]))

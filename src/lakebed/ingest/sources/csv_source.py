@@ -1,33 +1,40 @@
 """Open CSV files as text columns; mark malformed, cut or undecodable lines as bad rows.
 
 Where a file has quotes, or is no proper text, its lines are looked at before they are split: a quoted value that does
-not end in its line would be cut there, and what cannot be decoded would become U+FFFD, both without a word. All other
-files are split by Spark's reader right away.
+not end in its line would be cut there, what cannot be decoded would become U+FFFD, and what the parser takes for marks
+of its own would be lost, all without a word. All other files are split by Spark's reader right away.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import or_
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import SourceMismatchError
 from lakebed.ingest.raw_rows import line_as_json
 from lakebed.ingest.sources.csv_header import read_header
+from lakebed.ingest.sources.remedies import both
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, compression_of
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_option_values import LATIN_1, is_wide
 from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
 from lakebed.ingest.sources.source_types import Text
-from lakebed.ingest.sources.text_scan import GzipStart, Scan, TextScan
+from lakebed.ingest.sources.text_scan import MARKS, GzipStart, Scan, TextScan
 from lakebed.spark.sql_names import file_options, quote_name, spark_pattern
 
 MALFORMED = "LB6208"
 CUT = "LB6410"
 NOT_TEXT = "LB6411"
+HAS_MARKS = "LB6412"
 
 _REPLACEMENT = "\ufffd"
 #: Separates nothing: two code points that are no characters.
@@ -72,21 +79,51 @@ def csv_parts(
 
     `declared` are the columns by position of files without a header.
     """
-    groups: dict[tuple[tuple[str, ...], bool, bool, bool], list[str]] = {}
+    groups: dict[tuple[tuple[str, ...], bool, bool, bool, bool], list[str]] = {}
+    refuse_marks(files, options)
     for file in files:
         names = read_header(file.path, options, storage) if options.is_on("header", True) else tuple(declared)
         if names is not None:
             said = file.text
             invalid = said is not None and said.invalid_at is not None
             quoted = said is None or said.has_quotes
-            in_doubt = invalid or (said is not None and not said.is_decoded)
-            as_bytes = in_doubt and options.encoding == "UTF-8" and _is_decoded_by_line(options)
-            groups.setdefault((names, quoted, invalid, as_bytes), []).append(file.path)
-    for (names, quoted, invalid, as_bytes), paths in groups.items():
-        if options.is_on("multiline", is_wide(options.encoding)) or not (quoted or invalid):
+            marked = said is None or said.has_marks or not said.is_decoded
+            as_bytes = (invalid or marked) and options.encoding == "UTF-8" and _is_decoded_by_line(options)
+            groups.setdefault((names, quoted, invalid, marked, as_bytes), []).append(file.path)
+    for (names, quoted, invalid, marked, as_bytes), paths in groups.items():
+        if options.is_on("multiline", is_wide(options.encoding)) or not (quoted or invalid or marked):
             yield _split_by_reader(session, paths, names, options, invalid=invalid)
         else:
-            yield _split_by_line(session, paths, names, options, invalid=invalid, as_bytes=as_bytes)
+            lines = _Lines(invalid, marked, as_bytes)
+            yield _split_by_line(session, paths, names, options, lines)
+
+
+def refuse_marks(files: Sequence[SourceFile], options: SourceOptions) -> None:
+    """Raise `SourceMismatchError` (LB6412) for files with NUL or U+FFFF of which the rows with them cannot be told."""
+    if _is_decoded_by_line(options):
+        return
+    found = (f.path for f in files if f.text is not None and f.text.has_marks)
+    problems = [
+        Diagnostic(
+            HAS_MARKS,
+            f"{path!r} has NUL or U+FFFF characters, which Spark's reader of CSV takes for marks of its own, and in "
+            "which rows cannot be told where they are not lines of UTF-8 or ISO-8859-1",
+            path=path,
+            **both("take the characters out, such as by `tr -d '\\000'`, or make JSON lines of the file").parts,
+        )
+        for path in found
+    ]
+    if problems:
+        raise SourceMismatchError(*problems)
+
+
+@dataclass(frozen=True, slots=True)
+class _Lines:
+    """What lines of files may be: no text, with characters that Spark takes for marks, read as bytes."""
+
+    invalid: bool
+    marked: bool
+    as_bytes: bool
 
 
 def _own(options: SourceOptions) -> dict[str, str]:
@@ -109,8 +146,9 @@ def _split_by_reader(
     frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
     frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
     columns = _columns(names, options)
-    not_text = _has_replacement(F.coalesce(F.col("malformed"), columns_as_json(columns))) if invalid else None
-    return _part(frame, files, columns, not_text, None)
+    not_text = _has_replacement(F.coalesce(F.col("malformed"), columns_as_json(columns)))
+    faults = [RowFault(not_text, NOT_TEXT, "text in the file's encoding")] if invalid else []
+    return _part(frame, files, columns, faults)
 
 
 def _has_replacement(decoded: Column) -> Column:
@@ -123,34 +161,47 @@ def _split_by_line(
     files: Sequence[str],
     names: Sequence[str],
     options: SourceOptions,
-    *,
-    invalid: bool,
-    as_bytes: bool,
+    lines_are: _Lines,
 ) -> SourcePart:
     of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
-    if as_bytes:
+    if lines_are.as_bytes:
         of_lines = {k: v for k, v in of_lines.items() if k != "charset"} | {"encoding": LATIN_1}
     reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
     lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
     schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
     of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}
-    split = F.from_csv("line", schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
-    not_text = _has_replacement(F.col("line")) if invalid else None
-    if as_bytes:
+    marked = reduce(or_, (F.contains("line", F.lit(m)) for m in MARKS)) if lines_are.marked else None
+    # The parser would take the lines behind such a one for others, too.
+    whole = F.col("line") if marked is None else F.when(~marked, F.col("line"))
+    split = F.from_csv(whole, schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
+    not_text = _has_replacement(F.col("line")) if lines_are.invalid else None
+    if lines_are.as_bytes:
         # Every byte came as a character: the line is what they are in UTF-8.
         lines = lines.select(F.encode("line", LATIN_1).cast("string").alias("bytes"))
         is_text = F.is_valid_utf8("bytes")
         line = F.when(is_text, F.col("bytes")).otherwise(F.make_valid_utf8("bytes"))
         lines, not_text = lines.select(line.alias("line"), (~is_text).alias("not_text")), F.col("not_text")
-    kept = ("line", "not_text") if as_bytes else ("line",)
+    kept = ("line", "not_text") if lines_are.as_bytes else ("line",)
     frame = lines.select(*kept, split.alias("split"))
-    frame = frame.select(*kept, *(F.col(f"split.c{i}") for i in range(len(names))), F.col("split.malformed"))
+    malformed = F.col("split.malformed")
+    malformed = malformed if marked is None else F.when(marked, F.col("line")).otherwise(malformed)
+    frame = frame.select(*kept, *(F.col(f"split.c{i}") for i in range(len(names))), malformed.alias("malformed"))
     columns = _columns(names, options)
     quote = options.get("quote", '"')
     cut = None
     if quote:
         cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
-    return _part(frame, files, columns, not_text, cut, options)
+    faults = [
+        RowFault(when, code, expected)
+        for when, code, expected in (
+            (not_text, NOT_TEXT, "text in the file's encoding"),
+            (marked, HAS_MARKS, "no NUL and no U+FFFF"),
+            (cut, CUT, "a quoted value that ends in its line"),
+        )
+        if when is not None
+    ]
+    # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
+    return _part(frame, files, columns, faults, None if "multiline" in options.reader else cut)
 
 
 def _columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
@@ -172,20 +223,12 @@ def _part(
     frame: DataFrame,
     files: Sequence[str],
     columns: tuple[SourceColumn, ...],
-    not_text: Column | None,
-    cut: Column | None,
-    options: SourceOptions | None = None,
+    faults: Sequence[RowFault],
+    cut: Column | None = None,
 ) -> SourcePart:
     malformed, values = F.col("malformed"), columns_as_json(columns)
-    faults = []
-    if not_text is not None:
-        faults.append(RowFault(not_text, NOT_TEXT, "text in the file's encoding"))
-    if cut is not None:
-        faults.append(RowFault(cut, CUT, "a quoted value that ends in its line"))
-    faults.append(RowFault(malformed.isNotNull(), MALFORMED, f"{len(columns)} values"))
+    faults = [*faults, RowFault(malformed.isNotNull(), MALFORMED, f"{len(columns)} values")]
     place = frame.metadataColumn("_metadata")
-    # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
-    said = options is not None and "multiline" in options.reader
     return SourcePart(
         frame,
         columns,
@@ -194,7 +237,7 @@ def _part(
         place.getField("file_path"),
         F.lit(None).cast("bigint"),
         place.getField("file_block_start"),
-        cut=None if said else cut,
+        cut=cut,
         line=F.coalesce(malformed, values),
         label=label(files),
     )

@@ -15,6 +15,9 @@ from typing import Protocol
 #: Bits of zlib's window, and that a gzip header is expected.
 _GZIP = 15 + 16
 _GZIP_MAGIC = b"\x1f\x8b"
+#: What Spark's CSV parser takes for nothing, and for the end of a text.
+MARKS = ("\0", "\uffff")
+_MARKS_IN_UTF_8 = tuple(mark.encode() for mark in MARKS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +25,14 @@ class TextFindings:
     """`invalid_at` is the byte, of the decompressed file, at which it stops being text (None: it is all text).
 
     `broken` is what is wrong with the file as a compressed one. Where it is not `is_decoded`, nothing is known of its
-    text.
+    text. `has_marks`: it has characters that Spark's CSV parser takes for marks of its own, NUL and U+FFFF.
     """
 
     invalid_at: int | None
     has_quotes: bool
     broken: str | None = None
     is_decoded: bool = True
+    has_marks: bool = False
 
 
 class Scan(Protocol):
@@ -79,6 +83,8 @@ class TextScan:
     _at: int = 0
     _invalid_at: int | None = None
     _has_quotes: bool = False
+    _has_marks: bool = False
+    _end: bytes = b""
     _decoder: codecs.IncrementalDecoder | None = None
     _member: _Decompressor | None = None
     _head: bytes = field(default=b"")
@@ -109,16 +115,29 @@ class TextScan:
             self._broken = "it ends before its compressed content does"
         if self._invalid_at is None and self._broken is None:
             self._decode(b"", final=True)
-        return TextFindings(self._invalid_at, self._has_quotes, self._broken)
+        return TextFindings(self._invalid_at, self._has_quotes, self._broken, has_marks=self._has_marks)
 
     def _text(self, data: bytes) -> None:
         if self.encoding is None:
             return
         if not self._has_quotes and self.quote:
             self._has_quotes = self.quote.encode(_plain(self.encoding), "replace") in data
+        self._look_for_marks(data)
         if self._invalid_at is None and data:
             self._decode(data, final=False)
         self._at += len(data)
+
+    def _look_for_marks(self, data: bytes) -> None:
+        """In bytes, which is quicker, where a character of ASCII is one byte; else they are looked for in the text."""
+        if self._has_marks or self.encoding is None:
+            return
+        name = codecs.lookup(self.encoding).name
+        if name == "utf-8":
+            # A mark may begin at the end of the bytes before.
+            self._has_marks = any(mark in self._end + data for mark in _MARKS_IN_UTF_8)
+            self._end = (self._end + data)[-2:]
+        elif not name.startswith(("utf-16", "utf-32")):
+            self._has_marks = b"\0" in data
 
     def _decode(self, data: bytes, *, final: bool) -> None:
         if self.encoding is None:
@@ -132,7 +151,8 @@ class TextScan:
             self._decoder = codecs.getincrementaldecoder(_as_java_reads(self.encoding, data))("strict")
         pending = before + len(self._decoder.getstate()[0])
         try:
-            self._decoder.decode(data, final)
+            text = self._decoder.decode(data, final)
+            self._has_marks = self._has_marks or any(mark in text for mark in MARKS)
         except UnicodeDecodeError as error:
             self._invalid_at = max(self._at - pending + error.start, 0)
 
