@@ -490,6 +490,29 @@ class Table:
 
         return update_rows(self._row_target(spark, scratch), where, set, WriteRun.of(**asked), dry_run=dry_run)
 
+    def compact(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        *,
+        full: bool = False,
+        dry_run: bool = False,
+        scratch: str | None = None,
+        **asked: Unpack[WriteKeywords],
+    ) -> WriteResult:
+        """Write small files together as large ones, and the files of buckets of keys as one run, as one snapshot.
+
+        The rows stay the same; those that are deleted, or that newer rows of their keys have replaced, are not written
+        again. What is due the options of the table say (`compaction.min.file-num` and others), as for other engines;
+        `full` takes all that is not compacted, and files of older schemas and formats. Old files stay until their
+        snapshots expire. All else is as with `delete`; consumers of changes are told nothing.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.compact", WriteKeywords, asked, "full", "dry_run", "scratch")
+        from lakebed.row_level.compact_files import compact
+
+        return compact(self._row_target(spark, scratch), WriteRun.of(**asked), full=full, dry_run=dry_run)
+
     def merge(
         self,
         spark: SparkSession | Callable[[], SparkSession],

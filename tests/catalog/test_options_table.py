@@ -82,6 +82,7 @@ def test_a_count_below_zero_is_no_value_where_a_write_would_follow_it() -> None:
     }
     # -1 is a number of buckets, and rules of their own judge limits.
     ruled = {table_options.BUCKET, table_options.TARGET_FILE_ROW_NUM}
+    ruled |= {table_options.SNAPSHOT_NUM_RETAINED_MIN, table_options.SNAPSHOT_NUM_RETAINED_MAX}
     assert {name for name in counts if not wrong_value(name, "-1")} == ruled
     assert tuple(NullKeys) == COLUMN_WORDS["nested-key-null-strategy"]
 

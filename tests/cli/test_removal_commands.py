@@ -85,3 +85,15 @@ def test_snapshots_expire(lakebed: CommandLine, table: Built) -> None:
     assert lakebed("expire", "lab.t", "--retain-min", "0").code == 2
     assert lakebed("expire", "lab.t", "--older-than", "soon").code == 2
     assert lakebed("expire", "lab.nothing").code == 1
+
+
+def test_what_is_not_due_is_compacted_without_spark(
+    lakebed: CommandLine, table: Built, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise AssertionError("Spark was started")
+
+    monkeypatch.setattr("lakebed.spark.session.local_session", fail)
+    assert lakebed.ok("compact", "lab.t") == "lab.t: there is nothing to compact.\n"
+    looked = lakebed.ok("compact", "lab.t", "--full", "--dry-run")
+    assert looked == "lab.t: would remove 2,000 rows, 2 files, 20 B\n"

@@ -14,7 +14,7 @@ from lakebed.arrow.keyed_rows import KeyOrder, count_deletes
 from lakebed.arrow.row_forms import RowForms
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format import binary_row
-from lakebed.format.manifest import EMPTY_STATS, INDEX_SUFFIX, DataFileMeta, FileSource
+from lakebed.format.manifest import EMPTY_STATS, INDEX_SUFFIX, DataFileMeta
 from lakebed.store import Output
 
 #: How much of what is written is held before it becomes a row group: bytes as Arrow has them, and rows.
@@ -81,7 +81,9 @@ class DataFileWriter:
         self._output.close()
         embedded, extra = self._write_indexes()
         numbers = self._numbers or [self._first, self._first + self.rows - 1]
-        if not self._task.has_sequence:
+        if self._task.sequence is not None:
+            numbers = [self._task.sequence]
+        elif not self._task.has_sequence:
             numbers = [0, self.rows - 1]
         return DataFileMeta(
             file_name=self._name,
@@ -99,7 +101,7 @@ class DataFileWriter:
             level=self._task.level,
             creation_time=self._task.creation_time,
             delete_row_count=self._deletes,
-            file_source=int(FileSource.APPEND),
+            file_source=int(self._task.source),
         )
 
     def let_go(self) -> None:

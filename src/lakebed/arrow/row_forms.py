@@ -42,10 +42,15 @@ class RowForms:
         """
         columns = [stored_column(self._column(batch, f.name), f, self._forms) for f in self._task.fields]
         if self._is_keyed:
-            ones = pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows)
-            columns += [self._kinds(batch), pc.cumulative_sum(ones, start=first_sequence - 1)]
+            columns += [self._kinds(batch), self._numbers(batch, first_sequence)]
         self._refuse_missing(columns)
         return pa.RecordBatch.from_arrays(columns, schema=self.values)
+
+    def _numbers(self, batch: pa.RecordBatch, first: int) -> pa.Array:
+        if self._task.sequence is not None:
+            return pa.repeat(pa.scalar(self._task.sequence, pa.int64()), batch.num_rows)
+        ones = pa.repeat(pa.scalar(1, pa.int64()), batch.num_rows)
+        return pc.cumulative_sum(ones, start=first - 1)
 
     def file_rows(self, rows: pa.Table) -> pa.Table:
         """The columns `stored` of rows `values`."""

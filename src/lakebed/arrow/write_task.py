@@ -21,6 +21,7 @@ from lakebed.catalog.options import (
 )
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.changelog import changelog_options
+from lakebed.format.manifest import FileSource
 from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.writable_types import written_format
@@ -28,7 +29,7 @@ from lakebed.physical.paimon_types import DataField, DataType
 from lakebed.store import Store, open_store
 
 #: The sizes of files where the table says nothing.
-_APPEND_SIZE, _KEYED_SIZE = 256 << 20, 128 << 20
+APPEND_FILE_SIZE, _KEYED_SIZE = 256 << 20, 128 << 20
 _NO_LIMIT = 2**63 - 1
 
 
@@ -41,7 +42,8 @@ class WriteTask:
     `total_buckets` is -1 where rows belong to no bucket. `first_sequence` is the number of the first row, in keyed
     tables and in buckets. `id` and `number` are in the names of files: no other attempt has the same (see `attempt`).
     `creation_time` is the wall clock in milliseconds, as if it were UTC. `makes_changelog`: every row goes into
-    changelog files, too.
+    changelog files, too. `source` says whether the rows are new or those of other files; `level` and `sequence`, the
+    one number of all rows, are those of compacted files.
     """
 
     location: str
@@ -57,6 +59,8 @@ class WriteTask:
     file_format: str = "parquet"
     number: int = 0
     level: int = 0
+    sequence: int | None = None
+    source: FileSource = FileSource.APPEND
     makes_changelog: bool = False
     options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, Any] | None = field(default=None, repr=False)
@@ -129,7 +133,7 @@ class WriteTask:
     @cached_property
     def target_size(self) -> int:
         """From how many bytes on the next file is begun."""
-        return size_of(self.options, TARGET_FILE_SIZE, _KEYED_SIZE if self.key else _APPEND_SIZE)
+        return size_of(self.options, TARGET_FILE_SIZE, _KEYED_SIZE if self.key else APPEND_FILE_SIZE)
 
     @cached_property
     def target_rows(self) -> int:

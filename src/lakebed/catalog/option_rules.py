@@ -12,6 +12,7 @@ from lakebed.catalog.options import (
     CHANGELOG_PRODUCER,
     CLUSTERING_INCREMENTAL,
     COMMIT_MAX_RETRIES,
+    COMPACTION_MIN_FILE_NUM,
     DATA_EVOLUTION_ENABLED,
     DELETION_VECTORS_ENABLED,
     FILE_COMPRESSION_ZSTD_LEVEL,
@@ -20,6 +21,8 @@ from lakebed.catalog.options import (
     INCREMENTAL_TO_AUTO_TAG,
     MANIFEST_MERGE_MIN_COUNT,
     MERGE_ENGINE,
+    NUM_LEVELS,
+    NUM_SORTED_RUN_COMPACTION_TRIGGER,
     OPTIONS,
     RECORD_LEVEL_TIME_FIELD,
     ROW_TRACKING_ENABLED,
@@ -73,7 +76,17 @@ BAD_BRANCH_OPTION = "LB3327"
 #: Options whose words have rules and codes of their own.
 _RULED_APART = frozenset({MERGE_ENGINE, CHANGELOG_PRODUCER, SCAN_MODE})
 #: Options, and options of columns, that count something: no write could follow a number below zero.
-_COUNTS = frozenset({COMMIT_MAX_RETRIES, FILE_COMPRESSION_ZSTD_LEVEL, MANIFEST_MERGE_MIN_COUNT, "count-limit"})
+_COUNTS = frozenset(
+    {
+        COMMIT_MAX_RETRIES,
+        COMPACTION_MIN_FILE_NUM,
+        FILE_COMPRESSION_ZSTD_LEVEL,
+        MANIFEST_MERGE_MIN_COUNT,
+        NUM_LEVELS,
+        NUM_SORTED_RUN_COMPACTION_TRIGGER,
+        "count-limit",
+    }
+)
 _UNINDEXED = (Array, Map, Row, Multiset, Vector, Variant, Blob, Geometry, Geography)
 _NO_BIT_SLICES = (Char, VarChar, Binary, VarBinary, Boolean)
 _TIME_FIELDS = (Int, BigInt, Timestamp, LocalZonedTimestamp)

@@ -169,6 +169,15 @@ def whole_number(options: Mapping[str, str], key: str, default: int = 0) -> int:
     return number
 
 
+def number_of(options: Mapping[str, str], key: str) -> float:
+    """The value of an option as a number of at least 0, such as `0.7`."""
+    text = text_of(options, key)
+    number = real(text)
+    if number is None or number < 0:
+        raise _bad(key, text, "a number")
+    return number
+
+
 def size_of(options: Mapping[str, str], key: str, default: int = 0) -> int:
     """The value of an option in bytes: `8 mb`, `1024`, `64KB`; `default` as in `whole_number`."""
     text = options.get(key, default_of(key) or str(default))

@@ -89,6 +89,9 @@ CHANGELOG_TIME_RETAINED = "changelog.time-retained"
 CLUSTERING_COLUMNS = "clustering.columns"
 CLUSTERING_INCREMENTAL = "clustering.incremental"
 COMMIT_MAX_RETRIES = "commit.max-retries"
+COMPACTION_DELETE_RATIO_THRESHOLD = "compaction.delete-ratio-threshold"
+COMPACTION_MIN_FILE_NUM = "compaction.min.file-num"
+COMPACTION_SMALL_FILE_RATIO = "compaction.small-file-ratio"
 DATA_EVOLUTION_ENABLED = "data-evolution.enabled"
 DATA_FILE_EXTERNAL_PATHS = "data-file.external-paths"
 DATA_FILE_PATH_DIRECTORY = "data-file.path-directory"
@@ -124,6 +127,8 @@ MANIFEST_TARGET_FILE_SIZE = "manifest.target-file-size"
 MERGE_ENGINE = "merge-engine"
 METADATA_STATS_MODE = "metadata.stats-mode"
 MOSAIC_STATS_COLUMNS = "mosaic.stats-columns"
+NUM_LEVELS = "num-levels"
+NUM_SORTED_RUN_COMPACTION_TRIGGER = "num-sorted-run.compaction-trigger"
 ORC_BLOOM_FILTER_COLUMNS = "orc.bloom.filter.columns"
 ORC_COLUMN_ENCODING_DIRECT = "orc.column.encoding.direct"
 ORC_TIMESTAMP_LTZ_LEGACY_TYPE = "orc.timestamp-ltz.legacy.type"
@@ -350,6 +355,9 @@ _DEFAULTS: dict[str, str] = {
     CHANGELOG_FILE_PREFIX: "changelog-",
     CHANGELOG_PRODUCER: "none",
     COMMIT_MAX_RETRIES: "10",
+    COMPACTION_DELETE_RATIO_THRESHOLD: "0.2",
+    COMPACTION_MIN_FILE_NUM: "5",
+    COMPACTION_SMALL_FILE_RATIO: "0.7",
     DATA_FILE_PREFIX: "data-",
     DELETION_VECTOR_INDEX_FILE_TARGET_SIZE: "2 mb",
     FILE_COMPRESSION: "zstd",
@@ -363,6 +371,7 @@ _DEFAULTS: dict[str, str] = {
     MANIFEST_TARGET_FILE_SIZE: "8 mb",
     MERGE_ENGINE: "deduplicate",
     METADATA_STATS_MODE: "truncate(16)",
+    NUM_SORTED_RUN_COMPACTION_TRIGGER: "5",
     ORC_TIMESTAMP_LTZ_LEGACY_TYPE: "true",
     PARTITION_DEFAULT_NAME: "__DEFAULT_PARTITION__",
     PARTITION_LEGACY_NAME: "true",
@@ -446,6 +455,9 @@ _FOLLOWED = frozenset(
         CHANGELOG_FILE_PREFIX,
         CHANGELOG_FILE_STATS_MODE,
         COMMIT_MAX_RETRIES,
+        COMPACTION_DELETE_RATIO_THRESHOLD,
+        COMPACTION_MIN_FILE_NUM,
+        COMPACTION_SMALL_FILE_RATIO,
         DATA_FILE_PATH_DIRECTORY,
         DATA_FILE_PREFIX,
         DELETION_VECTORS_BITMAP64,
@@ -469,6 +481,8 @@ _FOLLOWED = frozenset(
         MANIFEST_TARGET_FILE_SIZE,
         MERGE_ENGINE,
         METADATA_STATS_MODE,
+        NUM_LEVELS,
+        NUM_SORTED_RUN_COMPACTION_TRIGGER,
         ORC_TIMESTAMP_LTZ_LEGACY_TYPE,
         PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE,
         PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP,

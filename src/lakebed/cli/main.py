@@ -46,6 +46,7 @@ COMMANDS = {
     "tag": "Name a snapshot so that it is kept: create, list, delete.",
     "branch": "Branches of a table: create, list, delete, fast-forward.",
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
+    "compact": "Write the small files of a table together as large ones.",
     "expire": "Take old snapshots of a table away, and the files that only they need.",
     "versions": "Show what keeps each schema version, and remove those that nothing does.",
     "orphans": "Find and remove files that nothing refers to.",

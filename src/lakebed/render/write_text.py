@@ -8,6 +8,7 @@ from lakebed.write.write_result import WriteResult
 
 #: What is said where a removal found nothing.
 _NOTHING = {
+    "compact": "there is nothing to compact.",
     "drop-partitions": "no partition matches, nothing to remove.",
     "truncate": "there are no rows, nothing to remove.",
 }

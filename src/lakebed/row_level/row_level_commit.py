@@ -56,7 +56,7 @@ class RowChanges:
 
     The rows that come are with the writer. `reads_new_rows`: what others add meanwhile matters, since rows were added
     that the table had not. `replaces` is the filter that names the rows whose place is taken: what others add of these
-    matters.
+    matters. `is_compaction`: the rows stay the same ones.
     """
 
     files: tuple[DataFile, ...] = ()
@@ -64,6 +64,7 @@ class RowChanges:
     counts: RowCounts = RowCounts()
     reads_new_rows: bool = False
     replaces: str | None = None
+    is_compaction: bool = False
 
 
 class RowOperation(Protocol):
@@ -147,6 +148,7 @@ class _Call:
             deleted=tuple(map(start.entry, changes.files)),
             deleted_rows=changes.rows,
             planned_on=start.state.snapshot,
+            compaction=changes.is_compaction,
             properties={**self.run.properties, ASKED: self.operation.asked, COUNTS: canonical_json(said)},
             operation=self.operation.word,
         )
@@ -227,7 +229,7 @@ class _Unchanged:
                 f"snapshot {newer[0].id} has files with rows that may have to go, which this change has not seen",
                 remedy="repeat the operation: it looks at the table as it is by now",
             )
-        if self.start.plan.is_keyed or self.changes.reads_new_rows:
+        if (self.start.plan.is_keyed and not self.changes.is_compaction) or self.changes.reads_new_rows:
             for snapshot in newer:
                 if snapshot.commit_kind != COMPACT:
                     self._check_rows(snapshot)

@@ -18,7 +18,7 @@ from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNum
 from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
 from lakebed.format.live_files import DataFile, data_files
-from lakebed.format.manifest import ManifestEntry
+from lakebed.format.manifest import FileSource, ManifestEntry
 from lakebed.format.new_files import NewFiles
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
@@ -31,7 +31,7 @@ from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.sql_names import quote_name
-from lakebed.spark.write_rows import RowsToWrite, write_rows
+from lakebed.spark.write_rows import Compacted, RowsToWrite, write_rows
 from lakebed.store.safe_delete import Inside
 from lakebed.write.plan_write import WritePlan
 from lakebed.write.write_result import ATTEMPT
@@ -74,6 +74,7 @@ class TableWriter:
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
     _order: tuple[Column, ...] = ()
+    _compacted: Compacted | None = None
     _is_repeated: bool = False
     _first: int = 0
     _seen: Snapshot | None = None
@@ -91,7 +92,12 @@ class TableWriter:
     @property
     def makes_changelog(self) -> bool:
         """Whether all rows are told to consumers."""
-        return self.target.plan.has_changelog and self.replaces is None
+        return self.target.plan.has_changelog and self.replaces is None and self._compacted is None
+
+    @property
+    def _has_own_numbers(self) -> bool:
+        """Whether rows get numbers of their own; compacted rows are no newer than they were."""
+        return self.target.plan.has_sequence and self._compacted is None
 
     def files(self) -> tuple[DataFile, ...]:
         """The data files that are not committed yet, with their paths."""
@@ -102,8 +108,9 @@ class TableWriter:
 
     def write(self, rows: RowsToWrite) -> None:
         """Run the job. What a failed job has written is deleted."""
-        self._count_from_latest()
-        self._order = rows.order
+        self._order, self._compacted = rows.order, rows.compacted
+        if self._has_own_numbers:
+            self._count_from_latest()
         self._take(self._run(rows))
 
     def _take(self, files: NewFiles) -> None:
@@ -112,12 +119,12 @@ class TableWriter:
     def _count_from_latest(self) -> None:
         """Choose numbers above those of all rows that there are by now."""
         storage = self.target.storage
-        if self.target.plan.has_sequence:
-            self._seen = storage.snapshots.latest()
-            self._first = next_sequence(storage, self._seen)
+        self._seen = storage.snapshots.latest()
+        self._first = next_sequence(storage, self._seen)
 
     def _run(self, rows: RowsToWrite) -> NewFiles:
-        target = self.target
+        target, compacted = self.target, rows.compacted
+        source = FileSource.APPEND if compacted is None else FileSource.COMPACT
         task = WriteTask.under(
             target.plan.schema,
             location=target.warehouse,
@@ -126,6 +133,9 @@ class TableWriter:
             first_sequence=self._first,
             storage_options=target.storage_options,
             makes_changelog=self.makes_changelog,
+            source=source,
+            level=0 if compacted is None else compacted.level,
+            sequence=None if compacted is None else compacted.sequence,
         )
         try:
             files = self._written(rows, task)
@@ -180,7 +190,7 @@ class TableWriter:
     def _commit_once(self, change: SnapshotChange, guard: Guard | None, after: int) -> Snapshot:
         target, entries = self.target, self.entries
         numbers = None
-        if target.plan.has_sequence:
+        if self._has_own_numbers:
             every = (*entries, *self.changelog)
             numbers = SequenceGuard.of(target.storage, target.plan.schema, every, self._seen)
 
@@ -218,7 +228,7 @@ class TableWriter:
     def _check_producer(self, newest: TableSchema) -> None:
         """Raise `ConflictError` (LB5068) where the table tells consumers of rows in another way by now."""
         found, ours = changelog_producer(newest), changelog_producer(self.target.plan.schema)
-        if self.replaces is None and found != ours:
+        if self.replaces is None and self._compacted is None and found != ours:
             raise ConflictError.of(
                 PRODUCER_CHANGED,
                 f"the option {CHANGELOG_PRODUCER} was changed while rows were written",

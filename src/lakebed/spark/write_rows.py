@@ -33,18 +33,30 @@ _MESSAGE, _CHANGELOG = "entries", "changelog"
 
 
 @dataclass(frozen=True, slots=True)
+class Compacted:
+    """What the files of compacted rows are: their level, and the one number of all rows, 0 and None of append tables.
+
+    The number is not above that of any row which is newer.
+    """
+
+    level: int = 0
+    sequence: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class RowsToWrite:
     """Rows under the schema of a plan: column `v<i>` is the schema's column i, of its scan type.
 
     `kind` is what a row does to its key, a number as it is stored, or NULL for an insert; `arrival` orders the rows as
     they came. Both are of tables with a primary key only. `order`, of other tables, sorts the rows: neighbours in it
-    come into one file.
+    come into one file. `compacted` says that the rows are those of other files, which go.
     """
 
     frame: DataFrame
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
     order: tuple[Column, ...] = ()
+    compacted: Compacted | None = None
 
 
 def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_bytes: bool = False) -> NewFiles:
@@ -80,6 +92,9 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
         frame = rows.frame.select(*columns)
         if plan.buckets != UNAWARE:
             return frame.repartition(*place).sortWithinPartitions(*place, *rows.order)
+        if rows.compacted is not None:
+            # They have been brought together already.
+            return frame.sortWithinPartitions(*place) if place else frame
         if rows.order:
             return frame.repartitionByRange(*place, *rows.order).sortWithinPartitions(*place, *rows.order)
         return frame.hint("rebalance", *place).sortWithinPartitions(*place) if place else frame

@@ -1,0 +1,184 @@
+"""Compact a table: small files become large ones, and the files of a bucket of keys one run.
+
+Rows that deletion vectors take out, or that later rows of their keys have taken the place of, are not written again.
+The rows of the table stay the same, so that readers of changes are told nothing. A bucket of keys is compacted as a
+whole, to the top level (Paimon, "Compaction").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakebed.arrow.write_task import APPEND_FILE_SIZE
+from lakebed.catalog.option_values import number_of, size_of, whole_number
+from lakebed.catalog.options import (
+    COMPACTION_DELETE_RATIO_THRESHOLD,
+    COMPACTION_MIN_FILE_NUM,
+    COMPACTION_SMALL_FILE_RATIO,
+    NUM_LEVELS,
+    NUM_SORTED_RUN_COMPACTION_TRIGGER,
+    TARGET_FILE_SIZE,
+)
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.live_files import DataFile
+from lakebed.format.merge_plan import plan_merge
+from lakebed.format.writable_types import written_format
+from lakebed.model import canonical_json
+from lakebed.physical.paimon_types import DataType
+from lakebed.read.needed_files import ReadPlan
+from lakebed.read.plan_read import condition
+from lakebed.row_level.row_level_commit import RowChanges, run_operation
+from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.file_rows import System
+from lakebed.spark.read import rows_of_plan
+from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.table_writer import TableWriter
+from lakebed.spark.write_rows import Compacted, RowsToWrite
+from lakebed.write.write_result import WriteResult, WriteRun
+
+#: The files of one partition and bucket.
+_Place = tuple[tuple[Any, ...], int]
+
+
+def compact(target: RowTarget, run: WriteRun, *, full: bool = False, dry_run: bool = False) -> WriteResult:
+    """Compact the table, see `lakebed.Table.compact`."""
+    return run_operation(target, Compact(full), run, dry_run=dry_run)
+
+
+@dataclass(frozen=True, slots=True)
+class Compact:
+    """A compaction: of what is due by the options of the table, or `full`, of all that is not compacted."""
+
+    full: bool = False
+
+    name, word = "compact", "COMPACT"
+
+    @property
+    def asked(self) -> str:
+        """Whether all of it was asked for."""
+        return canonical_json(["compact", self.full])
+
+    def make(self, start: Start, writer: TableWriter, *, dry_run: bool) -> RowChanges:
+        """Choose the files, and write their rows."""
+        plan = _whole(start)
+        choose = _due_runs if start.plan.is_keyed else _due_files
+        places = _by_place(plan.files, start.schema.bucket if start.plan.has_sequence else None)
+        chosen = tuple(file for files in places.values() for file in choose(start, files, full=self.full))
+        if chosen and not dry_run:
+            rows = _merged(start, chosen) if start.plan.is_keyed else _together(start, chosen)
+            with spark_errors():
+                writer.write(rows)
+        return RowChanges(chosen, is_compaction=True)
+
+
+def _by_place(files: Iterable[DataFile], buckets: int | None) -> Mapping[_Place, list[DataFile]]:
+    """The files of each partition and bucket; those of another number of buckets are left to an overwrite."""
+    places: dict[_Place, list[DataFile]] = {}
+    for file in files:
+        if buckets is None or file.total_buckets == buckets:
+            places.setdefault((file.partition, file.bucket), []).append(file)
+    return places
+
+
+def _whole(start: Start) -> ReadPlan:
+    """All files; nothing of it needs Spark."""
+    return start.narrowed(condition(None, time_zone="UTC"))
+
+
+# --- append tables ----------------------------------------------------------------------------------------------------
+
+
+def _due_files(start: Start, files: Sequence[DataFile], *, full: bool) -> list[DataFile]:
+    """The files of a place that are written anew: small ones where there are enough, and those with many rows gone."""
+    options = start.schema.options
+    large = number_of(options, COMPACTION_SMALL_FILE_RATIO) * size_of(options, TARGET_FILE_SIZE, APPEND_FILE_SIZE)
+    small = [f for f in files if f.size < large]
+    least = 2 if full else max(whole_number(options, COMPACTION_MIN_FILE_NUM), 2)
+    together = small if len(small) >= least else []
+    worn = 0.0 if full else number_of(options, COMPACTION_DELETE_RATIO_THRESHOLD)
+    others = [f for f in files if f not in together]
+    return together + [f for f in others if _is_worn(start, f, worn) or (full and _is_old(start, f))]
+
+
+def _is_worn(start: Start, file: DataFile, share: float) -> bool:
+    """Whether more than a share of the rows of a file are deleted."""
+    if file.deletions is None:
+        return False
+    gone = file.meta.row_count - start.live_rows(file)
+    return gone > share * file.meta.row_count
+
+
+def _is_old(start: Start, file: DataFile) -> bool:
+    """Whether a file has other columns, or another format, than new ones."""
+    if not file.path.endswith(f".{written_format(start.schema.options)}"):
+        return True
+    if file.meta.schema_id == start.schema.id:
+        return False
+    written = start.target.storage.schemas.load_schema(file.meta.schema_id)
+    return _columns(written) != _columns(start.schema)
+
+
+def _columns(schema: TableSchema) -> tuple[tuple[int, str, DataType], ...]:
+    return tuple((f.id, f.name, f.type) for f in schema.fields)
+
+
+def _together(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
+    """The rows of the files. Where there are no buckets, those of as many files as make a large one are in one task."""
+    rows = start.placed(tuple(files))
+    if start.plan.has_sequence:
+        sequence = max(f.meta.max_sequence_number for f in files)
+        return RowsToWrite(start.to_write(rows), compacted=Compacted(sequence=sequence))
+    groups = _groups(files, size_of(start.schema.options, TARGET_FILE_SIZE, APPEND_FILE_SIZE))
+    if start.plan.partition:
+        number = F.element_at(F.array(*map(F.lit, groups)), F.col(System.FILE).cast("int") + 1)
+        rows = rows.repartition(number)
+    else:
+        rows = rows.coalesce(max(groups) + 1)
+    return RowsToWrite(start.to_write(rows), compacted=Compacted())
+
+
+def _groups(files: Sequence[DataFile], size: int) -> list[int]:
+    """The group of each file: those of one partition, in their order, until they make a large file."""
+    groups: list[int] = []
+    place, held = None, 0
+    for file in files:
+        is_next = place is not None and (file.partition != place or held >= size)
+        groups.append((groups[-1] if groups else 0) + is_next)
+        held = file.size if is_next else held + file.size
+        place = file.partition
+    return groups
+
+
+# --- tables with a primary key ----------------------------------------------------------------------------------------
+
+
+def _due_runs(start: Start, files: Sequence[DataFile], *, full: bool) -> Sequence[DataFile]:
+    """All files of a bucket where it has enough sorted runs: each file of level 0 is one, each other level is one."""
+    runs = sum(f.meta.level == 0 for f in files) + len({f.meta.level for f in files if f.meta.level})
+    if not full:
+        return files if runs >= max(whole_number(start.schema.options, NUM_SORTED_RUN_COMPACTION_TRIGGER), 2) else ()
+    is_done = {f.meta.level for f in files} == {_top_level(start)} and not any(_is_old(start, f) for f in files)
+    return () if is_done else files
+
+
+def _top_level(start: Start) -> int:
+    """The highest level: one more levels than runs that start a compaction, unless the table says how many."""
+    options = start.schema.options
+    levels = whole_number(options, NUM_LEVELS) or whole_number(options, NUM_SORTED_RUN_COMPACTION_TRIGGER) + 1
+    return max(levels - 1, 1)
+
+
+def _merged(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
+    """The rows that the files come to. Newer rows of each bucket have higher numbers than all of its files."""
+    plan = replace(_whole(start), parts=plan_merge(files, start.schema))
+    rows: DataFrame = rows_of_plan(start.reader, plan, start.schema)
+    highest: dict[_Place, int] = {}
+    for file in files:
+        place = file.partition, file.bucket
+        highest[place] = max(highest.get(place, 0), file.meta.max_sequence_number)
+    return RowsToWrite(start.to_write(rows), compacted=Compacted(_top_level(start), min(highest.values())))
