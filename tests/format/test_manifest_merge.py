@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -12,7 +13,16 @@ from hypothesis import strategies as st
 from format.building import PATH, table_schema
 from lakebed.format import binary_row
 from lakebed.format.live_files import entries_of, live_entries
-from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, ManifestFileMeta, manifest_path
+from lakebed.format.manifest import (
+    ColumnStatistics,
+    DataFileMeta,
+    Kind,
+    ManifestEntry,
+    ManifestFileMeta,
+    SimpleStats,
+    describe,
+    manifest_path,
+)
 from lakebed.format.manifest_merge import MergeRule
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.physical import parse
@@ -122,7 +132,7 @@ def test_without_partitions_manifests_grow_to_the_target_size() -> None:
 
 
 def test_what_is_full_is_not_chosen_and_deletes_are_taken_out_at_last() -> None:
-    rule = MergeRule.of({"manifest.full-compaction-threshold-size": "100 kb"}, partitioned=True)
+    rule = MergeRule.of({"manifest.full-compaction-threshold-size": "100 kb"}, [])
     full = [_meta(f"f{i}", rule.piece) for i in range(50)]
     assert rule.chosen(full) == []
     few = [_meta(f"s{i}", 5000) for i in range(29)]
@@ -138,8 +148,78 @@ def _meta(name: str, size: int, deleted: int = 0) -> ManifestFileMeta:
 
 
 def test_small_entries_are_cut_by_their_number() -> None:
-    rule = MergeRule.of({}, partitioned=True)
+    rule = MergeRule.of({}, [INT])
     entries = [_entry(i, i % 20) for i in range(20_000)]
-    pieces = list(rule.cut(entries, (INT,), 1000))
+    pieces = list(rule.cut(entries, 1000))
     assert [sorted({_day(e) or 0 for e in p}) for p in pieces] == [[*range(n, n + 5)] for n in (0, 5, 10, 15)]
-    assert rule.chosen([replace(_meta(f"m{i}", 1000), num_added_files=5000) for i in range(40)]) == []
+    one_day = replace(_meta("m", 1000), num_added_files=5000, partition_stats=_days(3, 3))
+    assert rule.chosen([replace(one_day, file_name=f"m{i}") for i in range(40)]) == []
+
+
+def _days(low: int | None, high: int | None, nulls: int | None = 0) -> SimpleStats:
+    return SimpleStats.of([INT], [ColumnStatistics(low, high, nulls)])
+
+
+def _large(*days: tuple[int | None, int | None]) -> list[ManifestFileMeta]:
+    """Large manifests that hold the partitions from a day to another."""
+    return [
+        replace(_meta(f"{low}-{high}-{i}", 1 << 20), partition_stats=_days(low, high, int(low is None)))
+        for i, (low, high) in enumerate(days)
+    ]
+
+
+def test_large_manifests_are_merged_where_too_many_may_hold_one_partition() -> None:
+    rule = MergeRule.of({}, [INT])
+    apart = _large(*((n, n + 1) for n in range(0, 100, 2)))
+    one_day = _large(*[(5, 5)] * 20, (None, None))
+    assert rule.chosen([*apart, *one_day]) == []
+    # Below no value, which is a partition of its own below all others, nothing is; day 7 is in one of `apart` too.
+    over = _large((0, 99), (None, 60), (7, 8), (3, 7), (7, 20), (None, 7))
+    assert rule.chosen([*apart, *one_day, *over[:5]]) == []
+    found = rule.chosen([*apart, *one_day, *over])
+    assert [m for m in found if m in over] == over
+    assert [m for m in found if m in apart] == [apart[3]]
+    assert len(found) == 7
+    assert MergeRule.of({}, []).chosen([replace(m, file_size=8 << 20) for m in (*apart, *over)]) == []
+    assert MergeRule.of({"manifest.merge-min-count": "100000"}, [INT]).chosen([*apart, *over]) == []
+
+
+@settings(max_examples=30)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.integers(0, 3)), min_size=40, max_size=400))
+def test_what_was_cut_is_not_cut_again(places: list[tuple[int, int, int]]) -> None:
+    """Also with several partition keys, where the ends of what was cut overlap."""
+    rule = replace(MergeRule.of({"manifest.merge-min-count": "16"}, [INT] * 3), entries=4, piece=1 << 40)
+    codec = binary_row.codec((INT,) * 3)
+    entries = [replace(_entry(i, None), partition=codec.encode(place)) for i, place in enumerate(places)]
+    pieces = list(rule.cut(entries, 1))
+    metas = [describe(f"m{i}", 1, piece, [INT] * 3, 0) for i, piece in enumerate(pieces)]
+    assert rule.chosen(metas) == []
+
+
+def test_a_partition_stands_in_few_manifests_though_every_commit_has_files_of_all() -> None:
+    """Also where so many come at once that manifests are large as soon as they are merged; nothing is written often."""
+    rule = replace(MergeRule.of({}, [INT]), entries=512, piece=1 << 40)
+    held: dict[str, Sequence[ManifestEntry]] = {}
+    metas: list[ManifestFileMeta] = []
+    written: Counter[str] = Counter()
+
+    def put(entries: Sequence[ManifestEntry]) -> ManifestFileMeta:
+        meta = describe(f"m{sum(written.values())}", 1, entries, [INT], 0)
+        held[meta.file_name] = entries
+        written.update(e.file.file_name for e in entries)
+        return meta
+
+    reads = []
+    for number in range(1500):
+        chosen = rule.chosen(metas)
+        left = [e for m in chosen for e in held[m.file_name]]
+        made = [put(piece) for piece in rule.cut(left, len(chosen))] if chosen else []
+        names = {m.file_name for m in chosen}
+        new = put([_entry(number * 16 + i, i * 25 + number % 25) for i in range(16)])
+        metas = [*(m for m in metas if m.file_name not in names), *made, new]
+        bounds = [m.partition_stats.decode([INT])[0] for m in metas]
+        reads.append(sum(m.num_added_files for m, b in zip(metas, bounds, strict=True) if b.minimum <= 99 <= b.maximum))
+    # Of 24,000 entries, of which a partition has 60.
+    assert max(reads) < 9 * 512
+    assert sum(written.values()) / len(written) < 5
+    assert max(written.values()) <= 9

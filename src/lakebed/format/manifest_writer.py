@@ -38,7 +38,7 @@ class ManifestWriter:
         self._schema_id = schema.id
         self._types = partition_types(schema)
         self._compression = text_of(schema.options, MANIFEST_COMPRESSION)
-        self._rule = MergeRule.of(schema.options, partitioned=bool(self._types))
+        self._rule = MergeRule.of(schema.options, self._types)
         self._stem = str(uuid4())
         self._written: list[str] = []
         self._manifests = 0
@@ -74,7 +74,7 @@ class ManifestWriter:
         return name, len(data)
 
     def merge(self, metas: Sequence[ManifestFileMeta]) -> list[ManifestFileMeta]:
-        """The manifests of a base list, with those of one size made into few once there are many; see `MergeRule`."""
+        """The manifests of a base list, with some made into few, or cut anew, once there are many; see `MergeRule`."""
         chosen = self._rule.chosen(metas)
         if not chosen:
             return list(metas)
@@ -84,7 +84,7 @@ class ManifestWriter:
         count = sum(m.num_added_files + m.num_deleted_files for m in chosen)
         size = sum(m.file_size for m in chosen) * len(left) // max(count, 1)
         names = {m.file_name for m in chosen}
-        made = [m for piece in self._rule.cut(left, self._types, size) for m in self.write(piece)]
+        made = [m for piece in self._rule.cut(left, size) for m in self.write(piece)]
         return [m for m in metas if m.file_name not in names] + made
 
     def write_index_manifest(self, files: Sequence[IndexFile]) -> str:
