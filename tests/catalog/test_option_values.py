@@ -126,7 +126,7 @@ READERS: dict[str, Mapping[str, Callable[[str], Value]]] = {
 #: An option of each kind, to ask whether a table may have it.
 KEYS = {
     "boolean": "commit.force-compact",
-    "int": "num-levels",
+    "int": "write.batch-size",
     "long": "scan.watermark",
     "double": "lookup.hash-load-factor",
     "memory": "page-size",

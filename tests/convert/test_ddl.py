@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -165,8 +167,11 @@ _ITEMS = st.sampled_from(
 )
 
 
+_NAME = attrgetter("name")
+
+
 def _nested(inner: st.SearchStrategy[LogicalType]) -> st.SearchStrategy[LogicalType]:
-    members = st.lists(_fields(inner), max_size=3).map(lambda fields: m.Struct(tuple(fields)))
+    members = st.lists(_fields(inner), max_size=3, unique_by=_NAME).map(lambda fields: m.Struct(tuple(fields)))
     maps = st.builds(lambda k, v: m.Map(k, m.Option(v)), inner, inner)
     return st.one_of(st.builds(lambda i: m.List(m.Option(i)), inner), maps, members)
 
@@ -181,11 +186,26 @@ _TYPES = st.recursive(_ITEMS, _nested, max_leaves=4)
 _FIELDS = _fields(_TYPES)
 
 
-@given(st.lists(_FIELDS, min_size=1, max_size=5).map(lambda fields: Schema(tuple(fields))))
+@given(st.lists(_FIELDS, min_size=1, max_size=5, unique_by=_NAME).map(lambda fields: Schema(tuple(fields))))
 def test_parsing_undoes_printing_where_nothing_is_lost(schema: Schema) -> None:
     text, losses = to_ddl(schema)
     assert not losses
     assert from_ddl(text) == (schema, LossReport())
+
+
+@pytest.mark.parametrize(
+    ("text", "paths"),
+    [
+        ("a INT, b INT, a STRING", ["a"]),
+        ("s STRUCT<x INT, y STRUCT<z INT, z INT>, x INT>, s INT, s INT", ["s"]),
+        ("s STRUCT<x INT, l ARRAY<STRUCT<z INT, z INT>>, x INT>", ["s.x", "s.l.element.z"]),
+        ("m MAP<STRING, STRUCT<`a b` INT, `a b` INT>>, A INT, a INT", ["m.value.`a b`"]),
+    ],
+)
+def test_names_that_are_there_twice(text: str, paths: list[str]) -> None:
+    with pytest.raises(ConversionError) as caught:
+        from_ddl(text)
+    assert sorted((d.code, d.path) for d in caught.value.diagnostics) == sorted(("LB2108", path) for path in paths)
 
 
 def test_precisions_that_are_read_as_milliseconds_are_losses_at_every_depth() -> None:

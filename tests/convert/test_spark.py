@@ -378,6 +378,15 @@ def test_spark_types_without_a_logical_type_are_all_reported() -> None:
     ]
 
 
+def test_names_that_are_there_twice() -> None:
+    twice = t.StructType([t.StructField("a", t.LongType()), t.StructField("a", t.StringType())])
+    inside = t.StructType([t.StructField("m", t.MapType(t.StringType(), t.ArrayType(twice)))])
+    for struct, path in ((twice, "a"), (inside, "m.value.element.a")):
+        with pytest.raises(ConversionError) as caught:
+            from_spark(struct)
+        assert [(d.code, d.path) for d in caught.value.diagnostics] == [("LB2108", path)]
+
+
 @pytest.mark.parametrize(
     ("spark_type", "lakebed"),
     [

@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 import lakebed
+from lakebed import DataType, Field, PathFactory, TableManager
+from lakebed.catalog import TableName
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
 from lakebed.ingest.run_history import IngestResult
 from lakebed.inspection.history import History
+from lakebed.maintenance.fast_forward import FastForward
+from lakebed.migration import migrate, plan_migration
 from lakebed.render.diagnostic_text import diagnostic_text
+from lakebed.render.maintenance_text import orphans_text, versions_text
+from lakebed.render.migration_text import render_migration
 from lakebed.render.plan_text import FrontEnd, render_applied, render_plan
 
 MANIFEST = """\
@@ -84,6 +92,42 @@ def test_schemas_and_histories(lake: lakebed.Lake, tmp_path: Path) -> None:
     assert str(history).startswith("db.t  (times in UTC)\n")
     assert repr(history).startswith("History(name=")
     assert isinstance(history, History)
+
+
+def test_maintenance_and_migrations_speak_python(lake: lakebed.Lake, tmp_path: Path) -> None:
+    lake.apply(lake.plan(tmp_path / "t.yaml"))
+    lake.tables.alter_table("db", "t", [{"action": "setOption", "key": "x", "value": "1"}])
+    leftover = tmp_path / "lake/db.db/t/manifest/manifest-1-0"
+    leftover.parent.mkdir()
+    leftover.write_text("left")
+    now = timedelta(0)
+    unused, orphans = lake.unused_versions("db.t", min_age=now), lake.orphan_files("db.t", min_age=now)
+    assert str(orphans).endswith("Nothing refers to 1 file, 4 B; lake.remove_orphans removes them.")
+    assert orphans_text(orphans, command_line=True).endswith("; --remove removes them.")
+    assert str(lake.remove_orphans("db.t", min_age=now)) == "Removed 1 file, 4 B."
+    gone = replace(unused, versions=(replace(unused.versions[0], reasons=()), *unused.versions[1:]))
+    assert str(gone).endswith("1 of 2 versions can be removed; lake.remove_versions does it.")
+    assert versions_text(gone, command_line=True).endswith("; --remove does it.")
+    assert str(lake.roll_back("db.t", schema=1)) == "db.t is at schema 1 already."
+    assert str(FastForward(orphans.name or TableName("a", "b"), "b", (1,), (), ())).endswith("it gained schema 1.")
+    for found in (orphans, unused, lake.roll_back("db.t", schema=1)):
+        assert repr(found).startswith(f"{type(found).__name__}(name=")
+
+
+def test_a_migration_asks_as_a_program_answers(tmp_path: Path) -> None:
+    (tmp_path / "mini").mkdir()
+    tables = TableManager(PathFactory(tmp_path / "mini", "mini"))
+    columns = [Field("id", DataType.INT, nullable=False), Field("town", DataType.STRING)]
+    tables.create_table("shop", "users", columns, ["id"])
+    columns[1] = Field("city", DataType.STRING)
+    tables.get_schema_manager("shop", "users").create_new_schema_version(columns, ["id"], [])
+    plan = plan_migration(tmp_path / "mini", tmp_path / "paimon")
+    (question,) = plan.tables[0].questions
+    assert f"  renames=['{question}'] if it is, else no_renames=['{question}']\n" in str(plan)
+    assert "--rename" not in str(plan)
+    assert "--rename shop.users:1:town=city if it is, else --no-rename" in render_migration(plan)
+    again = plan_migration(tmp_path / "mini", tmp_path / "paimon", renames=[str(question)])
+    assert str(migrate(again)) == "shop.users: migrated, 2 versions, now at schema 1"
 
 
 def test_an_ingest() -> None:

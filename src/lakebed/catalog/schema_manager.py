@@ -318,6 +318,7 @@ class SchemaManager:
             path=self.path(schema_id),
             expected=f"one of {_ranges(known)}",
             found=str(schema_id),
+            remedy=f"Name one that is there: {_ranges(known)}.",
         )
 
     def _newer(self, schema: TableSchema) -> UnsupportedError:

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from lakebed.convert.loss import Loss, LossReport
-from lakebed.convert.paimon import carrier, hint
+from lakebed.convert.paimon import carrier, hint, repeated_names
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
@@ -92,11 +92,15 @@ def from_ddl(columns: str | Iterable[str], *, required_dates: bool = False) -> t
     """The schema of a column list, given as one text or as a list of texts that commas join, and what it leaves out.
 
     `required_dates` makes DATE and DECIMAL columns required although they are not NOT NULL, as kamu does. Raises
-    `ConversionError` with the position of the first problem.
+    `ConversionError` with the position of the first problem, or with all names that are there twice.
     """
     text = columns if isinstance(columns, str) else ", ".join(columns)
     parser = _Parser(text, required_dates)
-    return Schema(parser.columns()), LossReport(tuple(parser.losses))
+    fields = parser.columns()
+    repeated = repeated_names(fields)
+    if repeated:
+        raise ConversionError(*repeated)
+    return Schema(fields), LossReport(tuple(parser.losses))
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ the outermost level and without the fields of ROWs, which have hints of their ow
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, assert_never
@@ -18,6 +19,7 @@ from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, canonical_json, required
 from lakebed.model import types as logical
 from lakebed.model.extra import DEFAULT, DESCRIPTION, PAIMON_TYPE
+from lakebed.model.logical_tree import fields_inside
 from lakebed.physical import (
     BYTES,
     MAX_LENGTH,
@@ -51,6 +53,19 @@ def to_paimon(schema: Schema) -> tuple[DataField, ...]:
     if builder.problems:
         raise ConversionError(*builder.problems)
     return fields
+
+
+def repeated_names(fields: Iterable[Field]) -> tuple[Diagnostic, ...]:
+    """A problem for each name that is there twice among the columns, or among the members of a struct."""
+    counts = Counter(path for path, _ in fields_inside(fields))
+    outermost = (
+        path for path, count in counts.items() if count > 1 and not any(counts[path[:n]] > 1 for n in range(len(path)))
+    )
+    remedy = "rename the column: names tell the fields of a schema apart"
+    return tuple(
+        Diagnostic("LB2108", f"the field name {path[-1]!r} is used twice", path=path_text(path), remedy=remedy)
+        for path in outermost
+    )
 
 
 def table_comment(schema: Schema) -> str | None:

@@ -22,7 +22,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.convert.fit import bare_logical
 from lakebed.convert.loss import LossReport
-from lakebed.convert.paimon import carrier, hint, to_paimon
+from lakebed.convert.paimon import carrier, hint, repeated_names, to_paimon
 from lakebed.convert.scan_types import MAX_MICROS, scan_schema, scan_type
 from lakebed.convert.spark_lengths import LENGTHS_KEY, lengths_text, unread_metadata, with_lengths
 from lakebed.convert.spark_tree import fold, transform
@@ -167,10 +167,12 @@ def from_spark(struct: spark_types.StructType) -> tuple[Schema, LossReport]:
 
     Without metadata a column gets the nearest logical type, and where that is not enough the hint
     `paimon.apache.org/type` (`timestamp_ntz` is TIMESTAMP(6), also inside of lists and maps). Raises `ConversionError`
-    with all columns whose type has no logical type, or whose metadata belongs to another type.
+    with all columns whose type has no logical type, whose metadata belongs to another type, or whose name is there
+    twice.
     """
     problems: list[Diagnostic] = []
     fields = tuple(_field(f, (f.name,), problems) for f in struct.fields)
+    problems += repeated_names(fields)
     if problems:
         raise ConversionError(*problems)
     extras = (_of_schema(f) for f in struct.fields)

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import TableName
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, RefusedError, StoreError
 from lakebed.format.table_branch import TableBranch
+from lakebed.readable import Readable
 
 DIVERGED = "LB3655"
 NO_SNAPSHOT = "LB3656"
@@ -23,8 +24,10 @@ CONFLICT = "LB3662"
 
 
 @dataclass(frozen=True, slots=True)
-class FastForward:
+class FastForward(Readable):
     """What the table gained from a branch: numbers of schema versions and snapshots, names of tags."""
+
+    renderer: ClassVar[str] = "lakebed.render.maintenance_text:fast_forward_text"
 
     name: TableName
     branch: str

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN, branch_root
@@ -22,6 +22,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.freed_files import needed_files
 from lakebed.maintenance.references import References, State, unreadable
+from lakebed.readable import Readable
 from lakebed.store import temporary
 from lakebed.store.base import Entry
 from lakebed.store.safe_delete import Inside
@@ -43,12 +44,14 @@ class OrphanFile:
 
 
 @dataclass(frozen=True, slots=True)
-class OrphanReport:
+class OrphanReport(Readable):
     """The files of a table that nothing refers to, in order of their paths, and whether they were removed.
 
     `name` None: those that lie in the warehouse beside its tables; paths are below its directory then. `young` counts
     files that nothing refers to yet and that are too young, or of unknown age.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.maintenance_text:orphans_text"
 
     name: TableName | None
     min_age: timedelta

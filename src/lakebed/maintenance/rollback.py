@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN
@@ -19,6 +19,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.references import Reference, References, changelogs, summary, unreadable
 from lakebed.maintenance.tags import refuse_needed, snapshot_bytes
 from lakebed.maintenance.versions import put_back
+from lakebed.readable import Readable
 
 REFERRED = "LB3660"
 LATER_TAGS = "LB3661"
@@ -41,8 +42,10 @@ class Target:
 
 
 @dataclass(frozen=True, slots=True)
-class RollBack:
+class RollBack(Readable):
     """What a roll back took away, or would: numbers of schema versions, snapshots and changelogs, names of tags."""
+
+    renderer: ClassVar[str] = "lakebed.render.maintenance_text:rollback_text"
 
     name: TableName
     branch: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import TableName
 from lakebed.catalog.annotations import applied_version
@@ -20,6 +20,7 @@ from lakebed.errors import LakebedError, UsageError
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import duration_text, millis_of
 from lakebed.maintenance.references import Reference, References, summary, unreadable
+from lakebed.readable import Readable
 from lakebed.store.base import Store
 
 CUMULATIVE = "LB3663"
@@ -44,11 +45,13 @@ class VersionUse:
 
 
 @dataclass(frozen=True, slots=True)
-class VersionReport:
+class VersionReport(Readable):
     """Every version of a branch in ascending order, and which of them were removed (none in a dry run).
 
     `put_back` are versions that a commit came to need while they were being removed.
     """
+
+    renderer: ClassVar[str] = "lakebed.render.maintenance_text:versions_text"
 
     name: TableName
     branch: str

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog.metadata import TableMetadata
 from lakebed.catalog.names import TableName
@@ -13,6 +13,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.migration.inference import Step
 from lakebed.migration.renames import Rename
+from lakebed.readable import Readable
 
 MAYBE_RENAMED = "LB3753"
 
@@ -83,8 +84,10 @@ class TableMigration:
 
 
 @dataclass(frozen=True, slots=True)
-class MigrationPlan:
+class MigrationPlan(Readable):
     """What a migration of a Mini Paimon warehouse would do; it runs as it was reviewed, or is refused as stale."""
+
+    renderer: ClassVar[str] = "lakebed.render.migration_text:migration_in_python"
 
     source: PathFactory
     target: PathFactory

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import schema_file
 from lakebed.catalog.names import TableName
@@ -22,6 +22,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import AlreadyExistsError, RefusedError, StalePlanError, StoreError
 from lakebed.migration.migration_plan import MigrationPlan, RowFile, State, TableMigration, count
 from lakebed.migration.mini_source import read_source
+from lakebed.readable import Readable
 from lakebed.store import DirectoryStore, Store, temporary
 from lakebed.store.safe_delete import Inside
 
@@ -43,8 +44,10 @@ class MigratedTable:
 
 
 @dataclass(frozen=True, slots=True)
-class MigrationResult:
+class MigrationResult(Readable):
     """What became of each table, in the order of the plan."""
+
+    renderer: ClassVar[str] = "lakebed.render.migration_text:render_migrated"
 
     tables: tuple[MigratedTable, ...]
 

@@ -94,8 +94,8 @@ def expiry_text(found: Expiry) -> str:
     return f"{verb} {what} of {name}: {files}. The first snapshot is {found.first}.{held}{outside}"
 
 
-def versions_text(report: VersionReport, *, width: int | None = None) -> str:
-    """One line a version with what keeps it, and what can be or was removed."""
+def versions_text(report: VersionReport, *, command_line: bool = False, width: int | None = None) -> str:
+    """One line a version with what keeps it, and what can be or was removed, there or in Python."""
     gone = set(report.removed)
     rows = [(str(v.schema_id), _use(v.schema_id in gone, v.reasons)) for v in report.versions]
     table = table_text(("schema", "kept because of"), rows, right={0}, width=width)
@@ -105,14 +105,16 @@ def versions_text(report: VersionReport, *, width: int | None = None) -> str:
     elif gone:
         end = f"Removed {len(gone):,} of {count_text(len(report.versions), 'version')}."
     elif count:
-        end = f"{count:,} of {count_text(len(report.versions), 'version')} can be removed; --remove does it."
+        how = "--remove" if command_line else "lake.remove_versions"
+        end = f"{count:,} of {count_text(len(report.versions), 'version')} can be removed; {how} does it."
     else:
         end = "No version can be removed."
     return f"{table}\n\n{end}"
 
 
-def orphans_text(report: OrphanReport) -> str:
-    """The files that nothing refers to, or how many of them were removed."""
+def orphans_text(report: OrphanReport, *, command_line: bool = False) -> str:
+    """The files that nothing refers to and how they are removed, there or in Python; or how many were."""
+    all_of_them, how = ("--json lists all", "--remove") if command_line else ("`files` has all", "lake.remove_orphans")
     total = f"{count_text(len(report.files), 'file')}, {size_text(report.size)}"
     young = f" {count_text(report.young, 'younger file')} may be of a commit that is under way." if report.young else ""
     if report.removed:
@@ -122,8 +124,8 @@ def orphans_text(report: OrphanReport) -> str:
         return f"No file of {where} that is older than {_duration(report.min_age)} is without use.{young}"
     shown = [f"{size_text(file.size):>10}  {one_line(file.path)}" for file in report.files[:_SHOWN]]
     more = len(report.files) - len(shown)
-    lines = [*shown, *([f"{'':>10}  and {more:,} more (--json lists all)"] if more else [])]
-    return "\n".join([*lines, "", f"Nothing refers to {total}; --remove removes them.{young}"])
+    lines = [*shown, *([f"{'':>10}  and {more:,} more ({all_of_them})"] if more else [])]
+    return "\n".join([*lines, "", f"Nothing refers to {total}; {how} removes them.{young}"])
 
 
 def _use(is_gone: bool, reasons: tuple[str, ...]) -> str:

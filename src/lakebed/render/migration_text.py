@@ -6,7 +6,7 @@ With `colour` the text carries a terminal's colours; in `width` columns of a ter
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from lakebed.migration.migration_plan import State, count
@@ -25,8 +25,22 @@ _INDENT = " " * 12
 
 def render_migration(plan: MigrationPlan, *, colour: bool = False, width: int | None = None) -> str:
     """Each table with its versions, what was inferred of each, and what is asked; then one line of totals."""
-    blocks = ["\n".join(_table(table, colour, width)) for table in plan.tables]
+    blocks = ["\n".join(_table(table, _answer, colour, width)) for table in plan.tables]
     return "\n\n".join([*blocks, _totals(plan)])
+
+
+def migration_in_python(plan: MigrationPlan) -> str:
+    """A plan as `str()` shows it: questions are answered as a program does."""
+    blocks = ["\n".join(_table(table, _answer_in_python, False, None)) for table in plan.tables]
+    return "\n\n".join([*blocks, _totals(plan)])
+
+
+def _answer(question: str) -> str:
+    return f"--rename {shlex.quote(question)} if it is, else --no-rename"
+
+
+def _answer_in_python(question: str) -> str:
+    return f"renames=[{question!r}] if it is, else no_renames=[{question!r}]"
 
 
 def render_migrated(result: MigrationResult) -> str:
@@ -41,7 +55,7 @@ def _migrated(table: MigratedTable) -> str:
     return f"{table.name}: migrated, {count(table.versions, 'version')}{rows}, now at schema {table.schema_id}"
 
 
-def _table(table: TableMigration, colour: bool, width: int | None) -> Iterator[str]:
+def _table(table: TableMigration, answer: Callable[[str], str], colour: bool, width: int | None) -> Iterator[str]:
     name = styled(str(table.name), "bold", colour)
     if table.state is State.DONE:
         yield f"{name}: was migrated before (schema {table.versions[-1].id})"
@@ -58,7 +72,7 @@ def _table(table: TableMigration, colour: bool, width: int | None) -> Iterator[s
         for question in step.questions:
             text = f"? {question.old} goes and {question.new} of the same type comes: is it a rename?"
             yield _INDENT + styled(one_line(text), "yellow", colour)
-            yield plain(f"{_INDENT}  --rename {shlex.quote(str(question))} if it is, else --no-rename", colour)
+            yield plain(f"{_INDENT}  {answer(str(question))}", colour)
     kept = _kept(table)
     if kept:
         yield from (plain(f"  {line}", colour) for line in _pieces(f"kept: {kept}", width))

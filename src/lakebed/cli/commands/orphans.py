@@ -38,4 +38,4 @@ def command(session: Session, table: str | None, remove: bool, min_age: str, yes
             f"remove {len(report.files):,} files of {report.name or 'the warehouse'} that nothing refers to",
         )
         report = lake.remove_orphans(table, min_age=age)
-    return session.finish(report.to_json(), lambda _: orphans_text(report))
+    return session.finish(report.to_json(), lambda _: orphans_text(report, command_line=True))

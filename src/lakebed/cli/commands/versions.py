@@ -30,4 +30,4 @@ def command(session: Session, table: str, remove: bool, min_age: str, yes: bool)
     if remove and report.unused:
         confirm(session, yes, f"remove schema {', '.join(map(str, report.unused))} of {report.name}")
         report = lake.remove_versions(table, min_age=age)
-    return session.finish(report.to_json(), lambda look: versions_text(report, width=look.width))
+    return session.finish(report.to_json(), lambda look: versions_text(report, command_line=True, width=look.width))
