@@ -311,7 +311,8 @@ class Table:
         its merge engine says.
 
         `order_by` names columns by which rows are sorted over all new files, so that a filter on them reads few;
-        in a table with buckets those of each bucket. Raises `UsageError` (LB6512) for a table with a primary key.
+        in a table with buckets those of each bucket; `zorder(a, b)` sorts by both at once. Raises `UsageError` (LB6512)
+        for a table with a primary key.
 
         Raises `BadRowsError` for rows that do not fit, `SourceMismatchError` for columns that do not, and what
         `truncate` raises. `run_id`, `commit_user` and `properties` are those of `truncate`.

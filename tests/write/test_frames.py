@@ -14,6 +14,7 @@ from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed import Lake
+from lakebed.convert.spark import from_spark
 from lakebed.errors import SourceMismatchError, UnsupportedError, UsageError, WriteError
 from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
@@ -287,9 +288,52 @@ def test_sorted_files_have_ranges_of_their_own(spark: SparkSession, lake: Lake, 
     assert sorted(tuple(row) for row in table.read(spark).collect()) == [("a", 1, 5), ("a", 5, 0)]
 
 
+def test_files_along_a_curve_have_ranges_in_every_column(spark: SparkSession, lake: Lake) -> None:
+    side = 48
+    lake.tables.create_table("db", "t", [Field(name, Option(Int64())) for name in ("a", "b", "n")])
+    cells = spark.range(side * side).selectExpr(f"id % {side} AS a", f"(id div {side}) * 1000000007 AS b", "id AS n")
+    with with_settings(spark, {"spark.sql.shuffle.partitions": "16", "spark.sql.adaptive.enabled": "false"}):
+        lake.table("db.t").append(cells.repartition(3, "n"), order_by="zorder(a, b)")
+    ranges = []
+    for file in Path(lake.table("db.t").table_path).glob("bucket-0/*"):
+        read = pq.read_table(file)
+        ranges.append([(min(values), max(values)) for values in (read[name].to_pylist() for name in ("a", "b"))])
+    assert len(ranges) == 16
+    for column, step in ((0, 1), (1, 1000000007)):
+        opened = [sum(low <= i * step <= high for low, high in (r[column] for r in ranges)) for i in range(side)]
+        # Sorted by one column after the other a filter on the second one would open them all.
+        assert max(opened) <= 9
+    assert lake.count("db.t") == side * side
+
+
+def test_a_curve_of_every_type_loses_no_row(spark: SparkSession, lake: Lake) -> None:
+    values = {
+        "i": "int(id % 7)",
+        "l": "CASE WHEN id = 3 THEN 9223372036854775807 ELSE id - 5 END",
+        "d": "CASE id WHEN 1 THEN double('NaN') WHEN 2 THEN double('-inf') WHEN 3 THEN double('inf') ELSE id END",
+        "m": "decimal(id) / 3",
+        "s": "CASE id WHEN 1 THEN '' WHEN 2 THEN 'ä\\u0000' ELSE repeat(string(id), int(id % 9)) END",
+        "y": "unhex(repeat('ff', int(id % 9)))",
+        "t": "date_add(DATE'1969-12-30', int(id))",
+        "z": "timestamp_micros(id * 999999 - 5000000)",
+    }
+    rows = spark.range(60).selectExpr("id", *(f"IF(id % 11 = 0, NULL, {text}) AS {n}" for n, text in values.items()))
+    rows = rows.withColumn("m", F.col("m").cast("decimal(9,3)")).withColumn("o", F.col("id") % 2 == 0)
+    with with_settings(spark, {"spark.sql.session.timeZone": "America/New_York"}):
+        for number, names in enumerate((["i", "d"], ["s", "y", "l"], ["t", "z", "m", "o"], list(values))):
+            name = f"t{number}"
+            lake.tables.create_table("db", name, from_spark(rows.schema)[0].fields)
+            result = lake.table(f"db.{name}").append(rows, order_by=[f"zorder({', '.join(names)})"])
+            assert (result.rows_added, lake.count(f"db.{name}")) == (60, 60)
+
+
 @pytest.mark.parametrize(
     ("keys", "names", "said"),
     [
+        ([], ["zorder(k)"], "2 to 8"),
+        ([], ["zorder(k, nope)"], "no column 'nope'"),
+        ([], ["zorder(k, m)"], "no order"),
+        (["p", "k"], ["zorder(p, k)"], "primary key"),
         (["p", "k"], ["v"], "primary key"),
         ([], ["nope"], "no column 'nope'"),
         ([], ["k", "m"], "no order"),

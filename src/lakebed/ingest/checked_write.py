@@ -40,6 +40,7 @@ from lakebed.ingest.system_columns import OPERATION, SystemRow
 from lakebed.read.request import ReadRequest
 from lakebed.spark.reach import check_reach
 from lakebed.spark.read import read_table
+from lakebed.spark.row_order import RowOrder
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
@@ -132,9 +133,10 @@ class CheckedWrite:
         return GoodRows(writer, self._row_kind(), in_order)
 
     @property
-    def sorted_by(self) -> tuple[Column, ...]:
+    def sorted_by(self) -> RowOrder:
         """The columns by which rows are sorted. Raises what `sort_order` raises."""
-        return tuple(F.col(f"v{place}") for place in sort_order(self.schema, self.order_by))
+        order = sort_order(self.schema, self.order_by)
+        return RowOrder(tuple(f"v{place}" for place in order.places), order.interleaved)
 
     def writer(self, storage: TableStorage, schema: TableSchema) -> TableWriter:
         """A writer of rows under a schema."""

@@ -15,6 +15,7 @@ from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.ingest.run_memory import run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
+from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
@@ -78,7 +79,7 @@ class GoodRows:
     writer: TableWriter
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
-    order: tuple[Column, ...] = ()
+    order: RowOrder = UNSORTED
 
     @property
     def rows(self) -> int:

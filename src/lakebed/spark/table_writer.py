@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import uuid4
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.arrow.write_task import WriteTask
@@ -29,6 +29,7 @@ from lakebed.maintenance.orphans import files_of_write
 from lakebed.spark.arrow_batches import LargeRowError
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
+from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.write_rows import Compacted, RowsToWrite, write_rows
@@ -73,7 +74,7 @@ class TableWriter:
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
-    _order: tuple[Column, ...] = ()
+    _order: RowOrder = UNSORTED
     _compacted: Compacted | None = None
     _is_repeated: bool = False
     _first: int = 0

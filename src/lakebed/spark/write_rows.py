@@ -6,7 +6,7 @@ row comes to the driver, no file is moved or opened again, and files of a task t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
 from lakebed.spark.arrow_batches import bounded_by_rows, gathered, is_counting, needs_count, refuse_large_rows
 from lakebed.spark.row_bytes import bucket_of, sort_keys
+from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.spark_errors import writing_rows
 from lakebed.spark.worker_python import check_workers
 from lakebed.write.plan_write import WritePlan
@@ -55,7 +56,7 @@ class RowsToWrite:
     frame: DataFrame
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
-    order: tuple[Column, ...] = ()
+    order: RowOrder = UNSORTED
     compacted: Compacted | None = None
 
 
@@ -89,15 +90,7 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
         types = [f.type for f in plan.bucket_key]
         columns.append(bucket_of(values, types, plan.buckets, plan.bucket_function).alias(BUCKET))
     if not plan.is_keyed:
-        frame = rows.frame.select(*columns)
-        if plan.buckets != UNAWARE:
-            return frame.repartition(*place).sortWithinPartitions(*place, *rows.order)
-        if rows.compacted is not None:
-            # They have been brought together already.
-            return frame.sortWithinPartitions(*place) if place else frame
-        if rows.order:
-            return frame.repartitionByRange(*place, *rows.order).sortWithinPartitions(*place, *rows.order)
-        return frame.hint("rebalance", *place).sortWithinPartitions(*place) if place else frame
+        return _in_place(rows, rows.frame.select(*columns), place, in_buckets=plan.buckets != UNAWARE)
     kind = F.lit(0) if rows.kind is None else F.coalesce(rows.kind, F.lit(0))
     columns.append(kind.cast("tinyint").alias(VALUE_KIND.name))
     arrival = [column.alias(f"arrival{i}") for i, column in enumerate(rows.arrival)]
@@ -105,6 +98,20 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     if plan.ignores_deletes:
         frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
     return _in_key_order(frame.repartition(*place), plan, index, len(arrival), with_changelog=with_changelog)
+
+
+def _in_place(rows: RowsToWrite, frame: DataFrame, place: Sequence[str], *, in_buckets: bool) -> DataFrame:
+    """Rows without a key, those of one place together, in the order that was asked for."""
+    wanted = frame.columns
+    frame, order = rows.order.prepare(frame)
+    if in_buckets:
+        frame = frame.repartition(*place)
+    elif order:
+        frame = frame.repartitionByRange(*place, *order)
+    elif place and rows.compacted is None:
+        # Compacted rows have been brought together already.
+        frame = frame.hint("rebalance", *place)
+    return frame.sortWithinPartitions(*place, *order).select(*wanted) if place or order else frame
 
 
 def _place(plan: WritePlan) -> list[str]:

@@ -2,20 +2,35 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.physical.paimon_tree import types_inside
-from lakebed.physical.paimon_types import Blob, Map, Multiset, Unknown, Variant
+from lakebed.physical.paimon_types import Array, Blob, DataType, Map, Multiset, Row, Unknown, Variant, Vector
 
 NO_ORDER = "LB6512"
 _WITHOUT_ORDER = (Map, Multiset, Variant, Blob, Unknown)
+#: Types whose values are no single number or text.
+_OF_PARTS = (Array, Vector, Row)
+_ZORDER = re.compile(r"zorder\((.*)\)", re.IGNORECASE | re.DOTALL)
+#: More bits than a number of 64 has would be asked for.
+MOST_INTERLEAVED = 8
+
+
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    """The places of the columns by which rows are sorted: one after the other, or `interleaved`, on a Z-order curve."""
+
+    places: tuple[int, ...] = ()
+    interleaved: bool = False
 
 
 def sort_columns(schema: TableSchema | None, order_by: str | Sequence[str] | None) -> tuple[str, ...]:
-    """The columns that an argument `order_by` names, one or several. Raises what `sort_order` raises of a schema that
-    is known by now.
+    """What an argument `order_by` names: columns, one or several, or `zorder(a, b)`. Raises what `sort_order` raises of
+    a schema that is known by now.
     """
     names = (order_by,) if isinstance(order_by, str) else tuple(order_by or ())
     if schema is not None:
@@ -23,21 +38,31 @@ def sort_columns(schema: TableSchema | None, order_by: str | Sequence[str] | Non
     return names
 
 
-def sort_order(schema: TableSchema, names: Sequence[str]) -> tuple[int, ...]:
-    """The places of the columns by which rows are sorted; empty for none.
+def sort_order(schema: TableSchema, names: Sequence[str]) -> SortOrder:
+    """How rows are sorted; by no column for none.
 
     Raises `UsageError` (LB6512) for a table with a primary key, whose files are sorted by it, for columns that there
     are not, and for those whose values have no order.
     """
     if names and schema.primary_keys:
         raise _refused("its rows are sorted by their primary key", ", ".join(names), "leave order_by out")
+    curve = _ZORDER.fullmatch(names[0].strip()) if len(names) == 1 and schema.field(names[0]) is None else None
+    if curve is None:
+        return SortOrder(_places(schema, names, _WITHOUT_ORDER))
+    interleaved = [name.strip() for name in curve[1].split(",")]
+    if not 1 < len(set(interleaved)) <= MOST_INTERLEAVED:
+        raise _refused(f"{names[0]} needs 2 to {MOST_INTERLEAVED} columns", names[0], "write zorder(a, b)")
+    return SortOrder(_places(schema, interleaved, (*_WITHOUT_ORDER, *_OF_PARTS)), True)
+
+
+def _places(schema: TableSchema, names: Sequence[str], unordered: tuple[type[DataType], ...]) -> tuple[int, ...]:
     places = []
     for name in dict.fromkeys(names):
         field = schema.field(name)
         if field is None:
             columns = ", ".join(schema.field_names)
             raise _refused(f"there is no column {name!r}", name, f"name columns of the table: {columns}")
-        unfit = next((t for t in types_inside(field.type) if isinstance(t, _WITHOUT_ORDER)), None)
+        unfit = next((t for t in types_inside(field.type) if isinstance(t, unordered)), None)
         if unfit is not None:
             raise _refused(f"values of column {name!r}, of type {unfit.root}, have no order", name, "leave it out")
         places.append(schema.fields.index(field))

@@ -23,7 +23,10 @@ _OPTIONS = (
 )
 
 order_by_option = click.option(
-    "--order-by", multiple=True, metavar="COLUMN", help="Sort new files by this column, then by further ones."
+    "--order-by",
+    multiple=True,
+    metavar="COLUMN",
+    help="Sort new files by this column, then by further ones; or by several at once, 'zorder(a, b)'.",
 )
 
 
