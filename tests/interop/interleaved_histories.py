@@ -229,12 +229,17 @@ def _java_compacts(history: History) -> None:
     _java_writes(history, (), compact=history.values(rows))
 
 
+def _compact(history: History) -> None:
+    history.handle.compact(history.spark, full=True)
+
+
 STEPS: Mapping[str, Callable[[History], None]] = {
     "put": _put,
     "delete": _delete,
     "update": _update,
     "merge": _merge,
     "overwrite": _overwrite,
+    "compact": _compact,
     "add a column": _add,
     "rename a column": _rename,
     "pypaimon puts": _their_put("pypaimon"),

@@ -20,7 +20,7 @@ from referees.client import Referees
 from referees.java import JavaReferee
 from runtime.spark_settings import QUICK, WRITES, with_settings
 
-OURS = ("put", "delete", "update", "merge", "overwrite", "add a column", "rename a column")
+OURS = ("put", "delete", "update", "merge", "overwrite", "compact", "add a column", "rename a column")
 
 
 @dataclass(frozen=True)
