@@ -11,6 +11,7 @@ import pyarrow as pa
 import pytest
 
 import lakebed
+from lakebed.errors import UsageError
 from lakebed.spark import scan
 from read.lakes import declare, got, manifest, put, put_file
 
@@ -135,3 +136,18 @@ def test_partitions_are_found_by_any_name_of_a_file(lake: lakebed.Lake, spark: A
     setting("spark.sql.streaming.fileStreamSink.ignoreMetadata", "true")
     assert not scan.log_is_usable(spark)
     assert got(lake.read(spark, "db.t")) == [(1, "x"), (2, "y")]
+
+
+@pytest.mark.parametrize("where", ["nope = 1", "k = = 1", "k", "max(k) = 1", "k > no_such(1)"])
+def test_a_filter_that_spark_does_not_understand_is_told_by_its_code(spark: Any, tmp_path: Path, where: str) -> None:
+    lake = lakebed.open(tmp_path)
+    lake.tables.create_table("db", "t", ["k INT", "n BIGINT"])
+    lake.table("db.t").append(spark.sql("SELECT 1 AS k, 2L AS n"))
+    for read in (
+        lambda: lake.read(spark, "db.t", where=where),
+        lambda: lake.count("db.t", where=where, spark=spark),
+        lambda: lake.read(spark, "db.t$snapshots", where=where.replace("k", "snapshot_id")),
+    ):
+        with pytest.raises(UsageError) as caught:
+            read()
+        assert caught.value.code == "LB6555"

@@ -27,13 +27,7 @@ from lakebed.read.needed_files import ReadPlan
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows
 from lakebed.row_level.delete_rows import kept_rows, refuse_deletes, take_away
 from lakebed.row_level.new_values import NewRows, changed_rows, check_set, own_columns, refuse_updates, write_new_rows
-from lakebed.row_level.row_expressions import (
-    check_condition,
-    check_values,
-    read_expression,
-    understood,
-    value_of,
-)
+from lakebed.row_level.row_expressions import check_condition, check_values, read_expression, value_of
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.row_level.source_values import ALIASES, SourceValues, equals_key, matchable, read_values, tied_columns
@@ -42,6 +36,7 @@ from lakebed.spark.read import is_case_sensitive, session_condition
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter
+from lakebed.spark.understood import understood
 from lakebed.write.write_result import WriteResult, WriteRun
 
 NOT_CLEAR = "LB6552"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from functools import reduce
 
 from pyspark.errors import AnalysisException
@@ -13,15 +12,10 @@ from pyspark.sql import functions as F
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UsageError
 from lakebed.spark.query_logs import hushed_query_logs
-from lakebed.spark.spark_errors import name_of
+from lakebed.spark.understood import NOT_UNDERSTOOD, refusal, understood
 
-NOT_UNDERSTOOD = "LB6555"
 NOT_OF_ONE_ROW = "LB6556"
 _EXPECTED = 'Spark SQL, such as "amount + 1", or a Column'
-_REMEDY = (
-    "columns are named as `lakebed show TABLE` lists them, in a merge as t.NAME and those of the source as s.NAME; "
-    "the rest is Spark SQL"
-)
 
 
 def value_of(column: str) -> str:
@@ -41,16 +35,6 @@ def read_expression(value: str | Column, what: str) -> Column:
         )
     with understood(what):
         return F.expr(value) if isinstance(value, str) else value
-
-
-@contextmanager
-def understood(what: str) -> Iterator[None]:
-    """Turn Spark's refusal of an expression into `UsageError` (LB6555)."""
-    try:
-        with hushed_query_logs():
-            yield
-    except AnalysisException as error:
-        raise UsageError(_refusal(what, error)) from None
 
 
 def check_condition(frame: DataFrame, condition: Column, what: str) -> None:
@@ -73,7 +57,7 @@ def _problems(frame: DataFrame, value: Column, what: str) -> Iterator[Diagnostic
     """A filter takes no aggregate, window or generator, while a selection does."""
     selected = _refused(lambda: frame.select(value.alias("value")))
     if selected is not None:
-        yield _refusal(what, selected)
+        yield refusal(what, selected)
     elif _refused(lambda: frame.where(value.isNotNull())):
         yield Diagnostic(
             NOT_OF_ONE_ROW,
@@ -90,8 +74,3 @@ def _refused(make: Callable[[], DataFrame]) -> AnalysisException | None:
     except AnalysisException as error:
         return error
     return None
-
-
-def _refusal(what: str, error: Exception) -> Diagnostic:
-    said = name_of(error)
-    return Diagnostic(NOT_UNDERSTOOD, f"Spark does not understand {what}: {said}", found=said, remedy=_REMEDY)

@@ -40,6 +40,7 @@ from lakebed.spark.row_tracking import metadata_columns, put_together, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.spark_errors import file_failures, known_failures
 from lakebed.spark.sql_names import quote_name
+from lakebed.spark.understood import filtered
 
 #: What rows hold of a blob.
 CONTENT, DESCRIPTOR = "content", "descriptor"
@@ -63,8 +64,7 @@ def read_table(spark: SparkSession, table: TableBranch, request: ReadRequest, sc
         added = _read_state(executor.reader(other.state, descriptors=descriptors), other, ())
         rows = rows.union(like(added, other.state.schema, state.schema))
     rows = annotated(spark, rows, state.schema, beside)
-    if request.where is not None:
-        rows = rows.where(request.where)
+    rows = filtered(rows, request.where)
     return rows if request.limit is None else rows.limit(request.limit)
 
 
@@ -72,7 +72,7 @@ def read_system_rows(spark: SparkSession, table: TableBranch, system: str, reque
     """The rows of a system table as a DataFrame."""
     found = read_system_table(table, system, request)
     rows = spark.createDataFrame(list(found.rows), scan_schema(found.columns))
-    rows = rows if request.where is None else rows.where(request.where)
+    rows = filtered(rows, request.where)
     return rows if request.limit is None else rows.limit(request.limit)
 
 
@@ -110,8 +110,8 @@ def is_case_sensitive(spark: SparkSession) -> bool:
 
 
 def check_filter(spark: SparkSession, schema: TableSchema, where: str) -> None:
-    """Let Spark refuse a filter over the columns of a schema; no rows are read."""
-    _ = spark.createDataFrame([], scan_schema(schema.fields)).where(where).schema
+    """Raise `UsageError` (LB6555) where Spark refuses a filter over the columns of a schema; no rows are read."""
+    filtered(spark.createDataFrame([], scan_schema(schema.fields)), where)
 
 
 @known_failures()
@@ -147,7 +147,7 @@ def _count_rows(
     if shown is not schema:
         rows = like(rows, schema, shown)
     with file_failures():
-        return (rows if where is None else rows.where(where)).count()
+        return filtered(rows, where).count()
 
 
 def _needs_contents(where: str | None, schema: TableSchema) -> bool:
