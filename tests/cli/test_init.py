@@ -46,7 +46,10 @@ def test_a_file_is_no_place_for_a_warehouse(lakebed: CommandLine, here: Path) ->
 
 
 def test_a_file_in_force_is_kept_and_said(lakebed: CommandLine, warehouse: Path, here: Path) -> None:
-    notice = "No lakebed.toml names it: give --warehouse, or write `warehouse` into one."
+    notice = (
+        f"{here}/lakebed.toml, which counts here, names another one: "
+        "give --warehouse, or write `warehouse` into one here."
+    )
     assert lakebed.ok("init", "second") == f"Warehouse {here}/second is ready. {notice}\n"
     assert (here / "lakebed.toml").read_text() == 'warehouse = "warehouse"\n'
 

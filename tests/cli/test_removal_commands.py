@@ -96,4 +96,4 @@ def test_what_is_not_due_is_compacted_without_spark(
     monkeypatch.setattr("lakebed.spark.session.local_session", fail)
     assert lakebed.ok("compact", "lab.t") == "lab.t: there is nothing to compact.\n"
     looked = lakebed.ok("compact", "lab.t", "--full", "--dry-run")
-    assert looked == "lab.t: would remove 2,000 rows, 2 files, 20 B\n"
+    assert looked == "lab.t: would compact 2 files with 2,000 rows, 20 B\n"

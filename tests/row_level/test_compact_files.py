@@ -35,6 +35,8 @@ def test_the_rows_stay_and_each_place_has_one_file(spark: SparkSession, make: Ma
     result = made.table.compact(spark, full=True)
     assert (looked.snapshot_id, looked.files_removed) == (None, result.files_removed)
     assert (result.operation, result.files_removed) == ("compact", len(before))
+    assert (result.rows_by_kind, result.files_added) == ({"+I": len(made.rows)}, len(made.files()))
+    assert str(result).startswith(f"db.t: compacted {len(before)} files with ")
     snapshot = made.table.snapshots.latest()
     assert snapshot is not None
     assert (snapshot.commit_kind, snapshot.operation) == ("COMPACT", "COMPACT")

@@ -28,6 +28,8 @@ def write_text(result: WriteResult) -> str:
     if result.snapshot_id is None and not result.files_removed:
         return f"{table}: {_NOTHING.get(result.operation, 'there are no rows, nothing was written.')}"
     where = "" if result.snapshot_id is None else f" (snapshot {result.snapshot_id}, schema {result.schema_id})"
+    if result.operation == "compact":
+        return "\n".join([f"{table}: {_compacted(result)}{where}", *([_REPEATED] if result.repeated else [])])
     parts = [_written(result)] if result.rows_added else []
     if result.files_removed or not parts:
         verb = "would remove" if result.snapshot_id is None else "removed"
@@ -71,6 +73,14 @@ def _written(result: WriteResult) -> str:
     told = "" if set(result.rows_by_kind) == {"+I"} else f" ({kinds})"
     rows = count_text(result.rows_added, "row")
     return f"wrote {rows}{told}, {count_text(result.files_added, 'file')}, {size_text(result.bytes_added)}"
+
+
+def _compacted(result: WriteResult) -> str:
+    files = f"{count_text(result.files_removed, 'file')} with {count_text(result.rows_removed, 'row')}"
+    if result.snapshot_id is None:
+        return f"would compact {files}, {size_text(result.bytes_removed)}"
+    made = f"{count_text(result.files_added, 'file')} with {count_text(result.rows_added, 'row')}"
+    return f"compacted {files} into {made}, {size_text(result.bytes_removed)} into {size_text(result.bytes_added)}"
 
 
 def _removed(result: WriteResult) -> str:

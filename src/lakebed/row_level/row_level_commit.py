@@ -161,7 +161,8 @@ class _Call:
         """What a snapshot of this run has done. Raises `UsageError` where it is that of another change."""
         counts = _counts(snapshot.properties or {})
         is_keyed = bool(self.target.storage.schemas.load_latest_schema().primary_keys)
-        by_kind = counts.by_kind() if is_keyed else None
+        # Of no row that it is about a change writes rows only where it compacts: those stay what they were.
+        by_kind = (counts.by_kind() or None) if is_keyed else None
         result = self._results.made(snapshot, self.operation.asked, attempt, by_kind)
         if is_keyed and result.files_removed:
             # The rows went with their files.

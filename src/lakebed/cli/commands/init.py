@@ -42,7 +42,9 @@ def command(session: Session, directory: str | None) -> ExitCode:
     if text is not None:
         notes.append(f"{FILE_NAME} names it.")
     elif not _is_named(root):
-        notes.append(f"No {FILE_NAME} names it: give --warehouse, or write `warehouse` into one.")
+        other = nearest_file(Path.cwd())
+        why = f"No {FILE_NAME} names it" if other is None else f"{other}, which counts here, names another one"
+        notes.append(f"{why}: give --warehouse, or write `warehouse` into one here.")
     result = {"warehouse": root, "configuration": None if text is None else str(settings)}
     return session.finish(result, lambda _: " ".join(notes))
 
