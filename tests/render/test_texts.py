@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from lakebed.catalog import TableName, TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, LakebedWarning
+from lakebed.evolve import describe_changes
 from lakebed.format.snapshot import Snapshot
+from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.inspection.history import History, Version
 from lakebed.model.type_name import type_name
 from lakebed.physical import DataField
@@ -154,6 +156,21 @@ class TestSchema:
         assert "Timestamp(Millisecond, no time zone)" in wall
         assert "paimon.apache.org/type=TIMESTAMP(3)" in wall
         assert "Timestamp(Millisecond, UTC)" in instant
+
+    def test_a_type_is_spelt_alike_in_listings_plans_and_problems_of_rows(self) -> None:
+        types = [t.Timestamp(3), t.LocalZonedTimestamp(6), t.Int(), t.Array(t.Int(nullable=False)), t.Time(3)]
+        new = schema(*((f"c{i}", type_) for i, type_ in enumerate(types)), ("k", t.BigInt()))
+        old = replace(new, fields=new.fields[-1:])
+        retyped = replace(new, fields=(DataField(0, "c0", t.LocalZonedTimestamp(3)), *new.fields[1:]))
+        listed = schema_text("db.t", new)
+        added = describe_changes(old, new)
+        for field in new.logical.fields[:-1]:
+            name = expected_text(field.type, field.extra)
+            assert name in listed
+            assert f"add column {field.name}: Option<{name}>" in added
+        assert "change type of c0 from Timestamp(Millisecond, no time zone) to Timestamp(Millisecond, UTC)" in (
+            describe_changes(new, retyped)
+        )
 
     def test_names_of_types(self) -> None:
         found = schema(

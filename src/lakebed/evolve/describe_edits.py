@@ -98,15 +98,26 @@ def _quoted(text: str | None) -> str | None:
 
 def _type(path: Path, known: dict[Path, LogicalType], stored: DataType | None) -> str:
     found = known.get(path)
-    return type_name(found) if found is not None else type_line(stored) if stored is not None else ""
+    if found is None:
+        return "" if stored is None else type_line(stored)
+    return _name(found, stored)
+
+
+def _name(declared: LogicalType, stored: DataType | None) -> str:
+    return type_name(declared, hint=None if stored is None else _without_null(stored))
+
+
+def _without_null(stored: DataType) -> str:
+    return type_line(p.with_nullability(stored, True))
 
 
 def _types(edit: Edit, meanings: Meanings) -> tuple[str, str]:
     """The declared names, or the stored ones where the declared ones do not tell the two types apart."""
     before, after = (required(known.get(edit.path, logical.Null())) for known in (meanings.before, meanings.after))
-    if logical.Null() not in (before, after) and type_name(before) != type_name(after):
-        return type_name(before), type_name(after)
-    old, new = (type_line(p.with_nullability(t, True)) if t is not None else "" for t in (edit.before, edit.after))
+    names = _name(before, edit.before), _name(after, edit.after)
+    if logical.Null() not in (before, after) and names[0] != names[1]:
+        return names
+    old, new = (_without_null(t) if t is not None else "" for t in (edit.before, edit.after))
     return old, new
 
 

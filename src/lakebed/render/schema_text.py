@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable
 
 from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION
-from lakebed.model import Extra, Field, LogicalType, Schema, Timestamp, required
+from lakebed.model import Field, Schema, required
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import DESCRIPTION, PAIMON_TYPE
 from lakebed.model.logical_tree import outer_structs
@@ -19,7 +18,6 @@ from lakebed.printable import one_line
 from lakebed.render.table_text import table_text
 
 #: The hint of a timestamp without a time zone.
-_WALL_CLOCK = re.compile(r"TIMESTAMP(?! *(\(\d+\))? *WITH\b)", re.IGNORECASE)
 _HEADING = ("id", "column", "type", "null", "description")
 _Row = tuple[str, str, str, str, str]
 
@@ -57,7 +55,7 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
     number = "" if column is None else str(column.id)
     cells = (
         "  " * depth + field.name,
-        _type(own, field.extra),
+        type_name(own, members=False, hint=field.extra.get(PAIMON_TYPE)),
         "yes" if field.nullable else "",
         " ".join(notes.split()),
     )
@@ -70,15 +68,6 @@ def field_rows(field: Field, column: DataField | None = None, depth: int = 0) ->
         for inner in struct.fields if KEY not in path else ():
             rows += field_rows(inner, _named(inner, columns), depth + 1)
     return rows
-
-
-def _type(own: LogicalType, extra: Extra) -> str:
-    """The type without its members. A wall clock, which is declared as a timestamp with a hint, is in no time zone."""
-    name = type_name(own, members=False)
-    hint = extra.get(PAIMON_TYPE)
-    if isinstance(own, Timestamp) and isinstance(hint, str) and _WALL_CLOCK.match(hint):
-        return f"{name.partition(',')[0].rstrip(')')}, no time zone)"
-    return name
 
 
 def _named(field: Field, columns: Iterable[DataField]) -> DataField | None:
