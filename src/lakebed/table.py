@@ -591,12 +591,10 @@ class Table:
         dry_run: bool = False,
     ) -> RollBack:
         """Make an earlier version, snapshot or tag the newest again; see `lakebed.Lake.roll_back`."""
-        from lakebed.ingest.run_memory import kept_log
         from lakebed.maintenance.rollback import Target, roll_back
 
         target = Target(schema=schema, snapshot=snapshot, tag=tag)
-        with kept_log(self._whole.storage):
-            return roll_back(self._whole, target, delete_tags=delete_tags, dry_run=dry_run)
+        return roll_back(self._whole, target, delete_tags=delete_tags, dry_run=dry_run)
 
     def expire(
         self,

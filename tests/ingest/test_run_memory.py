@@ -12,7 +12,7 @@ from format.building import PATH, Built, table_schema
 from lakebed.catalog import TableName
 from lakebed.ingest import run_history as runs
 from lakebed.ingest import run_memory
-from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, keep_log, kept_log, load_log
+from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, keep_log, load_log
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.testing.memory_store import MemoryStore
 
@@ -175,23 +175,53 @@ def test_where_bad_rows_are_not_counted_by_file_a_run_is_taken_over_whole_or_not
     assert told(memory.leftovers([y], 0)) == []
 
 
-def test_runs_of_expired_snapshots_are_known_and_stay_so_over_roll_backs() -> None:
+def _ingested(world: World) -> set[str]:
+    return {identity[0].removeprefix("/in/") for identity in world.memory().ingested()}
+
+
+def _without(world: World, *numbers: int) -> None:
+    snapshots = world.good.storage.snapshots
+    for number in numbers:
+        world.good.store.delete(snapshots.path(number))
+    world.good.store.replace(f"{PATH}/snapshot/LATEST", str(max(snapshots.ids())).encode())
+
+
+@pytest.mark.parametrize("enough", [1, 100])
+def test_runs_of_expired_snapshots_are_known_wherever_a_roll_back_comes_to(
+    enough: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another engine may roll the table back, or a crash may end the roll back after any of its snapshots."""
+    monkeypatch.setattr(run_memory, "_ENOUGH", enough)
     world = World()
-    for run in "abcd":
+    for run in "abcdef":
         world.commit(run, source(run))
-    storage = world.good.storage
-    keep_log(storage)
-    for number in (1, 2):
-        storage.store.delete(storage.snapshots.path(number))
-    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abcd"}
-    with kept_log(storage):
-        # What a roll back to snapshot 3 does.
-        storage.store.delete(storage.snapshots.path(4))
-        storage.store.replace(f"{PATH}/snapshot/LATEST", b"3")
-    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abc"}
-    with kept_log(storage):
-        world.commit("e", source("e"))
-    assert {identity[0] for identity in world.memory().ingested()} == {f"/in/{run}" for run in "abce"}
+    keep_log(world.good.storage)
+    _without(world, 1, 2)
+    assert _ingested(world) == set("abcdef")
+    for newest, known in ((6, "abcde"), (5, "abcd"), (4, "abc")):
+        _without(world, newest)
+        assert _ingested(world) == set(known)
+    world.commit("g", source("g"))
+    assert _ingested(world) == set("abcg")
+    world.commit("h", source("h"))
+    keep_log(world.good.storage)
+    _without(world, 3, 4)
+    assert _ingested(world) == set("abcgh")
+
+
+def test_runs_before_a_tag_are_known_when_the_table_is_rolled_back_to_it_after_expiries() -> None:
+    world = World()
+    snapshots, store = world.good.storage.snapshots, world.good.store
+    for run in "ab":
+        world.commit(run, source(run))
+    tagged = store.read(snapshots.path(2))
+    for run in "cdef":
+        world.commit(run, source(run))
+        keep_log(world.good.storage)
+        _without(world, snapshots.ids()[0])
+    store.create_if_absent(snapshots.path(2), tagged)
+    _without(world, *range(5, 7))
+    assert _ingested(world) == set("ab")
 
 
 def test_a_branch_has_a_file_of_its_own() -> None:

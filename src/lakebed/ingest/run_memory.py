@@ -1,8 +1,9 @@
 """Find earlier runs of a table from its snapshots, cached in a file beside them.
 
 The truth is in the properties of the snapshots. Since every run has to know of all earlier ones, `.lakebed-runs` beside
-them holds what the snapshots up to one of them say. It counts only as long as the snapshot that it was made at is there
-and the same; an expiry makes it anew before older snapshots go. Without it what is there is read, and no more is known.
+them holds what the snapshots up to one of them say; an expiry makes it anew before older snapshots go. It counts up to
+the newest snapshot of those it knows that is there and the same: after a roll back, whoever made it and however far it
+came, that is an earlier one. Without it what is there is read, and no more is known.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from lakebed.catalog.names import TableName
@@ -26,10 +27,12 @@ from lakebed.model import canonical_json
 
 CACHE = ".lakebed-runs"
 
-_FORMAT = 1
+_FORMAT = 2
 _OURS = "lakebed."
 #: Snapshots that are read one by one before their content is put together in the file.
 _ENOUGH = 32
+#: The newest snapshots that the file can be told to be of the same history by.
+_MOST_MARKS = 10_000
 
 Identity = tuple[str, int, str]
 
@@ -69,30 +72,29 @@ def run_of(snapshot: Snapshot) -> RunRecord | None:
 
 @dataclass(frozen=True, slots=True)
 class RunLog:
-    """The runs of one table by id, each by its first snapshot, and the snapshot up to which this holds (0: none)."""
+    """The runs of one table by id, each by its first snapshot, and the snapshot up to which this holds (0: none).
+
+    `marks` are the digests of snapshots of this history, by their ids, in ascending order.
+    """
 
     by_run: Mapping[str, RunRecord] = field(default_factory=dict)
     until: int = 0
+    marks: Mapping[int, str] = field(default_factory=dict, hash=False)
+
+    def up_to(self, number: int) -> RunLog:
+        """What it was at an earlier snapshot."""
+        runs_then = {i: r for i, r in self.by_run.items() if r.snapshot_id <= number}
+        return RunLog(runs_then, number, {i: digest for i, digest in self.marks.items() if i <= number})
 
 
 def keep_log(table: TableStorage) -> None:
     """Put the runs of a table together, so that they are known when the older ones of its snapshots have expired."""
-    _keep(table, load_log(table))
-
-
-@contextmanager
-def kept_log(table: TableStorage) -> Iterator[None]:
-    """Keep what is known of expired runs where the newest snapshots are taken away in here."""
     log = load_log(table)
-    yield
-    newest = table.snapshots.latest_id()
-    if newest is not None and newest < log.until:
-        _keep(table, RunLog({i: r for i, r in log.by_run.items() if r.snapshot_id <= newest}, newest))
-
-
-def _keep(table: TableStorage, log: RunLog) -> None:
     if log.by_run:
-        table.store.replace(_cache_path(table), _dumps(table.snapshots.load(log.until), log.by_run))
+        snapshots = table.snapshots
+        unmarked = [i for i in snapshots.ids()[-_MOST_MARKS:] if i <= log.until and i not in log.marks]
+        marks = {**log.marks, **{i: _digest(snapshots.load(i)) for i in unmarked}}
+        table.store.replace(_cache_path(table), _dumps(replace(log, marks=marks)))
 
 
 def _cache_path(table: TableStorage) -> str:
@@ -101,55 +103,57 @@ def _cache_path(table: TableStorage) -> str:
 
 def load_log(table: TableStorage) -> RunLog:
     """The runs of a table. What had to be read from many snapshots is put together for the next time."""
-    snapshots = table.snapshots
     path = _cache_path(table)
-    found, until = _cached(table, path)
-    newest: Snapshot | None = None
-    read: list[RunRecord] = []
-    count = 0
-    for snapshot in snapshots.newest_first(after=until):
-        newest = newest or snapshot
-        count += 1
-        record = run_of(snapshot)
-        if record is not None:
-            read.append(record)
-    for record in reversed(read):
+    known = _cached(table, path)
+    newer = list(reversed(list(table.snapshots.newest_first(after=known.until))))
+    if not newer:
+        return known
+    found = dict(known.by_run)
+    for record in filter(None, map(run_of, newer)):
         found.setdefault(record.run_id, record)
-    if newest is None:
-        return RunLog(found, until)
-    if count >= _ENOUGH:
+    log = RunLog(found, newer[-1].id, {**known.marks, **{s.id: _digest(s) for s in newer}})
+    if len(newer) >= _ENOUGH:
         # Whoever can read may not be allowed to write, and then reads all snapshots each time.
         with suppress(StoreError):
-            table.store.replace(path, _dumps(newest, found))
-    return RunLog(found, newest.id)
+            table.store.replace(path, _dumps(log))
+    return log
 
 
-def _cached(table: TableStorage, path: str) -> tuple[dict[str, RunRecord], int]:
+def _cached(table: TableStorage, path: str) -> RunLog:
+    """What the file says up to the newest of its snapshots that is there and the same."""
     try:
         content = json.loads(table.store.read(path))
         if content["format"] != _FORMAT:
-            return {}, 0
-        snapshot = table.snapshots.load(int(content["snapshot"]))
-        if content["digest"] != _digest(snapshot):
-            return {}, 0
+            return RunLog()
+        marks = {int(number): str(digest) for number, digest in content["marks"]}
         records = [RunRecord(str(r["run"]), int(r["snapshot"]), _texts(r["properties"])) for r in content["runs"]]
     except (NotFoundError, ValueError, TypeError, KeyError, RecursionError):
-        return {}, 0
-    return {r.run_id: r for r in records}, snapshot.id
+        return RunLog()
+    log = RunLog({r.run_id: r for r in records}, max(marks, default=0), marks)
+    return log.up_to(next((i for i in sorted(marks, reverse=True) if _is_same(table, i, marks[i])), 0))
+
+
+def _is_same(table: TableStorage, number: int, digest: str) -> bool:
+    try:
+        return _digest(table.snapshots.load(number)) == digest
+    except NotFoundError:
+        return False
 
 
 def _texts(properties: Mapping[str, Any]) -> dict[str, str]:
     return {str(k): str(v) for k, v in properties.items()}
 
 
-def _dumps(newest: Snapshot, found: Mapping[str, RunRecord]) -> bytes:
-    listed = [{"run": r.run_id, "snapshot": r.snapshot_id, "properties": dict(r.properties)} for r in found.values()]
-    content = {"format": _FORMAT, "snapshot": newest.id, "digest": _digest(newest), "runs": listed}
+def _dumps(log: RunLog) -> bytes:
+    records = log.by_run.values()
+    listed = [{"run": r.run_id, "snapshot": r.snapshot_id, "properties": dict(r.properties)} for r in records]
+    marks = sorted(log.marks.items())[-_MOST_MARKS:]
+    content = {"format": _FORMAT, "marks": marks, "runs": listed}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def _digest(snapshot: Snapshot) -> str:
-    return hashlib.sha256(canonical_json(snapshot.to_json()).encode()).hexdigest()
+    return hashlib.sha256(canonical_json(snapshot.to_json()).encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True, slots=True)
