@@ -239,6 +239,53 @@ class TestFiles:
         check(world)
         assert len(data_files(world)) == 1
 
+    @pytest.mark.parametrize("gone_before", [0, 1, 2])
+    def test_a_table_that_is_rolled_back_meanwhile_keeps_what_it_was_rolled_back_to(
+        self, gone_before: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        world = World()
+        for _ in range(2):
+            world.commit()
+        remove(world)
+        for _ in range(2):
+            world.commit()
+        inside, gone = world.place().inside.__class__, [0]
+        delete = inside.delete
+
+        def roll_back_first(self: Any, path: str) -> None:
+            if gone[0] == gone_before:
+                gone[0] += 1
+                world.lake.roll_back(TABLE, snapshot=4)
+            gone[0] += "/snapshot/snapshot-" in path
+            delete(self, path)
+
+        monkeypatch.setattr(inside, "delete", roll_back_first)
+        before = data_files(world)
+        with pytest.raises(LakebedError, match="LB3662"):
+            expire(world)
+        # The one that was about to go when the table was rolled back, and those before it.
+        assert world.snapshots() == list(range(2 + gone_before, 5))
+        assert data_files(world) == before
+        check(world)
+
+    def test_a_roll_back_to_what_expires_meanwhile_leaves_the_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        world = World()
+        for _ in range(3):
+            world.commit()
+        inside = world.place().inside.__class__
+        look = inside.check
+
+        def expire_first(self: Any, path: str) -> None:
+            monkeypatch.setattr(inside, "check", look)
+            expire(world)
+            look(self, path)
+
+        monkeypatch.setattr(inside, "check", expire_first)
+        with pytest.raises(NotFoundError):
+            world.lake.roll_back(TABLE, snapshot=1)
+        assert world.snapshots() == [3]
+        check(world)
+
     @pytest.mark.parametrize("what", ["manifest", "list", "tag"])
     def test_nothing_goes_in_doubt(self, what: str) -> None:
         world = World()

@@ -149,3 +149,7 @@ def test_what_cannot_be_told_is_said(evolved: lakebed.Lake, spark: Any, tmp_path
     assert got(expired.read_changes(spark, "db.t", since=1)) == [(2, 20), (3, 30)]
     with pytest.raises(NotFoundError, match="LB5593"):
         expired.read_changes(spark, "db.t", since=0)
+    Path(expired.tables.table_path("db.t"), "snapshot", "snapshot-2").unlink()
+    with pytest.raises(NotFoundError, match="begin at snapshot 2 or later"):
+        expired.read_changes(spark, "db.t", since=0)
+    assert got(expired.read_changes(spark, "db.t", since=2)) == [(3, 30)]

@@ -13,11 +13,12 @@ from datetime import datetime
 from typing import Any, ClassVar
 
 from lakebed.catalog import TableName
-from lakebed.errors import RefusedError, StoreError
+from lakebed.errors import ConflictError, RefusedError, StoreError
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.freed_files import FreedFiles, StatesThatGo, every_state, freed_files, without_needed
 from lakebed.maintenance.references import ReferenceKind, State
 from lakebed.maintenance.retention import Retention, refuse_longer_changelogs, waiting_consumers
+from lakebed.maintenance.rollback import CONFLICT
 from lakebed.maintenance.tags import Tag, Tags, refuse_needed
 from lakebed.readable import Readable
 
@@ -76,6 +77,7 @@ def expire(
         NotFoundError: there is no such table or branch.
         RefusedError: something that may need a file cannot be read.
         UnsupportedError: the table keeps changelogs longer than snapshots.
+        ConflictError: somebody rolled the table back at the same time; no data file has gone.
     """
     refuse_longer_changelogs(table, table.schemas.get_current_schema().options)
     states = every_state(table)
@@ -133,13 +135,27 @@ def _key(state: State) -> tuple[str, ReferenceKind, str, str | None]:
 
 
 def _remove_states(table: TableBranch, found: StatesThatGo) -> None:
+    """Remove the snapshots while the first that stays is there: a roll back may have come to one of those that go."""
+    _refuse_rolled_back(table, found)
     with suppress(StoreError):
         # A hint, which is believed where its snapshot is there.
         table.store.replace(f"{table.root}/snapshot/EARLIEST", str(found.first.id).encode())
     for state in found.snapshots:
+        _refuse_rolled_back(table, found)
         table.inside.delete(table.snapshots.path(state.snapshot.id))
     for state in found.tags:
         table.inside.delete(f"{table.root}/tag/tag-{state.name}")
+
+
+def _refuse_rolled_back(table: TableBranch, found: StatesThatGo) -> None:
+    first = found.first.id
+    if not table.store.exists(table.snapshots.path(first)):
+        raise ConflictError.of(
+            CONFLICT,
+            f"snapshot {first} of {table.label}, the first that was to stay, was taken away while older ones expired",
+            path=table.table_path,
+            remedy="Stop the one who rolls the table back, and expire it again.",
+        )
 
 
 def _result(table: TableBranch, found: StatesThatGo, freed: FreedFiles, held_by: tuple[str, ...]) -> Expiry:

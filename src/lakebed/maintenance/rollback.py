@@ -230,6 +230,8 @@ def _remove_later(table: TableBranch, target: Snapshot, found: RollBack, tag_fil
         content = snapshot_bytes(store.read(tag_file))
         store.create_if_absent(manager.path(target.id), content)
         store.replace(f"{table.root}/snapshot/EARLIEST", str(target.id).encode())
+    # It may have expired since it was looked up.
+    manager.load(target.id)
     latest = f"{table.root}/snapshot/LATEST"
     inside.delete(latest)
     for number in reversed(found.snapshots):

@@ -333,11 +333,13 @@ def _kept(told: Commits, number: int) -> Snapshot:
     try:
         return told.load(number)
     except NotFoundError as error:
+        # Those after the first that is there can be told, and its own.
+        begin = max((told.state.snapshots.earliest_id() or 1) - 1, number)
         raise NotFoundError.of(
             "LB5593",
             f"the changes of snapshot {number} are gone: {error.diagnostics[0].message}",
             found=str(number),
-            remedy=f'begin at snapshot {number} or later, or compare two states with mode="diff"',
+            remedy=f'begin at snapshot {begin} or later, or compare two states with mode="diff"',
         ) from None
 
 
