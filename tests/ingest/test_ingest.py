@@ -328,6 +328,23 @@ def test_old_datetime_patterns_are_refused(lake: SmallLake, conf: Any) -> None:
     assert error.value.code == "LB6123"
 
 
+#: What Spark says of its own accord only while it reads rows.
+NO_PATTERNS = ["qqq", "yyyy-MM-dd'", "bbb", "YYYY-MM-dd", "e", "u", "MMMMM", "#", "yyyy]", "SSSSSSSSSS", "rfc3339", "V"]
+
+
+@pytest.mark.parametrize("source", ["csv", "frame", "merge"])
+def test_patterns_that_are_none_are_refused_by_name_before_a_row_is_read(lake: SmallLake, source: str) -> None:
+    lake.create(Field("d", Option(Date())), Field("t", Option(Timestamp())))
+    options = {"dateFormat": ["dd.MM.yyyy", *NO_PATTERNS], "timestampFormat": "qqq", "timestampNTZFormat": "yyyy[-MM]"}
+    columns = "d,t,n" if source == "merge" else "d,t"
+    given = lake.spark.sql("select '1' d, '2' t") if source == "frame" else lake.file("a.csv", f"{columns}\n,,\n")
+    with pytest.raises(UsageError) as error:
+        lake.ingest(given, options=options, merge_schema=source == "merge" or None)
+    found = [(d.code, d.path, d.found) for d in error.value.diagnostics]
+    assert found == [*(("LB6107", "dateFormat", p) for p in NO_PATTERNS), ("LB6107", "timestampFormat", "qqq")]
+    assert (len(lake.tables.get_schema_manager("db", "t").versions()), lake.snapshots()) == (1, [])
+
+
 def test_many_columns_and_nested_ones(lake: SmallLake) -> None:
     inner = Struct((Field("a", Option(Int64())), Field("b", Option(List(Option(Struct((Field("c", Float64()),))))))))
     lake.create(ID, *(Field(f"n{i}", Option(Int32())) for i in range(120)), Field("s", Option(inner)))

@@ -158,3 +158,13 @@ def test_text_behind_a_value_makes_a_row_bad(lake: SmallLake, format_: str) -> N
         result = lake.ingest(source)
     assert (result.rows_quarantined, result.rows_written) == (len(given), len(good))
     assert lake.problems() == {(f"{name}[0]" if inside else name, "LB6202", text) for name, text in given}
+
+
+def test_half_of_a_pair_of_surrogates_makes_a_row_bad(lake: SmallLake) -> None:
+    lake.create(Field("l", List(String())))
+    texts = [r'["\ud800"]', r'["a\uDC00b"]', r'["\udbff", 1]', r'["\\\ud800"]']
+    good = {r'["\ud83d\ude00"]': "\U0001f600", r'["\\ud800"]': r"\ud800", r'["\u00e9"]': "\u00e9"}
+    result = lake.ingest(lake.parquet("a.parquet", {"l": pa.array([*texts, *good])}))
+    assert (result.rows_quarantined, result.rows_written) == (len(texts), len(good))
+    assert sorted(r["l"][0] for r in lake.rows()) == sorted(good.values())
+    assert lake.problems() == {("l", "LB6202", text) for text in texts}

@@ -20,7 +20,8 @@ from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.arguments import NamedFiles
 from lakebed.ingest.checked_rows import NOT_DECLARED
 from lakebed.ingest.checked_write import CheckedWrite
-from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.columns.values import Rules
+from lakebed.ingest.datetime_patterns import refuse_patterns
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.merge_on_ingest import (
     merge_frame,
@@ -55,10 +56,7 @@ from lakebed.spark.reach import check_reach
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.write.write_result import WriteResult
 
-LEGACY_PATTERNS = "LB6123"
 OTHER_SOURCE = "LB6400"
-
-_PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,6 +211,7 @@ class SourceJob:
         if self.merging is None or not looked.fresh:
             return self.schema
         refuse_misread(self._hints(looked, self.schema))
+        refuse_patterns(self.spark, looked.options.formats)
         parts, known = self._opened(looked, self.schema), self.schema.field_names
         return merge_parts(self.context, self.name, parts, looked.declared.format, self.merging, known)
 
@@ -324,7 +323,7 @@ class SourceJob:
     def _checked(
         self, schema: TableSchema, options: SourceOptions, files: tuple[SourceFile, ...], looked: _LookedAt | None
     ) -> CheckedWrite:
-        self._refuse_legacy_patterns(options.formats)
+        refuse_patterns(self.spark, options.formats)
         context, declared = self.context, None if looked is None else looked.declared
         known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
         return CheckedWrite(
@@ -347,17 +346,3 @@ class SourceJob:
     def _former_names(self, schema: TableSchema) -> FormerNames:
         manager = self.context.tables.get_schema_manager(self.name.database, self.name.table)
         return former_names(schema.fields, (version.fields for version in manager.versions()))
-
-    def _refuse_legacy_patterns(self, formats: TextFormats) -> None:
-        """Patterns mean something else, and are read leniently, under Spark's old parser."""
-        if formats.date is None and formats.timestamp is None and formats.wall_clock is None:
-            return
-        policy = (self.spark.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
-        if policy != "CORRECTED":
-            raise UsageError.of(
-                LEGACY_PATTERNS,
-                "datetime patterns need Spark's present parser",
-                expected=f"{_PARSER_POLICY}=CORRECTED",
-                found=policy,
-                remedy=f"set {_PARSER_POLICY}=CORRECTED, or leave the patterns out",
-            )

@@ -22,6 +22,7 @@ from lakebed.ingest.sources.json_values import (
     COMMENT,
     COMMENTS,
     allows_comments,
+    parse_cell,
     parse_line,
     record,
     whole_value,
@@ -251,7 +252,7 @@ def parse_exactly(text: Column, type_: DataType, options: Mapping[str, str] | No
     NULL where it is no JSON, has a key twice or text behind the value, or is nested too deeply to be taken apart.
     """
     made = exact_text(text, type_, options or {}, point)
-    return bind_value(made, lambda text: bind_value(parse_line(text, options), whole_value))
+    return bind_value(made, lambda text: bind_value(parse_cell(text, options), whole_value))
 
 
 def record_exactly(line: Column, want: Wanted, options: Mapping[str, str]) -> Column:

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 
 from lakebed.ingest.columns.values import is_text
 from lakebed.ingest.sources.json_exact import exact_text
-from lakebed.ingest.sources.json_values import parse_line, whole_value
+from lakebed.ingest.sources.json_values import parse_cell, whole_value
 from lakebed.ingest.sources.source_types import Entries, Items, JsonText, Members, SourceType
 from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row
 
@@ -61,7 +61,7 @@ def json_steps(form: SourceType, point: str) -> tuple[Callable[[Column], Column]
 
         return made
 
-    parts = (written, with_part(parse_line), with_part(whole_value))
+    parts = (written, with_part(parse_cell), with_part(whole_value))
     return tuple(partial(_rewritten, form=form, at_text=part) for part in parts)
 
 
