@@ -10,8 +10,10 @@ import pytest
 
 from format.building import PATH, Built, table_schema
 from lakebed.catalog import TableName
+from lakebed.errors import ConflictError
 from lakebed.ingest import run_history as runs
 from lakebed.ingest import run_memory
+from lakebed.ingest.run_commit import RunGuard
 from lakebed.ingest.run_memory import CACHE, Leftover, RunMemory, keep_log, load_log
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.testing.memory_store import MemoryStore
@@ -234,3 +236,35 @@ def test_a_branch_has_a_file_of_its_own() -> None:
     world.good.store.delete(world.good.storage.snapshots.path(1))
     assert world.good.store.exists(f"{PATH}/{CACHE}")
     assert not world.good.store.exists(f"{PATH}/branch/branch-b/{CACHE}")
+
+
+@pytest.mark.parametrize("where", ["table", "quarantine"])
+@pytest.mark.parametrize("gone", [(), (2,), (2, 3)])
+def test_a_file_that_another_run_ingested_meanwhile_is_found_though_its_snapshot_has_expired(
+    gone: tuple[int, ...], where: str
+) -> None:
+    world = World()
+    for table in (world.good, world.bad):
+        world.commit("before", source("w"), to=table)
+    looked = world.memory()
+    guard = RunGuard("mine", (source("x"),), frozenset(), False, looked.good.until, looked.bad.until)
+    table = world.good if where == "table" else world.bad
+    for run, file in (("other", "x"), ("next", "y"), ("last", "z")):
+        world.commit(run, source(file), to=table)
+    storage = table.storage
+    if gone:
+        keep_log(storage)
+    for number in gone:
+        storage.store.delete(storage.snapshots.path(number))
+
+    def check(checking: RunGuard) -> None:
+        since = list(storage.snapshots.newest_first(after=1))
+        if where == "table":
+            checking.before_table(storage, since)
+        else:
+            checking.before_quarantine(world.good.storage, storage, since)
+
+    with pytest.raises(ConflictError, match="LB6402"):
+        check(guard)
+    check(replace(guard, again=True))
+    check(replace(guard, files=(source("w"),)))

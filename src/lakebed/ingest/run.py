@@ -138,7 +138,7 @@ class Run:
         user = runs.commit_user(self.run_id)
         if bad is not None:
             change = SnapshotChange(commit_user=user, properties=properties)
-            guard = partial(self.guard.before_quarantine, self.checked.storage)
+            guard = partial(self.guard.before_quarantine, self.checked.storage, bad.writer.target.storage)
             quarantined = bad.writer.commit(change, guard, self.guard.bad_until).id
         if quarantined is not None:
             properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
@@ -146,7 +146,8 @@ class Run:
             return self._result(counts, None, quarantined)
         try:
             change = SnapshotChange(commit_user=user, properties=properties)
-            snapshot = good.commit(change, self.guard.before_table, self.guard.good_until)
+            before = partial(self.guard.before_table, self.checked.storage)
+            snapshot = good.commit(change, before, self.guard.good_until)
         except BaseException as error:
             if bad is not None:
                 error.add_note(

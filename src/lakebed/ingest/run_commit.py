@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
@@ -13,7 +13,7 @@ from lakebed.format.commit import Guard, TableStorage
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
-from lakebed.ingest.run_memory import run_of, shared_file
+from lakebed.ingest.run_memory import RunRecord, load_log, run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.spark_errors import spark_errors
@@ -43,11 +43,18 @@ class RunGuard:
     good_until: int
     bad_until: int
 
-    def before_table(self, since: Sequence[Snapshot]) -> None:
+    def before_table(self, table: TableStorage, since: Sequence[Snapshot]) -> None:
         """Raise `ConflictError` where another run has ingested one of the files, or was not cut off after all."""
-        for snapshot in since:
-            record = run_of(snapshot)
-            if record is None or record.run_id == self.run_id:
+        self._refuse(_runs_of(table, since, self.good_until))
+
+    def before_quarantine(self, table: TableStorage, quarantine: TableStorage, since: Sequence[Snapshot]) -> None:
+        """The same for the quarantine, which is committed first."""
+        self.before_table(table, list(table.snapshots.newest_first(after=self.good_until)))
+        self._refuse(_runs_of(quarantine, since, self.bad_until))
+
+    def _refuse(self, records: Iterable[RunRecord]) -> None:
+        for record in records:
+            if record.run_id == self.run_id:
                 continue
             if record.run_id in self.adopted:
                 raise ConflictError.of(
@@ -66,10 +73,12 @@ class RunGuard:
                     remedy="repeat the command: it skips what is in the table by now",
                 )
 
-    def before_quarantine(self, table: TableStorage, since: Sequence[Snapshot]) -> None:
-        """The same for the quarantine, which is committed first."""
-        self.before_table(list(table.snapshots.newest_first(after=self.good_until)))
-        self.before_table(since)
+
+def _runs_of(table: TableStorage, since: Sequence[Snapshot], until: int) -> list[RunRecord]:
+    """The runs of snapshots after one, newest first. Those of snapshots that have expired since are in the log."""
+    if since and since[-1].id > until + 1:
+        return [record for record in load_log(table).by_run.values() if record.snapshot_id > until]
+    return [record for record in map(run_of, since) if record is not None]
 
 
 @dataclass(slots=True)
