@@ -130,10 +130,11 @@ class TestWhatStays:
         found = expire(world)
         assert (found.snapshots, found.held_by, world.snapshots()) == ((1, 2), ("a",), [3, 4])
         assert expire(world).held_by == ("a",)
-        world.store.replace(f"{ROOT}/consumer/consumer-a", b"{")
-        with pytest.raises(RefusedError) as caught:
-            expire(world)
-        assert (caught.value.code, world.snapshots()) == ("LB3664", [3, 4])
+        for content in (b"{", b"", b"{}", b"[]", b'{"nextSnapshot": null}', b'{"nextSnapshot": 1e400}'):
+            world.store.replace(f"{ROOT}/consumer/consumer-a", content)
+            with pytest.raises(RefusedError) as caught:
+                expire(world)
+            assert (caught.value.code, world.snapshots()) == ("LB3664", [3, 4])
 
     def test_changelogs_that_are_to_outlive_snapshots_are_left_to_others(self) -> None:
         world = World()

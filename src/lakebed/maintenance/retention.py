@@ -109,7 +109,7 @@ def _next_of(table: TableBranch, name: str) -> int | None:
         return int(json.loads(table.store.read(path))["nextSnapshot"])
     except NotFoundError:
         return None
-    except (LakebedError, ValueError, TypeError, KeyError, RecursionError) as error:
+    except (LakebedError, ArithmeticError, ValueError, TypeError, KeyError, RecursionError) as error:
         raise RefusedError.of(
             UNREADABLE,
             f"what consumer {name!r} of {table.label} still reads cannot be told, so nothing is deleted",
