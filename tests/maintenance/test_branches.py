@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import timedelta
 
 import pytest
 
@@ -197,6 +198,35 @@ def test_what_the_table_gained_is_never_lost(grown, gain):
         grown.lake.branches(TABLE).fast_forward("b")
     assert raised.value.code == "LB3655"
     assert grown.store.snapshot() == before
+
+
+@pytest.mark.parametrize("from_rows", [True, False])
+@pytest.mark.parametrize("kept", [1, 2])
+def test_what_the_table_gained_is_not_lost_where_the_beginning_of_the_branch_has_expired(from_rows, kept):
+    """The first snapshot of the branch would follow the table's newest by its number, and does not come after it."""
+    world = World()
+    world.commit()
+    branches, branch = world.lake.branches(TABLE), f"{TABLE}@branch:b"
+    branches.create("b", snapshot=1 if from_rows else None)
+    while world.place("b").snapshots.latest_id() != 4:
+        world.commit("b")
+    while world.snapshots()[-1] + kept < 4:
+        world.commit()
+    world.lake.table(branch).expire(retain_max=kept, older_than=timedelta(0))
+    before = world.store.snapshot()
+    with pytest.raises(RefusedError, match="cannot be told") as raised:
+        branches.fast_forward("b")
+    assert (raised.value.code, world.store.snapshot()) == ("LB3655", before)
+    assert "Roll the table back" not in str(raised.value)
+
+
+def test_a_table_without_gain_is_brought_forward_where_the_first_snapshot_of_the_branch_has_expired(grown):
+    grown.lake.table(f"{TABLE}@branch:b").expire(retain_max=2, older_than=timedelta(0))
+    assert grown.lake.branches(TABLE).fast_forward("b").snapshots == (2, 3)
+    grown.lake.table(f"{TABLE}@branch:b").expire(retain_max=1, older_than=timedelta(0))
+    grown.commit("b")
+    assert grown.lake.branches(TABLE).fast_forward("b").snapshots == (4,)
+    grown.check_whole()
 
 
 def test_after_a_roll_back_the_table_can_be_brought_forward(grown):

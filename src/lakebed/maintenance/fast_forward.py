@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from lakebed.catalog import TableName
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, RefusedError, StoreError
+from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.readable import Readable
 
@@ -77,11 +78,7 @@ def fast_forward(main: TableBranch, branch: TableBranch, *, dry_run: bool = Fals
         )
     problems = [*_foreign_snapshots(main, branch), *_foreign_versions(main, branch), *_foreign_tags(main, branch)]
     if problems:
-        began = branch.snapshots.load(snapshots[0])
-        remedy = (
-            f"Roll the table back to snapshot {began.id} and then to schema {began.schema_id}, where the branch began, "
-            "or copy the branch's rows."
-        )
+        remedy = _remedy(main, branch)
         message = f"{main.label} cannot be brought forward to {branch.label}"
         raise RefusedError(
             *(Diagnostic(DIVERGED, f"{message}: {problem}", path=main.label, remedy=remedy) for problem in problems)
@@ -129,7 +126,25 @@ def _foreign_snapshots(main: TableBranch, branch: TableBranch) -> list[str]:
         return [f"it has {_listed('snapshot', extra)}, which the branch has not"]
     if ours and ours[-1] < first - 1:
         return [f"the branch no longer has snapshot {ours[-1] + 1}, which would follow the table's newest"]
+    if ours and ours[-1] < first and not _has_tag_of(branch, main.snapshots.load(ours[-1])):
+        # What the table has gained since the branch was made would be lost where it began with an earlier one.
+        return [f"whether the branch came after its snapshot {ours[-1]} cannot be told, as older ones have expired"]
     return []
+
+
+def _has_tag_of(branch: TableBranch, snapshot: Snapshot) -> bool:
+    """Whether a branch has a tag of a snapshot, as of the one that it was made from."""
+    return any(branch.snapshots.tag(name) == snapshot for name in branch.snapshots.tags())
+
+
+def _remedy(main: TableBranch, branch: TableBranch) -> str:
+    began = branch.snapshots.load(branch.snapshots.ids()[0])
+    if began.id > 1 and began.id not in main.snapshots.ids():
+        return "Copy the branch's rows to the table; keep the snapshots of a branch until it is brought forward."
+    return (
+        f"Roll the table back to snapshot {began.id} and then to schema {began.schema_id}, where the branch began, "
+        "or copy the branch's rows."
+    )
 
 
 def _same_snapshot(main: TableBranch, branch: TableBranch, number: int) -> bool:
