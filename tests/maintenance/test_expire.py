@@ -269,6 +269,26 @@ class TestFiles:
         assert data_files(world) == before
         check(world)
 
+    def test_two_expiries_at_once_are_no_conflict(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        world = World()
+        for _ in range(3):
+            world.commit()
+        remove(world)
+        world.commit()
+        from lakebed.maintenance import expiry as module
+
+        removing = module._remove_states
+
+        def expire_first(*args: Any) -> None:
+            monkeypatch.setattr(module, "_remove_states", removing)
+            expire(world)
+            removing(*args)
+
+        monkeypatch.setattr(module, "_remove_states", expire_first)
+        assert expire(world, retain_min=3).snapshots == (1, 2)
+        assert world.snapshots() == [5]
+        check(world)
+
     def test_a_roll_back_to_what_expires_meanwhile_leaves_the_table(self, monkeypatch: pytest.MonkeyPatch) -> None:
         world = World()
         for _ in range(3):

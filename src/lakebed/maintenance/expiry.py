@@ -149,7 +149,10 @@ def _remove_states(table: TableBranch, found: StatesThatGo) -> None:
 
 def _refuse_rolled_back(table: TableBranch, found: StatesThatGo) -> None:
     first = found.first.id
-    if not table.store.exists(table.snapshots.path(first)):
+    if table.store.exists(table.snapshots.path(first)):
+        return
+    # Another expiry may have come further; then there are later ones.
+    if (table.snapshots.latest_id() or 0) <= first:
         raise ConflictError.of(
             CONFLICT,
             f"snapshot {first} of {table.label}, the first that was to stay, was taken away while older ones expired",
