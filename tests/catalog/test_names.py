@@ -171,3 +171,14 @@ def test_quarantine():
     assert TableName("db", "t").quarantine == TableName("db", "t__quarantine")
     assert TableName("db", "t__quarantine").is_quarantine
     assert not TableName("db", "t").is_quarantine
+
+
+@pytest.mark.parametrize("name", [None, 5, b"db.t", ["db.t"]])
+def test_what_is_no_text_is_no_name(name, tmp_path):
+    import lakebed
+
+    lake = lakebed.open(tmp_path)
+    for call in (lake.schema, lake.table, lake.history, lake.infer, TableName.parse):
+        with pytest.raises(UsageError) as caught:
+            call(name)
+        assert (caught.value.code, "it is no text" in str(caught.value)) == ("LB3104", True)

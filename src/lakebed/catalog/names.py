@@ -275,6 +275,8 @@ def _complaints(name: str, limit: int) -> list[str]:
 
 def _split(text: str) -> tuple[str, str, str | None]:
     """Database and table, not looked at yet, and what follows an unquoted `@`."""
+    if not isinstance(text, str):
+        raise _bad_text(text, "it is no text")
     database, at = _part(text, 0, ".@")
     if text[at : at + 1] == ".":
         table, at = _part(text, at + 1, "@")
@@ -305,7 +307,7 @@ def _bad_text(text: str, problem: str) -> UsageError:
         BAD_TABLE_TEXT,
         f"{text!r} is not the name of a table: {problem}",
         expected="db.table, each part in backticks where it holds a dot, a backtick or an @",
-        found=text,
+        found=str(text),
         remedy="Quote the whole part: `my.db`.`my@table`; a backtick inside is doubled.",
     )
 

@@ -46,7 +46,8 @@ def occupied(path: str) -> AlreadyExistsError:
 
 def wrong_kind(path: str, expected: str) -> WrongKindError:
     """The error for a directory where a file is owed, or the other way round. `expected`: "file" or "directory"."""
-    return WrongKindError.of(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected)
+    remedy = f"look at what lies there, and move it away where a {expected} belongs"
+    return WrongKindError.of(WRONG_KIND, f"{path} is not a {expected}", path=path, expected=expected, remedy=remedy)
 
 
 def not_empty(path: str) -> NotEmptyError:
