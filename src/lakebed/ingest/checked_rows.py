@@ -44,7 +44,7 @@ NOT_DECLARED = SourceSchema({})
 
 _FAIL = "fail"
 #: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
-_JSON_NAMES = ("t", "a", "j", "s")
+_JSON_NAMES = ("t", "a", "s")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,6 @@ a text is a struct of `text` and `json`, its VARIANT.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
 from typing import TypeAlias
 
 from pyspark.sql import Column
@@ -19,6 +18,7 @@ from lakebed.ingest.sources.json_exact import exact_text
 from lakebed.ingest.sources.json_values import parse_cell, whole_value
 from lakebed.ingest.sources.source_types import Entries, Items, JsonText, Members, SourceType
 from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row
+from lakebed.spark.bind_value import bind_value
 
 #: What is made of the value at a place where JSON stands in a text.
 _AtText: TypeAlias = Callable[[Column, JsonText], Column]
@@ -54,15 +54,12 @@ def json_steps(form: SourceType, point: str) -> tuple[Callable[[Column], Column]
         both = F.struct(x.alias("text"), exact_text(x, place.stored, {}, point).alias("json"))
         return F.when(x.isNotNull(), both)
 
-    def with_part(make: Callable[[Column], Column]) -> _AtText:
-        def made(x: Column, _: JsonText) -> Column:
-            both = F.struct(x.getField("text").alias("text"), make(x.getField("json")).alias("json"))
-            return F.when(x.isNotNull(), both)
+    def parsed(x: Column, _: JsonText) -> Column:
+        # Looked at many times; bound, since older versions of Spark put this step and the one before into one.
+        value = bind_value(x.getField("json"), lambda text: bind_value(parse_cell(text), whole_value))
+        return F.when(x.isNotNull(), F.struct(x.getField("text").alias("text"), value.alias("json")))
 
-        return made
-
-    parts = (written, with_part(parse_cell), with_part(whole_value))
-    return tuple(partial(_rewritten, form=form, at_text=part) for part in parts)
+    return (lambda x: _rewritten(x, form, written), lambda x: _rewritten(x, form, parsed))
 
 
 def only_texts(x: Column, form: SourceType) -> Column:
