@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
@@ -19,11 +19,15 @@ _PARSER_POLICY = "spark.sql.legacy.timeParserPolicy"
 _LETTERS = "https://spark.apache.org/docs/latest/sql-ref-datetime-pattern.html"
 
 
-def refuse_patterns(session: SparkSession, formats: TextFormats) -> None:
-    """Raise `UsageError` for patterns that are none (LB6107), all at once, and under Spark's old parser (LB6123)."""
+def refuse_patterns(of: Callable[[], SparkSession], formats: TextFormats) -> None:
+    """Raise `UsageError` for patterns that are none (LB6107), all at once, and under Spark's old parser (LB6123).
+
+    The session is asked for where there are patterns only.
+    """
     named = tuple(_named(formats))
     if not named:
         return
+    session = of()
     policy = (session.conf.get(_PARSER_POLICY, "CORRECTED") or "CORRECTED").upper()
     if policy != "CORRECTED":
         raise UsageError.of(

@@ -211,7 +211,7 @@ class SourceJob:
         if self.merging is None or not looked.fresh:
             return self.schema
         refuse_misread(self._hints(looked, self.schema))
-        refuse_patterns(self.spark, looked.options.formats)
+        refuse_patterns(lambda: self.spark, looked.options.formats)
         parts, known = self._opened(looked, self.schema), self.schema.field_names
         return merge_parts(self.context, self.name, parts, looked.declared.format, self.merging, known)
 
@@ -323,7 +323,7 @@ class SourceJob:
     def _checked(
         self, schema: TableSchema, options: SourceOptions, files: tuple[SourceFile, ...], looked: _LookedAt | None
     ) -> CheckedWrite:
-        refuse_patterns(self.spark, options.formats)
+        refuse_patterns(lambda: self.spark, options.formats)
         context, declared = self.context, None if looked is None else looked.declared
         known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
         return CheckedWrite(
