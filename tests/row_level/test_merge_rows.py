@@ -166,7 +166,7 @@ def test_new_values_are_checked(spark: SparkSession, make: Make) -> None:
     )
     with pytest.raises(BadRowsError, match="the only row is given"):
         merge.when_matched_update().when_not_matched_insert().execute()
-    with pytest.raises(SourceMismatchError, match="column p"):
+    with pytest.raises(SourceMismatchError, match="without a value for 'p'"):
         merge.when_not_matched_insert({"k": "s.k"}).execute()
     assert made.on_disk() == before
     # A text that is a number, and a column that gets nothing.

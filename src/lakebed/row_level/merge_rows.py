@@ -15,7 +15,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import UnsupportedError, UsageError
+from lakebed.errors import SourceMismatchError, UnsupportedError, UsageError
 from lakebed.format.live_files import DataFile
 from lakebed.ingest.arguments import MergeKeywords
 from lakebed.ingest.columns.column_names import MISSING
@@ -425,7 +425,7 @@ def _check_names(schema: TableSchema, names: Sequence[str], label: str) -> None:
         )
     missing = [f for f in schema.fields if not f.type.nullable and f.default_value is None and f.name not in names]
     if missing:
-        raise UsageError(
+        raise SourceMismatchError(
             *(
                 Diagnostic(
                     MISSING,
