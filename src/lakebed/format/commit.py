@@ -183,6 +183,8 @@ class _Attempts:
         planned = self.change.planned_on
         if planned is None or latest is None:
             return None
+        if planned == latest:
+            return []
         newer = [s for s in self.table.snapshots.newest_first(after=planned.id - 1) if s.id <= latest.id]
         # A table that was rolled back has no such snapshot, or another one under its number.
         is_there = len(newer) == latest.id - planned.id + 1 and newer[-1:] == [planned]

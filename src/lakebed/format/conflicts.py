@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, pairwise
+from itertools import pairwise
 from operator import itemgetter
 from typing import Any
 
@@ -77,13 +77,13 @@ def find_delta(
     concern = _Concern(schema, change, buckets_changed=buckets_changed)
     added, deleted = dict[Identity, ManifestEntry](), dict[Identity, ManifestEntry]()
     if latest is not None and concern.reads:
-        known = since is not None and concern.is_planned
-        lists = (delta_manifests(store, table_path, s) for s in since or ()) if known else ()
-        every = chain.from_iterable(lists) if known else snapshot_manifests(store, table_path, latest)
+        if since is None or not concern.is_planned:
+            planned, every = dict[Identity, ManifestEntry](), snapshot_manifests(store, table_path, latest)
+        else:
+            planned, every = concern.planned(), [m for s in since for m in delta_manifests(store, table_path, s)]
         metas = [m for m in every if concern.may_hold(m)]
         added, deleted = concern.entries(lambda: entries_of(store, table_path, metas))
-        if known:
-            added = concern.planned() | added
+        added = planned | added
     live = {identity: entry for identity, entry in added.items() if identity not in deleted}
     removed = concern.removed(live)
     rest = [entry for identity, entry in live.items() if identity not in removed]

@@ -7,7 +7,7 @@ live. Of what stays, only the entries about such files are kept in memory.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -237,6 +237,10 @@ class _About:
     partitions: frozenset[tuple[Any, ...]] | None
     names: frozenset[str]
     _known: dict[str, list[ManifestEntry]] = field(default_factory=dict)
+    _near: Callable[[PartitionBounds], bool] | None = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._near = None if self.partitions is None else near_partitions(self.partitions)
 
     def entries(self, metas: Iterable[ManifestFileMeta]) -> Iterator[ManifestEntry]:
         for meta in metas:
@@ -246,7 +250,7 @@ class _About:
 
     def _read(self, meta: ManifestFileMeta) -> Iterator[ManifestEntry]:
         bounds = PartitionBounds.of(meta, partition_types(self.schema))
-        if self.partitions is not None and not near_partitions(self.partitions)(bounds):
+        if self._near is not None and not self._near(bounds):
             return
         for entry in entries_of(self.table.store, self.table.table_path, [meta]):
             if entry.file.file_name in self.names:

@@ -17,7 +17,6 @@ from lakebed.physical.paimon_tree import KEY, outer_rows_at
 from lakebed.printable import one_line
 from lakebed.render.table_text import table_text
 
-#: The hint of a timestamp without a time zone.
 _HEADING = ("id", "column", "type", "null", "description")
 _Row = tuple[str, str, str, str, str]
 

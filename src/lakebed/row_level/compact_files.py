@@ -7,9 +7,10 @@ whole, to the top level (Paimon, "Compaction").
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cache
+from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
@@ -41,6 +42,8 @@ from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import Compacted, RowsToWrite
 from lakebed.write.write_result import WriteResult, WriteRun
 
+#: Whether a file is to be written anew for what it is written as.
+IsOld: TypeAlias = Callable[[DataFile], bool]
 #: The files of one partition and bucket.
 _Place = tuple[tuple[Any, ...], int]
 
@@ -65,12 +68,14 @@ class Compact:
 
     def make(self, start: Start, writer: TableWriter, *, dry_run: bool) -> RowChanges:
         """Choose the files, and write their rows."""
-        plan = _whole(start)
+        # Nothing of the choice needs Spark.
+        plan = start.narrowed(condition(None, time_zone="UTC"))
         choose = _due_runs if start.plan.is_keyed else _due_files
         places = _by_place(plan.files, start.schema.bucket if start.plan.has_sequence else None)
-        chosen = tuple(file for files in places.values() for file in choose(start, files, full=self.full))
+        is_old = _older(start) if self.full else None
+        chosen = tuple(file for files in places.values() for file in choose(start, files, is_old))
         if chosen and not dry_run:
-            rows = _merged(start, chosen) if start.plan.is_keyed else _together(start, chosen)
+            rows = _merged(start, plan, chosen) if start.plan.is_keyed else _together(start, chosen)
             with spark_errors():
                 writer.write(rows)
         return RowChanges(chosen, is_compaction=True)
@@ -85,24 +90,22 @@ def _by_place(files: Iterable[DataFile], buckets: int | None) -> Mapping[_Place,
     return places
 
 
-def _whole(start: Start) -> ReadPlan:
-    """All files; nothing of it needs Spark."""
-    return start.narrowed(condition(None, time_zone="UTC"))
-
-
 # --- append tables ----------------------------------------------------------------------------------------------------
 
 
-def _due_files(start: Start, files: Sequence[DataFile], *, full: bool) -> list[DataFile]:
-    """The files of a place that are written anew: small ones where there are enough, and those with many rows gone."""
+def _due_files(start: Start, files: Sequence[DataFile], is_old: IsOld | None) -> list[DataFile]:
+    """The files of a place that are written anew: small ones where there are enough, and those with many rows gone.
+
+    With `is_old` all that are not compacted.
+    """
     options = start.schema.options
     large = number_of(options, COMPACTION_SMALL_FILE_RATIO) * size_of(options, TARGET_FILE_SIZE, APPEND_FILE_SIZE)
-    small = [f for f in files if f.size < large]
-    least = 2 if full else max(whole_number(options, COMPACTION_MIN_FILE_NUM), 2)
-    together = small if len(small) >= least else []
-    worn = 0.0 if full else number_of(options, COMPACTION_DELETE_RATIO_THRESHOLD)
-    others = [f for f in files if f not in together]
-    return together + [f for f in others if _is_worn(start, f, worn) or (full and _is_old(start, f))]
+    least = 2 if is_old else max(whole_number(options, COMPACTION_MIN_FILE_NUM), 2)
+    is_fragmented = sum(f.size < large for f in files) >= least
+    worn = 0.0 if is_old else number_of(options, COMPACTION_DELETE_RATIO_THRESHOLD)
+    return [
+        f for f in files if (is_fragmented and f.size < large) or _is_worn(start, f, worn) or (is_old and is_old(f))
+    ]
 
 
 def _is_worn(start: Start, file: DataFile, share: float) -> bool:
@@ -113,14 +116,12 @@ def _is_worn(start: Start, file: DataFile, share: float) -> bool:
     return gone > share * file.meta.row_count
 
 
-def _is_old(start: Start, file: DataFile) -> bool:
-    """Whether a file has other columns, or another format, than new ones."""
-    if not file.path.endswith(f".{written_format(start.schema.options)}"):
-        return True
-    if file.meta.schema_id == start.schema.id:
-        return False
-    written = start.target.storage.schemas.load_schema(file.meta.schema_id)
-    return _columns(written) != _columns(start.schema)
+def _older(start: Start) -> IsOld:
+    """Tells whether a file has other columns, or another format, than new ones. Each schema is loaded once."""
+    schemas, wanted = start.target.storage.schemas, _columns(start.schema)
+    ending = f".{written_format(start.schema.options)}"
+    columns = cache(lambda number: _columns(schemas.load_schema(number)))
+    return lambda file: not file.path.endswith(ending) or columns(file.meta.schema_id) != wanted
 
 
 def _columns(schema: TableSchema) -> tuple[tuple[int, str, DataType], ...]:
@@ -157,12 +158,15 @@ def _groups(files: Sequence[DataFile], size: int) -> list[int]:
 # --- tables with a primary key ----------------------------------------------------------------------------------------
 
 
-def _due_runs(start: Start, files: Sequence[DataFile], *, full: bool) -> Sequence[DataFile]:
-    """All files of a bucket where it has enough sorted runs: each file of level 0 is one, each other level is one."""
+def _due_runs(start: Start, files: Sequence[DataFile], is_old: IsOld | None) -> Sequence[DataFile]:
+    """All files of a bucket where it has enough sorted runs: each file of level 0 is one, each other level is one.
+
+    With `is_old` all files of every bucket that is not one run of the top level, or that has an old file.
+    """
     runs = sum(f.meta.level == 0 for f in files) + len({f.meta.level for f in files if f.meta.level})
-    if not full:
+    if is_old is None:
         return files if runs >= max(whole_number(start.schema.options, NUM_SORTED_RUN_COMPACTION_TRIGGER), 2) else ()
-    is_done = {f.meta.level for f in files} == {_top_level(start)} and not any(_is_old(start, f) for f in files)
+    is_done = {f.meta.level for f in files} == {_top_level(start)} and not any(map(is_old, files))
     return () if is_done else files
 
 
@@ -173,10 +177,9 @@ def _top_level(start: Start) -> int:
     return max(levels - 1, 1)
 
 
-def _merged(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
+def _merged(start: Start, plan: ReadPlan, files: Sequence[DataFile]) -> RowsToWrite:
     """The rows that the files come to. Newer rows of each bucket have higher numbers than all of its files."""
-    plan = replace(_whole(start), parts=plan_merge(files, start.schema))
-    rows: DataFrame = rows_of_plan(start.reader, plan, start.schema)
+    rows: DataFrame = rows_of_plan(start.reader, replace(plan, parts=plan_merge(files, start.schema)), start.schema)
     highest: dict[_Place, int] = {}
     for file in files:
         place = file.partition, file.bucket

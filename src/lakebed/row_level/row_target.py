@@ -34,9 +34,9 @@ from lakebed.spark.read import Executor, rows_of_plan, session_condition
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
+from lakebed.spark.understood import FILTER
 from lakebed.write.plan_write import WritePlan, plan_write
 
-_FILTER = "the filter"
 HAS_IDS, HAS_FALLBACK, IS_CHAIN = "LB5060", "LB6540", "LB6541"
 
 #: Where a row lies: the number of its file among those that were asked for, and its place in it.
@@ -140,7 +140,7 @@ class Start:
     def needed(self, where: str | None = None) -> ReadPlan:
         """The files that may hold a row that the filter is true for. Raises `UsageError` where Spark refuses it."""
         if where is not None:
-            check_condition(self.no_rows, read_expression(where, _FILTER), _FILTER)
+            check_condition(self.no_rows, read_expression(where, FILTER), FILTER)
         return self.narrowed(session_condition(self.spark, where))
 
     def narrowed(self, wanted: Condition, state: TableState | None = None) -> ReadPlan:
