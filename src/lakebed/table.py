@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from lakebed.read.explanation import ReadExplanation
     from lakebed.row_level.merge_rows import MergeBuilder
     from lakebed.row_level.row_target import RowTarget
+    from lakebed.write.partition_expiry import PartitionExpiry
     from lakebed.write.partition_specs import NamedPartition
     from lakebed.write.write_result import WriteResult
 
@@ -621,6 +622,23 @@ class Table:
         options = table.schemas.get_current_schema().options
         retention = Retention.of(options, retain_min, retain_max, older_than)
         return expire(table, retention, remember=partial(keep_log, table.storage), dry_run=dry_run)
+
+    def expire_partitions(
+        self, *, older_than: timedelta | None = None, dry_run: bool = False, **asked: Unpack[WriteKeywords]
+    ) -> PartitionExpiry:
+        """Remove the partitions whose time is longer ago than `older_than`, as one snapshot.
+
+        Else than `partition.expiration-time` says. Their time is that of their values, a wall clock of the lake's time
+        zone, or of their last file, as the table's options say; those whose time nobody can tell stay and are named.
+        The other arguments and errors are those of `truncate`.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.expire_partitions", WriteKeywords, asked, "older_than", "dry_run")
+        from lakebed.write.partition_expiry import expire_partitions
+
+        run, zone = WriteRun.of(**asked), self.time_zone
+        return expire_partitions(self._whole, run, older_than=older_than, dry_run=dry_run, time_zone=zone)
 
     def unused_versions(self, *, min_age: timedelta = timedelta(days=1)) -> VersionReport:
         """Every schema version, with what keeps it; see `lakebed.Lake.unused_versions`."""

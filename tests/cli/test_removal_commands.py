@@ -38,6 +38,27 @@ def test_partitions_are_dropped(lakebed: CommandLine, table: Built) -> None:
     assert none == "lab.t: no partition matches, nothing to remove.\n"
 
 
+def test_partitions_expire(lakebed: CommandLine, table: Built) -> None:
+    assert (refused := lakebed("expire-partitions", "lab.t")).code == 2
+    assert "LB5106" in refused.err
+    asked = ("expire-partitions", "lab.t", "--older-than", "1d")
+    shown = ["  day=2024-01-01: 2024-01-01 00:00:00", "  day=2024-01-02: 2024-01-02 00:00:00"]
+    assert lakebed.ok(*asked, "--dry-run").splitlines() == [
+        "lab.t: would remove 3,000 rows, 3 files, 2 partitions, 30 B",
+        *shown,
+    ]
+    refused = lakebed(*asked)
+    assert (refused.code, "not confirmed, nothing was changed" in refused.err) == (2, True)
+    assert table.storage.snapshots.latest_id() == 1
+    made = lakebed.json(*asked, "--yes", "--run-id", "r")
+    assert (made["snapshot_id"], made["files_removed"], made["older_than_seconds"]) == (2, 3, 86_400)
+    assert made["expired"][0] == {"partition": "day=2024-01-01", "time": "2024-01-01 00:00:00"}
+    assert lakebed.ok(*asked) == "lab.t: no partition is due.\n"
+    assert lakebed.json(*asked, "--yes", "--run-id", "r")["repeated"]
+    code, screen = on_terminal("expire-partitions", "lab.t", "--older-than", "1d", answers={})
+    assert (code, "no partition is due" in screen) == (0, True)
+
+
 def test_a_table_is_truncated(lakebed: CommandLine, table: Built) -> None:
     assert lakebed("truncate", "lab.t").code == 2
     assert lakebed.json("truncate", "lab.t", "--dry-run")["files_removed"] == 3

@@ -180,6 +180,12 @@ class JavaReferee:
             write.close()
             commit.close()
 
+    def expire_partitions(self, warehouse: str | os.PathLike[str], table: str) -> list[str]:
+        """Removes the partitions that are due by the table's options now; their texts."""
+        found = self._table(warehouse, table, None, {"partition.expiration-check-interval": "0 s"})
+        expired = found.store().newPartitionExpire("expiring").expire(self._running().jvm.Long.MAX_VALUE)
+        return sorted("/".join(f"{key}={value}" for key, value in dict(p).items()) for p in expired)
+
     def alter(self, warehouse: str | os.PathLike[str], table: str, changes: Iterable[Mapping[str, Any]]) -> None:
         """Alters top-level columns and options: the changes make one schema version."""
         made = [self._change(change) for change in changes]
@@ -218,6 +224,18 @@ class JavaReferee:
             return float(value.toNanos()) / 1e6 if kind == "duration" else value
         except Exception as error:
             if _java_class(error) in ("IllegalArgumentException", "ArithmeticException"):
+                return None
+            raise
+
+    def partition_time(
+        self, values: Mapping[str, str | int], pattern: str | None = None, formatter: str | None = None
+    ) -> str | None:
+        """The time that the values of a partition say, as ISO text; None where Java cannot tell."""
+        extractor = self._paimon.partition.PartitionTimeExtractor(pattern, formatter)
+        try:
+            return str(extractor.extract(list(values), list(values.values())).toString())
+        except Exception as error:
+            if _java_class(error) in ("DateTimeParseException", "IllegalArgumentException"):
                 return None
             raise
 

@@ -24,6 +24,7 @@ from lakebed.catalog.options import (
     NUM_LEVELS,
     NUM_SORTED_RUN_COMPACTION_TRIGGER,
     OPTIONS,
+    PARTITION_EXPIRATION_MAX_NUM,
     RECORD_LEVEL_TIME_FIELD,
     ROW_TRACKING_ENABLED,
     ROWKIND_FIELD,
@@ -84,6 +85,7 @@ _COUNTS = frozenset(
         MANIFEST_MERGE_MIN_COUNT,
         NUM_LEVELS,
         NUM_SORTED_RUN_COMPACTION_TRIGGER,
+        PARTITION_EXPIRATION_MAX_NUM,
         "count-limit",
     }
 )

@@ -137,7 +137,12 @@ PARTIAL_UPDATE_REMOVE_RECORD_ON_DELETE = "partial-update.remove-record-on-delete
 PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP = "partial-update.remove-record-on-sequence-group"
 PARTITION = "partition"
 PARTITION_DEFAULT_NAME = "partition.default-name"
+PARTITION_EXPIRATION_MAX_NUM = "partition.expiration-max-num"
+PARTITION_EXPIRATION_STRATEGY = "partition.expiration-strategy"
+PARTITION_EXPIRATION_TIME = "partition.expiration-time"
 PARTITION_LEGACY_NAME = "partition.legacy-name"
+PARTITION_TIMESTAMP_FORMATTER = "partition.timestamp-formatter"
+PARTITION_TIMESTAMP_PATTERN = "partition.timestamp-pattern"
 PATH = "path"
 PK_CLUSTERING_OVERRIDE = "pk-clustering-override"
 PRIMARY_KEY = "primary-key"
@@ -374,6 +379,8 @@ _DEFAULTS: dict[str, str] = {
     NUM_SORTED_RUN_COMPACTION_TRIGGER: "5",
     ORC_TIMESTAMP_LTZ_LEGACY_TYPE: "true",
     PARTITION_DEFAULT_NAME: "__DEFAULT_PARTITION__",
+    PARTITION_EXPIRATION_MAX_NUM: "100",
+    PARTITION_EXPIRATION_STRATEGY: "values-time",
     PARTITION_LEGACY_NAME: "true",
     SCAN_MODE: "default",
     SEQUENCE_FIELD_SORT_ORDER: "ascending",
@@ -488,7 +495,12 @@ _FOLLOWED = frozenset(
         PARTIAL_UPDATE_REMOVE_RECORD_ON_SEQUENCE_GROUP,
         PARTITION,
         PARTITION_DEFAULT_NAME,
+        PARTITION_EXPIRATION_MAX_NUM,
+        PARTITION_EXPIRATION_STRATEGY,
+        PARTITION_EXPIRATION_TIME,
         PARTITION_LEGACY_NAME,
+        PARTITION_TIMESTAMP_FORMATTER,
+        PARTITION_TIMESTAMP_PATTERN,
         PRIMARY_KEY,
         PRIMARY_KEY_NULLABLE,
         ROWKIND_FIELD,

@@ -48,6 +48,7 @@ COMMANDS = {
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
     "compact": "Write the small files of a table together as large ones.",
     "expire": "Take old snapshots of a table away, and the files that only they need.",
+    "expire-partitions": "Remove the partitions of a table whose time has passed.",
     "versions": "Show what keeps each schema version, and remove those that nothing does.",
     "orphans": "Find and remove files that nothing refers to.",
     "database": "Databases: create, drop, list.",

@@ -71,7 +71,7 @@ def cast_text(type_: DataType, value: Any, *, time_zone: str = "UTC") -> str:
         case Timestamp(precision=p):
             return _sql_timestamp(value, p)
         case LocalZonedTimestamp(precision=p):
-            return _sql_timestamp(value + _offset(value, time_zone), p)
+            return _sql_timestamp(value + zone_offset(value, time_zone), p)
         case Binary() | VarBinary():
             return bytes(value).decode(errors="replace")
         case _:
@@ -190,7 +190,7 @@ def _time(millis: int, precision: int) -> str:
     return f"{text}:{second:02d}" + (f".{fraction}" if fraction else "")
 
 
-def _offset(value: int, time_zone: str) -> int:
+def zone_offset(value: int, time_zone: str) -> int:
     """Nanoseconds by which the wall clock of `time_zone` is ahead of UTC at an instant.
 
     Beyond the years of Python it is that of the same day in another cycle of 400 years, after which days repeat.

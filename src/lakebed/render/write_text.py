@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from lakebed.printable import one_line
 from lakebed.render.maintenance_text import count_text, size_text
+from lakebed.write.partition_expiry import ExpiredPartition, PartitionExpiry
 from lakebed.write.write_result import WriteResult
 
 #: What is said where a removal found nothing.
 _NOTHING = {
     "compact": "there is nothing to compact.",
     "drop-partitions": "no partition matches, nothing to remove.",
+    "expire-partitions": "no partition is due.",
     "truncate": "there are no rows, nothing to remove.",
 }
 #: How many partitions a list names.
@@ -41,6 +45,27 @@ def write_text(result: WriteResult) -> str:
     return "\n".join(lines)
 
 
+def partition_expiry_text(found: PartitionExpiry) -> str:
+    """The partitions that expire, or expired, with their times; those that stay since nobody knows their time."""
+    lines = [write_text(found.write)]
+    if not found.write.repeated:
+        lines = [lines[0].partition("\n")[0], *_with_times(found.expired)]
+        if found.more:
+            are = "is due and waits" if found.more == 1 else "are due and wait"
+            lines.append(f"  {count_text(found.more, 'more partition')} {are} for the next run")
+    if found.unknown:
+        stay = "stays" if len(found.unknown) == 1 else "stay"
+        lines.append(f"{count_text(len(found.unknown), 'partition')} {stay}, without a time that can be read:")
+        lines += _with_times(found.unknown)
+    return "\n".join(lines)
+
+
+def _with_times(partitions: Sequence[ExpiredPartition]) -> list[str]:
+    more = len(partitions) - _SHOWN
+    shown = [f"  {one_line(p.partition)}: {p.problem or p.time}" for p in partitions[:_SHOWN]]
+    return [*shown, f"  and {more:,} more"] if more > 0 else shown
+
+
 def removal(result: WriteResult) -> str:
     """What is about to be removed, in a line: `remove 10 rows, ... of db.t`."""
     return f"remove {_removed(result)} of {one_line(result.table)}"
@@ -65,7 +90,7 @@ def _changed_rows(result: WriteResult) -> str:
 
 
 def _drops(result: WriteResult) -> bool:
-    return result.operation == "drop-partitions"
+    return result.operation in ("drop-partitions", "expire-partitions")
 
 
 def _written(result: WriteResult) -> str:

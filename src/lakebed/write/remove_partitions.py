@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import uuid4
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.format.commit import commit
+from lakebed.format.commit import Guard, commit
 from lakebed.format.conflicts import find_delta
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.refuse_unsupported import refuse_uncommittable
@@ -27,7 +27,7 @@ _OPERATION = "TRUNCATE"
 
 def truncate(table: TableBranch, run: WriteRun, *, dry_run: bool = False, time_zone: str = "UTC") -> WriteResult:
     """Remove all rows; see `lakebed.Table.truncate`."""
-    removal = _Removal(table, _writable(table), WHOLE_TABLE, TRUNCATE, run, time_zone)
+    removal = Removal(table, writable_schema(table), WHOLE_TABLE, TRUNCATE, run, time_zone)
     return removal.look() if dry_run else removal.make()
 
 
@@ -40,14 +40,14 @@ def drop_partitions(
     time_zone: str = "UTC",
 ) -> WriteResult:
     """Remove all rows of partitions; see `lakebed.Table.drop_partitions`."""
-    schema = _writable(table)
+    schema = writable_schema(table)
     specs = partition_specs(schema, partitions, time_zone=time_zone)
     scope = matching_partitions(schema, specs)
-    removal = _Removal(table, schema, scope, DROP_PARTITIONS, run, time_zone, specs_text(specs))
+    removal = Removal(table, schema, scope, DROP_PARTITIONS, run, time_zone, specs_text(specs))
     return removal.look() if dry_run else removal.make()
 
 
-def _writable(table: TableBranch) -> TableSchema:
+def writable_schema(table: TableBranch) -> TableSchema:
     """The newest schema of a table that can be written, whatever rows it holds."""
     schema = table.schemas.load_latest_schema()
     table.tables.refuse_foreign_rows(table.name)
@@ -56,8 +56,11 @@ def _writable(table: TableBranch) -> TableSchema:
 
 
 @dataclass(frozen=True, slots=True)
-class _Removal:
-    """Files that go: those of a scope. `asked` is what the caller has named, for a run that is repeated."""
+class Removal:
+    """Files that go: those of a scope. `asked` is what the caller has named, for a run that is repeated.
+
+    `guard` may end the commit where others have been first, see `lakebed.format.commit`.
+    """
 
     table: TableBranch
     schema: TableSchema
@@ -66,6 +69,7 @@ class _Removal:
     run: WriteRun
     time_zone: str
     asked: tuple[str, ...] = ()
+    guard: Guard | None = None
 
     @property
     def _storage(self) -> TableStorage:
@@ -87,16 +91,26 @@ class _Removal:
         if not self.run.once and not self._files(latest):
             return self._result.of((), self.schema.id)
         attempt = uuid4().hex
-        said = canonical_json([self.operation, *self.asked])
         change = SnapshotChange(
             commit_user=self.run.commit_user,
             overwrite=self.scope,
-            properties={**self.run.properties, ASKED: said, ATTEMPT: attempt},
+            properties={**self.run.properties, ASKED: self._said, ATTEMPT: attempt},
             operation=_OPERATION,
         )
         after = 0 if self.run.once or latest is None else latest.id
-        snapshot = commit(storage, change, clock=self.table.clock, after=after)
-        return self._result.made(snapshot, said, attempt)
+        snapshot = commit(storage, change, clock=self.table.clock, after=after, guard=self.guard)
+        return self._result.made(snapshot, self._said, attempt)
+
+    def done(self) -> WriteResult | None:
+        """The result where a run that is done once only was done before."""
+        if not self.run.once:
+            return None
+        found = self._storage.snapshots.find_commit(self.run.commit_user, operation=_OPERATION)
+        return None if found is None else self._result.made(found, self._said, "")
+
+    @property
+    def _said(self) -> str:
+        return canonical_json([self.operation, *self.asked])
 
     @property
     def _result(self) -> CommitResults:
