@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.migration import MigrationPlan, MigrationResult
     from lakebed.read.explanation import ReadExplanation
+    from lakebed.row_level.quarantine_rows import Quarantine
 
 
 def wall_clock() -> int:
@@ -470,6 +471,10 @@ class Lake:
         from lakebed.spark.views import make_views
 
         return make_views(spark, self._tables, lambda name: self.read(spark, name), database)
+
+    def quarantine(self, table: str) -> Quarantine:
+        """The bad rows of a table: `list`, `rows`."""
+        return self.table(table).quarantine()
 
     def branches(self, table: str) -> Branches:
         """The branches of a table: `list`, `create`, `delete`, `fast_forward`."""

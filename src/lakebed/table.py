@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.read.explanation import ReadExplanation
     from lakebed.row_level.merge_rows import MergeBuilder
+    from lakebed.row_level.quarantine_rows import Quarantine
     from lakebed.row_level.row_target import RowTarget
     from lakebed.write.partition_expiry import PartitionExpiry
     from lakebed.write.partition_specs import NamedPartition
@@ -567,6 +568,14 @@ class Table:
 
         check_keywords("Table.merge_from", MergeKeywords, asked, "on", "dry_run")
         return merge_from(self._row_target(spark, None), source, on, asked, dry_run=dry_run)
+
+    # --- bad rows -----------------------------------------------------------------------------------------------------
+
+    def quarantine(self) -> Quarantine:
+        """The table's bad rows: `list`, `rows`."""
+        from lakebed.row_level.quarantine_rows import Quarantine
+
+        return Quarantine.of(self._ingest_context, str(self.ref))
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

@@ -42,7 +42,7 @@ def test_from_a_file_to_rows(lakebed: CommandLine, events: Path, spark: Any, mon
     assert (first.code, first.err) == (0, "")
     head, hint = first.out.splitlines()
     assert head.startswith("shop.events: 3 rows read, 2 written, 1 quarantined (snapshot 1, schema 0, run ")
-    assert hint == "bad rows and their reasons: lakebed read shop.events__quarantine --select problems,raw"
+    assert hint == "bad rows and their reasons: lakebed quarantine show shop.events"
 
     again = lakebed.json("ingest", "shop.events", "events.csv")
     assert (again["rows_read"], again["snapshot_id"], len(again["skipped_files"])) == (0, None, 1)

@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import IngestError, OutcomeUnknownError, StoreError, UsageError
-from lakebed.ingest.quarantine import without_logins
+from lakebed.ingest.quarantine_table import without_logins
 from lakebed.model import Field, Int32, Option, String
 from lakebed.spark.spark_errors import spark_errors, writing_rows
 from lakebed.store import LocalStore

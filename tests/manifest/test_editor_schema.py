@@ -89,6 +89,7 @@ KEYS = st.sampled_from(
         "lakebed.dev/no",
         "lakebed.dev/default",
         "lakebed.dev/onBadRow",
+        "lakebed.dev/personalData",
         "opendatafabric.org/description",
         "opendatafabric.org/type",
         "$schema",

@@ -168,6 +168,9 @@ CASES: dict[str, str] = {
     "enum with a value twice": table("- {name: x, type: Int8, extra: {lakebed.dev/enum: [1, 2, «LB1073»1]}}"),
     "enum on a list": table("- {name: x, type: {kind: List, itemType: Int8}, extra: {lakebed.dev/enum: «LB1073»[1]}}"),
     "pattern on a number": table("- {name: x, type: Int8, extra: {lakebed.dev/pattern: «LB1073»a+}}"),
+    "personal data that are neither so nor not": table(
+        "- {name: x, type: Int8, extra: {lakebed.dev/personalData: «LB1073»email}}"
+    ),
     "unknown way with bad rows": table("- {name: x, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»drop}}"),
     "description is a list": table("- {name: x, type: Int8, extra: {opendatafabric.org/description: «LB1073»[a]}}"),
     "description is null": table("- {name: x, type: Int8, extra: {opendatafabric.org/description: «LB1073»null}}"),

@@ -11,7 +11,7 @@ from lakebed.errors import ManifestError
 from lakebed.manifest import parse_manifest
 from lakebed.manifest.attributes import BAD_ROW_ACTIONS
 from lakebed.model import BY_KIND
-from lakebed.model.extra import DEFAULT, ENUM, FIELD_ID, ON_BAD_ROW, PAIMON_TYPE, PATTERN, RENAMED_FROM
+from lakebed.model.extra import DEFAULT, ENUM, FIELD_ID, ON_BAD_ROW, PAIMON_TYPE, PATTERN, PERSONAL_DATA, RENAMED_FROM
 
 PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "manifest.md").read_text(encoding="utf-8")
 
@@ -22,7 +22,8 @@ def test_examples_are_valid() -> None:
 
 
 def test_every_type_and_attribute_is_there() -> None:
-    names = [*BY_KIND, DEFAULT, ENUM, FIELD_ID, ON_BAD_ROW, PAIMON_TYPE, PATTERN, RENAMED_FROM, *BAD_ROW_ACTIONS]
+    names = [*BY_KIND, DEFAULT, ENUM, FIELD_ID, ON_BAD_ROW, PAIMON_TYPE, PATTERN, PERSONAL_DATA, RENAMED_FROM]
+    names += BAD_ROW_ACTIONS
     assert [name for name in names if f"`{name}`" not in PAGE] == []
 
 

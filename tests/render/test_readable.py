@@ -135,7 +135,7 @@ def test_an_ingest() -> None:
     assert str(result).splitlines() == [
         "db.t: 5 rows read, 4 written, 1 quarantined (snapshot 7, schema 3, run r1)",
         "skipped a.csv: ingested before (again=True ingests it again)",
-        "bad rows and their reasons: lake.read(spark, 'db.t__quarantine')",
+        "bad rows and their reasons: lake.quarantine('db.t').rows(spark)",
     ]
     assert repr(result).startswith("IngestResult(table='db.t'")
 

@@ -17,7 +17,7 @@ from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, rows_of
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
-from lakebed.ingest.quarantine import ensure_quarantine, quarantine_rows, without_logins
+from lakebed.ingest.quarantine_table import ensure_quarantine, quarantine_rows, without_logins
 from lakebed.ingest.run_commit import BadRows, GoodRows, NumberedCommit, RunGuard
 from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover

@@ -32,6 +32,8 @@ QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
 ADOPTED = "lakebed.adopted-runs"
 AGAIN = "lakebed.again"
 READ_AS = "lakebed.read-as"
+#: How many bad rows a replay was about; only snapshots of replays say it.
+ROWS_REPLAYED = "lakebed.rows-replayed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +155,19 @@ def listed_runs(properties: Mapping[str, str]) -> tuple[str, ...]:
 def commit_user(run_id: str) -> str:
     """The user that a run commits as."""
     return f"lakebed-{run_id}"
+
+
+def claim_of(run_id: str, attempt: str) -> str:
+    """What a replay writes to the bad rows that it takes up; another attempt of the same run writes something else.
+
+    The rows are mended once the table has the snapshot of that attempt: nothing has to be written to them after it.
+    """
+    return f"{run_id}/{attempt}"
+
+
+def run_of_claim(claim: str) -> str:
+    """The run that a claim is of."""
+    return claim.rpartition("/")[0]
 
 
 def file_run_id(name: TableName, files: Sequence[SourceFile]) -> str:

@@ -24,6 +24,7 @@ from lakebed.ingest import run_history as runs
 from lakebed.ingest.run_history import IngestResult, commit_user
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.model import canonical_json
+from lakebed.write.write_result import ATTEMPT
 
 CACHE = ".lakebed-runs"
 
@@ -59,6 +60,14 @@ class RunRecord:
     def adopted(self) -> tuple[str, ...]:
         """The runs whose bad rows this run took over, since they never came to an end."""
         return runs.listed_runs(self.properties)
+
+    @property
+    def claim(self) -> str | None:
+        """What a replay has written to the bad rows that it has mended; None for other runs."""
+        attempt = self.properties.get(ATTEMPT)
+        if attempt is None or runs.ROWS_REPLAYED not in self.properties:
+            return None
+        return runs.claim_of(self.run_id, attempt)
 
 
 def run_of(snapshot: Snapshot) -> RunRecord | None:
@@ -201,6 +210,10 @@ class RunMemory:
     def interrupted(self, run_id: str) -> RunRecord | None:
         """A run that has committed its bad rows and not its good ones."""
         return None if self.finished(run_id) is not None else self.bad.by_run.get(run_id)
+
+    def claims(self) -> tuple[str, ...]:
+        """The claims of all replays that are in the table."""
+        return tuple(sorted(c for record in self.good.by_run.values() if (c := record.claim) is not None))
 
     def ingested(self) -> frozenset[Identity]:
         """Every file of a finished run."""

@@ -30,6 +30,7 @@ from lakebed.model.extra import (
     ON_BAD_ROW,
     PAIMON_TYPE,
     PATTERN,
+    PERSONAL_DATA,
     RENAMED_FROM,
     SYSTEM_COLUMN,
 )
@@ -71,6 +72,7 @@ PLACES: dict[str, tuple[AttributePlace, ...]] = {
     ENUM: (AttributePlace.FIELD,),
     PATTERN: (AttributePlace.FIELD,),
     ON_BAD_ROW: (AttributePlace.FIELD, AttributePlace.TABLE, AttributePlace.ODF),
+    PERSONAL_DATA: (AttributePlace.FIELD,),
     SYSTEM_COLUMN: (AttributePlace.FIELD,),
     PRIMARY_KEYS: (AttributePlace.ODF,),
     PARTITION_KEYS: (AttributePlace.ODF,),
@@ -113,6 +115,7 @@ class AttributeDecoder:
             ENUM: self._enum,
             PATTERN: self._pattern,
             ON_BAD_ROW: self._on_bad_row,
+            PERSONAL_DATA: self._personal_data,
             SYSTEM_COLUMN: partial(self._role, SYSTEM_COLUMN),
             ODF_SYSTEM_COLUMN: partial(self._role, ODF_SYSTEM_COLUMN),
         }
@@ -302,6 +305,13 @@ class AttributeDecoder:
         if isinstance(node, ScalarNode) and node.text in BAD_ROW_ACTIONS:
             return node.text
         self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
+        return None
+
+    def _personal_data(self, node: Node, subject: _Subject) -> JsonValue:
+        value = json_value(node, self._problems)
+        if isinstance(value, bool):
+            return value
+        self._bad(node, PERSONAL_DATA, subject, "true or false")
         return None
 
 

@@ -32,6 +32,7 @@ from lakebed.model.extra import (
     ON_BAD_ROW,
     PAIMON_TYPE,
     PATTERN,
+    PERSONAL_DATA,
     RENAMED_FROM,
 )
 
@@ -265,6 +266,10 @@ _ATTRIBUTES: dict[str, Json] = {
     ON_BAD_ROW: {
         "description": "What happens to a row that breaks a rule of this column, or of the table.",
         "enum": list(BAD_ROW_ACTIONS),
+    },
+    PERSONAL_DATA: {
+        "description": "Whether the values are personal data, which are masked where bad rows are shown.",
+        "type": "boolean",
     },
     PRIMARY_KEYS: {"description": "The columns of the primary key.", **KEYS},
     PARTITION_KEYS: {"description": "The columns that rows are partitioned by.", **KEYS},

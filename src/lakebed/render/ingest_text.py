@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from lakebed.catalog import TableName
 from lakebed.printable import one_line
 
 if TYPE_CHECKING:
@@ -35,9 +34,9 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
     lines += [f"skipped {one_line(f)}: ingested before ({again} ingests it again)" for f in result.skipped_files]
     lines += _left_out(result.left_out, "--json names" if command_line else "left_out names")
     if result.rows_quarantined:
-        quarantine = str(TableName.parse(result.table).quarantine)
-        shown = f"lakebed read {shlex.quote(quarantine)} --select problems,raw"
-        lines.append(f"bad rows and their reasons: {shown if command_line else f'lake.read(spark, {quarantine!r})'}")
+        shown = f"lakebed quarantine show {shlex.quote(result.table)}"
+        in_python = f"lake.quarantine({result.table!r}).rows(spark)"
+        lines.append(f"bad rows and their reasons: {shown if command_line else in_python}")
     if not command_line:
         lines += map(str, result.notices)
     return "\n".join(lines)

@@ -89,7 +89,7 @@ def command(
         lake.check_read(table, where=where, select=columns, **travel)
     if limit is None:
         limit = 0 if session.json_mode else _DEFAULT_LIMIT
-    with spark_failures(), _showable():
+    with spark_failures(), showable():
         with stages(f"read {table}") as progress:
             progress("starting Spark")
             spark = spark_session(remote, cores)
@@ -104,9 +104,9 @@ def command(
                 frame = frame.selectExpr(*split_expressions(columns))
             names = frame.columns
             encode = row_encoder(frame.schema, lake.time_zone)
-            frame = _fetchable(frame)
+            frame = fetchable(frame)
             progress("reading")
-            rows = _stream(frame, limit) if session.json_mode else _collect(frame, limit)
+            rows = stream_rows(frame, limit) if session.json_mode else collect_rows(frame, limit)
         # The spinner is gone from here on: rows may be printed.
         session.output.diagnose(notes)
         if session.json_mode:
@@ -201,7 +201,7 @@ def _made_null(errors: DataFrame) -> list[Diagnostic]:
 
 
 @contextmanager
-def _showable() -> Iterator[None]:
+def showable() -> Iterator[None]:
     """What Python cannot hold, such as the year 0 in a VARIANT, is a `ValueError` while rows are fetched."""
     try:
         yield
@@ -213,19 +213,20 @@ def _showable() -> Iterator[None]:
         ) from error
 
 
-def _fetchable(frame: DataFrame) -> DataFrame:
+def fetchable(frame: DataFrame) -> DataFrame:
+    """The rows with moments of any year as numbers, which Python can hold."""
     from lakebed.spark.counted_moments import with_counted_moments
 
     return with_counted_moments(frame)
 
 
-def _stream(frame: DataFrame, limit: int) -> Iterator[Row]:
+def stream_rows(frame: DataFrame, limit: int) -> Iterator[Row]:
     """The rows one by one, the first of them there already."""
     rows = iter((frame.limit(limit) if limit else frame).toLocalIterator(prefetchPartitions=True))
     return chain(list(islice(rows, 1)), rows)
 
 
-def _collect(frame: DataFrame, limit: int) -> Iterator[Row]:
+def collect_rows(frame: DataFrame, limit: int) -> Iterator[Row]:
     """One row more than the limit, where there is one, which tells that there is."""
     return iter((frame.limit(limit + 1) if limit else frame).collect())
 

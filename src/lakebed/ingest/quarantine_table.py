@@ -2,7 +2,8 @@
 
 It is `<db>.<table>__quarantine`, made when the first bad row comes. `raw` is the row as it was read: the line where it
 is malformed or JSON, else a JSON object of the values. `schema_id` is the version of the other table that it was
-checked against. The mini layout knows neither structs nor zones: there a problem is a map with the same keys, and
+checked against. `replays` are the replays that have taken the row up: it is mended where one of them is in the table
+(see `claim_of`). The mini layout knows neither structs nor zones: there a problem is a map with the same keys, and
 `ingested_at` is the UTC wall clock.
 """
 
@@ -29,6 +30,9 @@ from lakebed.physical.paimon_types import Timestamp as WallClock
 from lakebed.redaction import redact
 from lakebed.spark.clocks import UTC, instant_to_wall
 
+#: The column of the replays that have taken a row up; quarantines of earlier versions have it not.
+REPLAYS = "replays"
+
 _PROBLEM = Struct(
     (
         Field("path", Option(String())),
@@ -45,6 +49,7 @@ FIELDS = (
     Field("raw", Option(String())),
     Field("schema_id", Int64()),
     Field("problems", List(_PROBLEM)),
+    Field(REPLAYS, Option(List(String()))),
 )
 MINI_FIELDS = (
     MiniField("run_id", Mini.STRING, nullable=False),
@@ -54,6 +59,7 @@ MINI_FIELDS = (
     MiniField("raw", Mini.STRING),
     MiniField("schema_id", Mini.LONG, nullable=False),
     MiniField("problems", Mini.ARRAY(Mini.MAP(Mini.STRING, Mini.STRING)), nullable=False),
+    MiniField(REPLAYS, Mini.ARRAY(Mini.STRING)),
 )
 
 

@@ -1,0 +1,106 @@
+"""`lakebed quarantine list|show`: show the bad rows of a table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.commands.read import collect_rows, fetchable, showable, stream_rows
+from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.progress import stages
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DEFAULT_LIMIT = 20
+
+_CHOICE = (
+    click.option("--run-id", "run_id", multiple=True, metavar="ID", help="Only the bad rows of this run."),
+    click.option("--code", multiple=True, metavar="CODE", help="Only rows with a problem of this code."),
+    click.option("--where", metavar="SQL", help="Only rows for which this Spark SQL over the quarantine is true."),
+)
+
+
+def _choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The options that choose bad rows: `--run-id`, `--code` and `--where`."""
+    for option in reversed(_CHOICE):
+        function = option(function)
+    return function
+
+
+@click.group()
+@common_options
+def command() -> None:
+    """Bad rows of a table, which lie in its quarantine, and what becomes of them."""
+
+
+@command.command("list")
+@click.argument("table")
+@spark_options
+@common_options
+@click.pass_obj
+def list_runs(session: Session, table: str, remote: str | None, cores: str) -> ExitCode:
+    """List the runs that have bad rows of TABLE: when, of which files, how many, why, how many are mended."""
+    from lakebed.render.quarantine_text import runs_text
+    from lakebed.spark.session import check_spark
+
+    bad = session.lake().quarantine(table)
+    check_spark()
+    with stages(f"bad rows of {table}") as progress, spark_failures():
+
+        def session_of_spark() -> SparkSession:
+            progress("starting Spark")
+            return spark_session(remote, cores)
+
+        found = bad.list(session_of_spark)
+    result = {"table": str(bad.name), "runs": [run.to_json() for run in found]}
+    return session.finish(result, lambda look: runs_text(str(bad.name), found, width=look.width))
+
+
+@command.command("show")
+@click.argument("table")
+@_choice_options
+@click.option("--limit", type=click.IntRange(min=0), help="Rows at most; 0 is all. Without it 20, and all with --json.")
+@click.option("--mended", is_flag=True, help="Also rows that a replay has put into the table.")
+@click.option("--unmasked", is_flag=True, help="Show personal data, which *** stands for otherwise.")
+@spark_options
+@common_options
+@click.pass_obj
+def show(
+    session: Session,
+    /,
+    table: str,
+    limit: int | None,
+    remote: str | None,
+    cores: str,
+    **chosen: Any,
+) -> ExitCode:
+    """Print bad rows of TABLE: their problems, the text as it was, file, position. With --json, one object a line."""
+    from lakebed.render.rows import problems_first, row_encoder, rows_text
+    from lakebed.spark.session import check_spark
+
+    lake = session.lake()
+    bad = lake.quarantine(table)
+    if limit is None:
+        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    check_spark()
+    with spark_failures(), showable():
+        with stages(f"bad rows of {table}") as progress:
+            progress("starting Spark")
+            frame = bad.rows(spark_session(remote, cores), **chosen)
+            encode = row_encoder(frame.schema, lake.time_zone)
+            names, frame = frame.columns, fetchable(frame)
+            progress("reading")
+            rows = stream_rows(frame, limit) if session.json_mode else collect_rows(frame, limit)
+        if session.json_mode:
+            for row in rows:
+                session.output.row(dict(zip(names, encode(row), strict=True)))
+            return ExitCode.OK
+    values = [encode(row) for row in rows]
+    more = 0 < limit < len(values)
+    names, values = problems_first(names, values[:limit] if more else values, ordered=False)
+    return session.finish(None, lambda look: rows_text(names, values, width=look.width, more=more, readable=2))

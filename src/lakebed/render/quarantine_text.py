@@ -1,0 +1,50 @@
+"""Show which runs have bad rows, and what became of bad rows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from lakebed.printable import one_line
+from lakebed.render.maintenance_text import count_text
+from lakebed.render.table_text import table_text
+
+if TYPE_CHECKING:
+    from lakebed.row_level.quarantined_rows import BadRowKind, QuarantinedRun
+
+#: How many kinds of problems, and files, are shown of a run.
+_SHOWN = 5
+
+
+def runs_text(table: str, runs: Sequence[QuarantinedRun], *, width: int | None = None) -> str:
+    """One line a run: when, rows, mended, files, kinds of problems."""
+    if not runs:
+        return f"{table} has no bad rows."
+    cells = [
+        (
+            run.run_id,
+            f"{run.ingested_at:%Y-%m-%d %H:%M:%S}",
+            f"{run.rows:,}",
+            f"{run.mended:,}",
+            _files(run),
+            _kinds(run.kinds),
+        )
+        for run in runs
+    ]
+    heads = ("run", "time (UTC)", "rows", "mended", "files", "problems")
+    left = sum(run.rows - run.mended for run in runs)
+    lines = [table_text(heads, [tuple(map(one_line, row)) for row in cells], right={2, 3}, width=width), ""]
+    lines.append(f"{count_text(left, 'row')} of {table} {'is' if left == 1 else 'are'} bad still.")
+    return "\n".join(lines)
+
+
+def _files(run: QuarantinedRun) -> str:
+    if not run.files:
+        return "a DataFrame"
+    more = run.file_count - 1
+    return run.files[0] if not more else f"{run.files[0]} and {more:,} more"
+
+
+def _kinds(kinds: Sequence[BadRowKind]) -> str:
+    told = [f"{kind.column or 'the whole row'}: {kind.code} ({kind.rows:,})" for kind in kinds[:_SHOWN]]
+    return ", ".join([*told, *([f"{len(kinds) - _SHOWN:,} more"] if len(kinds) > _SHOWN else [])])

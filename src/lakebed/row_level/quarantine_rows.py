@@ -1,0 +1,116 @@
+"""List and show the rows of a table's quarantine; the door to all that can be done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+
+from pyspark.sql import DataFrame, SparkSession
+
+from lakebed.catalog.names import TableName
+from lakebed.format.table_branch import TableBranch
+from lakebed.ingest.arguments import target_table
+from lakebed.ingest.columns.checkers import PROBLEM
+from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.run_memory import RunMemory
+from lakebed.read.request import ReadRequest
+from lakebed.row_level.mask_personal_data import mask_rows, personal_columns
+from lakebed.row_level.quarantined_rows import (
+    COLUMNS,
+    QuarantinedRun,
+    RowChoice,
+    mended_by,
+    problems_of,
+    quarantined_runs,
+)
+from lakebed.spark.read import read_table
+
+_NO_ROWS = (
+    "run_id string, ingested_at timestamp, source_file string, source_offset bigint, raw string, schema_id bigint, "
+    f"problems array<{PROBLEM}>, mended_by string"
+)
+
+
+@dataclass(frozen=True)
+class Quarantine:
+    """The bad rows of a table: which there are, and the way back. Made by `lakebed.Table.quarantine`.
+
+    `spark` of each method is a session, or a function that gives one, which is called when it is needed. Until the
+    first bad row comes there is no quarantine, and no row is in it.
+    """
+
+    context: IngestContext
+    name: TableName
+
+    @classmethod
+    def of(cls, context: IngestContext, table: str) -> Quarantine:
+        """The quarantine of a table. Raises `NotFoundError` where there is no such table, `UsageError` (LB6109) for the
+        name of a quarantine.
+        """
+        name = target_table(table)
+        _ = context.storage(name)
+        return cls(context, name)
+
+    def list(self, spark: SparkSession | Callable[[], SparkSession]) -> tuple[QuarantinedRun, ...]:
+        """The runs that have bad rows, the newest first: files, rows, counts by column and code, mended ones."""
+        if not self._exists:
+            return ()
+        return quarantined_runs(self._masked(self._read(spark, RowChoice(), with_mended=True)))
+
+    def rows(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        *,
+        run_id: str | Collection[str] | None = None,
+        code: str | Collection[str] | None = None,
+        where: str | None = None,
+        mended: bool = False,
+        unmasked: bool = False,
+    ) -> DataFrame:
+        """The bad rows of these runs, with one of these codes, that `where` (SQL over the quarantine) is true for.
+
+        The columns are `run_id`, `ingested_at`, `source_file`, `source_offset`, `raw` (the row as it was read),
+        `schema_id`, `problems`, and `mended_by`, the run that has put the row into the table since: such rows are left
+        out unless `mended`. What columns with personal data (`lakebed.dev/personalData` in the manifest) hold is `***`
+        unless `unmasked`. Raises `UsageError` for arguments that make no sense.
+        """
+        choice = RowChoice.of(run_id, code, where)
+        if not self._exists:
+            return _session(spark).createDataFrame([], _NO_ROWS)
+        found = self._read(spark, choice, with_mended=mended)
+        return found if unmasked else self._masked(found)
+
+    @property
+    def _exists(self) -> bool:
+        return self.context.tables.exists(self.name.quarantine)
+
+    @property
+    def _table(self) -> TableBranch:
+        return TableBranch(self.context.tables, self.name.quarantine)
+
+    def _masked(self, rows: DataFrame) -> DataFrame:
+        schemas = self.context.tables.get_schema_manager(self.name.database, self.name.table)
+        return mask_rows(rows, personal_columns(schemas.versions()))
+
+    def _read(
+        self, spark: SparkSession | Callable[[], SparkSession], choice: RowChoice, *, with_mended: bool
+    ) -> DataFrame:
+        """Bad rows with `COLUMNS`."""
+        table = self._table
+        request = ReadRequest(
+            where=choice.where,
+            time_zone=self.context.time_zone,
+            verify_checksums=self.context.verify_checksums,
+        )
+        stored = read_table(_session(spark), table, request)
+        schema = table.schemas.load_latest_schema()
+        memory = RunMemory(self.name, self.context.storage(self.name), None)
+        memory.load()
+        told = {"problems": problems_of(schema), "mended_by": mended_by(schema, memory.claims())}
+        rows = stored.withColumns(told).select(*COLUMNS)
+        rows = rows.where(choice.condition())
+        return rows if with_mended else rows.where(rows["mended_by"].isNull())
+
+
+def _session(spark: SparkSession | Callable[[], SparkSession]) -> SparkSession:
+    return spark() if callable(spark) else spark

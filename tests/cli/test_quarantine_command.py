@@ -1,0 +1,58 @@
+"""`lakebed quarantine`, with the session of this process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.command_line import CommandLine
+
+PEOPLE = """\
+kind: Table
+version: 1
+content:
+  name: db.people
+  schema:
+    fields:
+      - {name: id, type: Int32}
+      - {name: age, type: {kind: Option, inner: Int32}}
+      - {name: email, type: {kind: Option, inner: String}, extra: {lakebed.dev/personalData: true}}
+"""
+
+
+@pytest.fixture
+def people(lakebed: CommandLine, warehouse: Path, here: Path) -> Path:
+    (here / "people.yaml").write_text(PEOPLE, encoding="utf-8")
+    (here / "a.csv").write_text("id,age,email\n1,20,a@x\n2,old,b@x\nx,3,c@x\n", encoding="utf-8")
+    lakebed.ok("apply", "people.yaml", "--yes")
+    return here
+
+
+def test_list_and_show(lakebed: CommandLine, people: Path, spark: Any) -> None:
+    assert lakebed.ok("quarantine", "list", "db.people") == "db.people has no bad rows.\n"
+    hint = lakebed("ingest", "db.people", "a.csv", "--run-id", "first").out.splitlines()[-1]
+    assert hint == "bad rows and their reasons: lakebed quarantine show db.people"
+
+    head, _, line, _, end = lakebed.ok("quarantine", "list", "db.people").splitlines()
+    assert head.split() == ["run", "time", "(UTC)", "rows", "mended", "files", "problems"]
+    assert line.startswith("first ")
+    assert line.endswith(" 2        0   " + str(people / "a.csv") + "   age: LB6202 (1), id: LB6202 (1)")
+    assert end == "2 rows of db.people are bad still."
+    (run,) = lakebed.json("quarantine", "list", "db.people")["runs"]
+    assert (run["rows"], run["mended"], run["kinds"][0]["column"]) == (2, 0, "age")
+
+    shown = lakebed.ok("quarantine", "show", "db.people", "--where", "raw LIKE '%old%'").splitlines()
+    assert shown[0].split()[:2] == ["problems", "raw"]
+    assert shown[2].startswith('age: LB6202, expected Int32, found old   {"id":"2","age":"old","email":"***"}')
+    rows = lakebed.ok("--json", "quarantine", "show", "db.people", "--code", "LB6202", "--limit", "5").splitlines()
+    assert {json.loads(row)["raw"] for row in rows} == {
+        '{"id":"2","age":"old","email":"***"}',
+        '{"id":"x","age":"3","email":"***"}',
+    }
+    unmasked = lakebed.ok("quarantine", "show", "db.people", "--unmasked", "--run-id", "first", "--limit", "1")
+    assert "@x" in unmasked
+    assert unmasked.endswith("(the first row; there are more)\n")
+    assert lakebed("quarantine", "show", "db.people", "--where", "nothing > 1").codes_of_text == ["LB6555"]

@@ -1,0 +1,81 @@
+"""Bad rows are listed and shown, without the personal data in them, and find their way back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pyspark.sql import SparkSession
+
+from lakebed import Lake
+from lakebed.errors import NotFoundError, UsageError
+
+PEOPLE = """\
+kind: Table
+version: 1
+content:
+  name: db.people
+  schema:
+    fields:
+      - {name: id, type: Int32}
+      - {name: age, type: {kind: Option, inner: Int32}}
+      - {name: email, type: {kind: Option, inner: String}, extra: {lakebed.dev/personalData: true}}
+      - {name: pin, type: {kind: Option, inner: Int32}, extra: {lakebed.dev/personalData: true}}
+"""
+ROWS = "id,age,email,pin\n1,20,a@x,7\n2,old,b@x,8\n3,old,c@x,secret\nx,30,d@x,9\n4,5,e@x,1,surplus e@x\n"
+
+
+def file(tmp_path: Path, name: str, text: str) -> str:
+    path = tmp_path / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return str(path)
+
+
+@pytest.fixture
+def people(lake: Lake, spark: SparkSession, tmp_path: Path) -> Lake:
+    """A table of which one row is good and four are bad."""
+    lake.apply(lake.plan(file(tmp_path, "people.yaml", PEOPLE)))
+    lake.ingest(spark, "db.people", file(tmp_path, "email=all@x/a.csv", ROWS), run_id="first", folders="ignore")
+    return lake
+
+
+def told(frame: Any) -> list[tuple[Any, ...]]:
+    return [(row.raw, [(p.path, p.code, p.found) for p in row.problems]) for row in frame.orderBy("raw").collect()]
+
+
+def test_runs_and_rows_with_and_without_masks(people: Lake, spark: SparkSession, tmp_path: Path) -> None:
+    bad = people.quarantine("db.people")
+    masked_path = f"{tmp_path}/email=***/a.csv"
+    (run,) = bad.list(spark)
+    assert (run.run_id, run.files, run.file_count, run.rows, run.mended) == ("first", (masked_path,), 1, 4, 0)
+    kinds = [(k.column, k.code, k.rows) for k in run.kinds]
+    assert kinds == [("age", "LB6202", 2), (None, "LB6208", 1), ("id", "LB6202", 1), ("pin", "LB6202", 1)]
+
+    masked = bad.rows(spark)
+    assert {row.source_file for row in masked.collect()} == {masked_path}
+    assert told(masked) == [
+        ('{"id":"2","age":"old","email":"***","pin":"***"}', [("age", "LB6202", "old")]),
+        ('{"id":"3","age":"old","email":"***","pin":"***"}', [("age", "LB6202", "old"), ("pin", "LB6202", "***")]),
+        ('{"id":"x","age":"30","email":"***","pin":"***"}', [("id", "LB6202", "x")]),
+        ('{"lakebed.dev/line":"***"}', [(None, "LB6208", "***")]),
+    ]
+    shown = bad.rows(spark, unmasked=True, code="LB6202", where="raw LIKE '%secret%'", run_id=["first", "second"])
+    assert told(shown) == [
+        ('{"id":"3","age":"old","email":"c@x","pin":"secret"}', [("age", "LB6202", "old"), ("pin", "LB6202", "secret")])
+    ]
+    assert told(bad.rows(spark, run_id="second")) == []
+
+
+def test_where_there_is_nothing_to_show(lake: Lake, spark: SparkSession, tmp_path: Path) -> None:
+    with pytest.raises(NotFoundError):
+        lake.quarantine("db.people")
+    lake.apply(lake.plan(file(tmp_path, "people.yaml", PEOPLE)))
+    bad = lake.quarantine("db.people")
+    assert bad.list(lambda: pytest.fail("no Spark is needed")) == ()
+    assert bad.rows(spark).columns[-1] == "mended_by"
+    with pytest.raises(UsageError, match="LB6560"):
+        bad.rows(spark, run_id=7)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="LB6109"):
+        lake.quarantine("db.people__quarantine")
