@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from lakebed.migration import MigrationPlan, MigrationResult
     from lakebed.read.explanation import ReadExplanation
     from lakebed.row_level.quarantine_rows import Quarantine
+    from lakebed.write.maintenance_report import MaintenanceReport
 
 
 def wall_clock() -> int:
@@ -536,6 +537,33 @@ class Lake:
         if table is None:
             return remove_leftovers(self._tables, self._clock, min_age=min_age)
         return self.table(table).remove_orphans(min_age=min_age)
+
+    def maintain(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        tables: Iterable[str] | None = None,
+        *,
+        orphans: bool = False,
+        dry_run: bool = False,
+        progress: Callable[[str], None] | None = None,
+    ) -> MaintenanceReport:
+        """Do to tables what is due by their options; without `tables` to all, those of bad rows too.
+
+        In this order: partitions expire where `partition.expiration-time` is set, what is fragmented is compacted,
+        snapshots and tags expire, and with `orphans` files go that nothing refers to and that are older than a day.
+        `spark` may be a function that gives the session: it is called where a compaction is due. With `dry_run` nothing
+        is done. What fails is in the report, step by step, and keeps nothing else from being done; what Lakebed does
+        not do to such a table is skipped. Raises `UsageError` for the name of a single state.
+        """
+        from lakebed.ingest.ingest_context import IngestContext
+        from lakebed.row_level.maintain_tables import Maintenance, maintain_tables
+
+        names = self._tables.list_tables(include_quarantine=True) if tables is None else tables
+        context = IngestContext(
+            self._tables, self._time_zone, self._clock, self._storage_options, self._verify_checksums
+        )
+        asked = Maintenance(orphans, dry_run, progress=progress or (lambda _: None))
+        return maintain_tables(context, names, spark, asked)
 
     def plan_migration(
         self,

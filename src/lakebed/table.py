@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lakebed.row_level.merge_rows import MergeBuilder
     from lakebed.row_level.quarantine_rows import Quarantine
     from lakebed.row_level.row_target import RowTarget
+    from lakebed.write.maintenance_report import TableMaintenance
     from lakebed.write.partition_expiry import PartitionExpiry
     from lakebed.write.partition_specs import NamedPartition
     from lakebed.write.write_result import WriteResult
@@ -579,6 +580,14 @@ class Table:
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 
+    def maintain(
+        self, spark: SparkSession | Callable[[], SparkSession], *, orphans: bool = False, dry_run: bool = False
+    ) -> TableMaintenance:
+        """Do what is due by the table's options; see `lakebed.Lake.maintain`."""
+        from lakebed.row_level.maintain_tables import Maintenance, maintain_table
+
+        return maintain_table(self._row_target(spark, None), Maintenance(orphans, dry_run))
+
     def branches(self) -> Branches:
         """The branches: `list`, `create`, `delete`, `fast_forward`."""
         from lakebed.maintenance.branches import Branches
@@ -621,16 +630,10 @@ class Table:
         `snapshot.time-retained` (an hour). Tags, branches and consumers keep what they need; tags that were to be kept
         for a time go after it. What was ingested is remembered. `RefusedError` where in doubt.
         """
-        from functools import partial
+        from lakebed.ingest.expire_snapshots import expire_snapshots
 
-        from lakebed.ingest.run_memory import keep_log
-        from lakebed.maintenance.expiry import expire
-        from lakebed.maintenance.retention import Retention
-
-        table = self._whole
-        options = table.schemas.get_current_schema().options
-        retention = Retention.of(options, retain_min, retain_max, older_than)
-        return expire(table, retention, remember=partial(keep_log, table.storage), dry_run=dry_run)
+        kept = {"retain_min": retain_min, "retain_max": retain_max}
+        return expire_snapshots(self._whole, **kept, older_than=older_than, dry_run=dry_run)
 
     def expire_partitions(
         self, *, older_than: timedelta | None = None, dry_run: bool = False, **asked: Unpack[WriteKeywords]
@@ -702,7 +705,6 @@ class Table:
 
         from lakebed.row_level.row_target import RowTarget
 
-        self.tables.refuse_foreign_rows(self.name)
         return RowTarget(self._ingest_context, self._whole, cache(spark if callable(spark) else lambda: spark), scratch)
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,49 @@ def test_partitions_expire(lakebed: CommandLine, table: Built) -> None:
     assert lakebed.json(*asked, "--yes", "--run-id", "r")["repeated"]
     code, screen = on_terminal("expire-partitions", "lab.t", "--older-than", "1d", answers={})
     assert (code, "no partition is due" in screen) == (0, True)
+
+
+def test_tables_are_maintained(lakebed: CommandLine, table: Built, warehouse: Path) -> None:
+    assert lakebed.ok("maintain") == "1 table; nothing is due for 1.\n"
+    options = {"partition.expiration-time": "1 d", "snapshot.num-retained.min": "1", "snapshot.time-retained": "1 ms"}
+    table.evolve(replace(table.schema, id=1, options=options))
+    looked = lakebed.ok("maintain", "--dry-run")
+    assert looked.splitlines() == [
+        "lab.t: would remove 3,000 rows, 3 files, 2 partitions, 30 B",
+        "  day=2024-01-01: 2024-01-01 00:00:00",
+        "  day=2024-01-02: 2024-01-02 00:00:00",
+        "",
+        "1 table.",
+    ]
+    refused = lakebed("maintain", "lab.t")
+    assert (refused.code, "not confirmed, nothing was changed" in refused.err) == (2, True)
+    assert table.storage.snapshots.ids() == [1]
+    made = lakebed.json("maintain", "lab.t", "--yes", "--orphans")
+    (found,) = made["tables"]
+    assert (found["expire_partitions"]["snapshot_id"], found["expire"]["snapshots"]) == (2, [1])
+    assert (found["compact"]["snapshot_id"], found["orphans"]["files"]) == (None, [])
+    assert made["freed_files"] == found["expire"]["data_files"] + found["expire"]["metadata_files"] > 3
+    code, screen = on_terminal("maintain", answers={})
+    assert (code, "1 table; nothing is due for 1." in screen) == (0, True)
+
+
+def test_a_table_that_fails_is_told_and_the_others_are_maintained(
+    lakebed: CommandLine, table: Built, warehouse: Path
+) -> None:
+    broken = Built(LocalStore(), table.schema, path=str(warehouse / "lab.db" / "broken"))
+    broken.append(broken.new_file((19_723,)))
+    for found in (warehouse / "lab.db" / "broken" / "manifest").glob("manifest-*"):
+        found.write_bytes(b"no manifest")
+    table.evolve(replace(table.schema, id=1, options={"partition.expiration-time": "1 d"}))
+    failed = lakebed("maintain", "lab.t", "lab.broken", "lab.none", "--yes")
+    assert (failed.code, table.storage.snapshots.ids()) == (1, [1, 2])
+    assert "removed 3,000 rows" in failed.out
+    assert "lab.none: not maintained: " in failed.out
+    assert "lab.broken: not compacted: " in failed.out
+    assert "error[" in failed.err
+    told = lakebed("--json", "maintain", "lab.none", "--dry-run").json
+    assert (told["ok"], told["result"]["tables"][0]["failed"][0]["step"]) == (False, "open")
+    assert lakebed("maintain", "lab.t@snap:1", "--yes").code == 2
 
 
 def test_a_table_is_truncated(lakebed: CommandLine, table: Built) -> None:

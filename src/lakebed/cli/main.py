@@ -47,6 +47,7 @@ COMMANDS = {
     "tag": "Name a snapshot so that it is kept: create, list, delete.",
     "branch": "Branches of a table: create, list, delete, fast-forward.",
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
+    "maintain": "Do what is due by the options of tables: expire, compact, clean up.",
     "compact": "Write the small files of a table together as large ones.",
     "expire": "Take old snapshots of a table away, and the files that only they need.",
     "expire-partitions": "Remove the partitions of a table whose time has passed.",

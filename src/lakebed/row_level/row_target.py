@@ -59,6 +59,7 @@ class RowTarget:
 
     def begin(self) -> Start:
         """Look at the newest state. Raises `UnsupportedError` for a table whose rows cannot be changed."""
+        self.table.tables.refuse_foreign_rows(self.table.name)
         request = ReadRequest(time_zone=self.context.time_zone, verify_checksums=self.context.verify_checksums)
         state = find_state(self.table, request)
         plan = plan_write(state.newest)
