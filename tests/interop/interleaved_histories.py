@@ -6,7 +6,7 @@ After each step that makes a snapshot it is remembered with the columns and the 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +47,10 @@ class History:
     spark: SparkSession
     referees: Referees
     java: JavaReferee
+    engine: str = "deduplicate"
     rows: list[Row] = field(default_factory=list)
+    #: Of a first-row table: those at level 0, which nobody sees.
+    waiting: list[Row] = field(default_factory=list)
     names: dict[str, str] = field(default_factory=lambda: {name: name for name in _KINDS})
     told: list[Remembered] = field(default_factory=list)
 
@@ -85,14 +88,46 @@ class History:
         return list(found.values())
 
     def put(self, rows: Sequence[Row]) -> None:
-        if self.keyed:
-            keys = {(row["k"], row["p"]) for row in rows}
-            self.rows = [row for row in self.rows if (row["k"], row["p"]) not in keys]
-        self.rows += (dict(row) for row in rows)
+        if not self.keyed:
+            self.rows += (dict(row) for row in rows)
+            return
+        if self.engine == "first-row":
+            rows = [*self.settle({row["p"] for row in rows}), *rows]
+        by_key = {(row["k"], row["p"]): row for row in self.rows}
+        for row in rows:
+            key = row["k"], row["p"]
+            by_key[key] = self.merged(by_key[key], row) if key in by_key else dict(row)
+        self.rows = list(by_key.values())
+
+    def merged(self, old: Row, new: Row) -> Row:
+        """What the merge engine makes of two rows of a key."""
+        match self.engine:
+            case "first-row":
+                return old
+            case "partial-update" | "aggregation":
+                row = old | {name: value for name, value in new.items() if value is not None}
+                if self.engine == "aggregation" and (old["v"], new["v"]) != (None, None):
+                    row["v"] = (old["v"] or 0) + (new["v"] or 0)
+                return row
+        return dict(new)
+
+    def settle(self, partitions: Collection[str]) -> list[Row]:
+        """The rows of partitions, of a bucket each, that nobody has seen yet, and that are seen from now on."""
+        seen = [row for row in self.waiting if row["p"] in partitions]
+        self.waiting = [row for row in self.waiting if row["p"] not in partitions]
+        return seen
+
+    def put_aside(self, rows: Sequence[Row]) -> None:
+        """Rows of a writer that leaves compaction to others."""
+        if self.engine == "first-row":
+            self.waiting += map(dict, rows)
+        else:
+            self.put(rows)
 
     def replace(self, rows: Sequence[Row]) -> None:
         """The partitions of the rows have these only."""
         replaced = {row["p"] for row in rows}
+        self.settle(replaced)
         self.rows = [row for row in self.rows if row["p"] not in replaced] + [dict(row) for row in rows]
 
     def filter(self) -> tuple[str, Callable[[Row], bool]]:
@@ -186,7 +221,7 @@ def _their_put(writer: Reader) -> Callable[[History], None]:
     def step(history: History) -> None:
         rows = history.some_rows()
         history.referees.append(history.lake.warehouse, f"db.{history.table}", history.values(rows), writer=writer)
-        history.put(rows)
+        history.put_aside(rows)
 
     return step
 
@@ -196,6 +231,9 @@ def _pypaimon_overwrites(history: History) -> None:
     rows = history.some_rows([part])
     history.referees.append(history.lake.warehouse, f"db.{history.table}", history.values(rows), overwrite={"p": part})
     history.replace(rows)
+    if history.engine == "first-row":
+        history.rows = [row for row in history.rows if row["p"] != part]
+        history.waiting += rows
 
 
 def _java_writes(history: History, rows: Sequence[Row], kind: str = "+I", **parts: Any) -> None:
@@ -231,6 +269,7 @@ def _java_compacts(history: History) -> None:
 
 def _compact(history: History) -> None:
     history.handle.compact(history.spark, full=True)
+    history.put(history.settle(PARTITIONS))
 
 
 STEPS: Mapping[str, Callable[[History], None]] = {

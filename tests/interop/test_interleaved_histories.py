@@ -31,10 +31,17 @@ class Line:
     options: Mapping[str, str]
     theirs: Sequence[str]
     readers: Sequence[Any]
+    ours: Sequence[str] = OURS
+
+    @property
+    def engine(self) -> str:
+        return self.options.get("merge-engine", "deduplicate")
 
 
 _KEYED = {"bucket": "2"}
 _PYPAIMON = ("pypaimon puts", "rust puts", "pypaimon overwrites", "pypaimon puts")
+#: What merge engines take that keep more of older rows than their place.
+_ADDING = ("put", "overwrite", "compact", "add a column", "put", "compact")
 _JAVA = ("java puts", "java overwrites", "java compacts", "java puts")
 LINES = {
     # Java 0.9 reads no files of pypaimon-rust in tables with keys, nor pypaimon the manifests of Java 0.9.
@@ -42,6 +49,20 @@ LINES = {
     "keyed, pypaimon": Line(True, _KEYED, _PYPAIMON, ("pypaimon", "rust")),
     "append, java": Line(False, {"bucket": "2", "bucket-key": "k"}, _JAVA, ("rust", "java")),
     "keyed, java": Line(True, _KEYED, (*_JAVA, "java deletes"), ("rust", "java")),
+    "first-row, pypaimon": Line(
+        True, {"bucket": "1", "merge-engine": "first-row"}, _PYPAIMON, ("pypaimon", "rust"), _ADDING
+    ),
+    "first-row, java": Line(True, {"bucket": "1", "merge-engine": "first-row"}, _JAVA, ("rust", "java"), _ADDING),
+    "partial-update, pypaimon": Line(
+        True, _KEYED | {"merge-engine": "partial-update"}, _PYPAIMON, ("pypaimon", "rust"), _ADDING
+    ),
+    "aggregation, java": Line(
+        True,
+        _KEYED | {"merge-engine": "aggregation", "fields.v.aggregate-function": "sum"},
+        _JAVA,
+        ("rust", "java"),
+        _ADDING,
+    ),
 }
 #: `LAKEBED_HISTORIES=9` tells more of them than the suite has time for.
 SEEDS = range(int(os.environ.get("LAKEBED_HISTORIES", "1")))
@@ -60,9 +81,9 @@ def test_all_readers_agree_at_every_snapshot(
 ) -> None:
     line = LINES[name]
     chance = random.Random(f"{name} {seed}")
-    history = History(lake, "t", line.keyed, chance, spark, referees, java)
+    history = History(lake, "t", line.keyed, chance, spark, referees, java, line.engine)
     history.create(line.options)
-    steps = [*OURS, *line.theirs]
+    steps = [*line.ours, *line.theirs]
     chance.shuffle(steps)
     first = "java puts" if "java puts" in steps else "pypaimon puts"
     history.tell(["put", first, *steps])

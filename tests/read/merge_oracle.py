@@ -42,6 +42,8 @@ def merge(records: Sequence[Record], columns: Sequence[str], keys: Sequence[str]
         case "deduplicate":
             newest = found[-1]
             return [newest.values.get(c) for c in columns] if newest.kind in (INSERT, UPDATE_AFTER) else None
+        case "first-row":
+            return [found[0].values.get(c) for c in columns]
         case "partial-update":
             return _Partial(columns, keys, options).merged(found)
         case "aggregation":

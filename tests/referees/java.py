@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import json
 import os
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -170,6 +171,8 @@ class JavaReferee:
         if overwrite is not None:
             builder = builder.withOverwrite(dict(overwrite))
         write, commit = builder.newWrite(), builder.newCommit()
+        # First-row tables look keys up in files of their own.
+        write.withIOManager(self._paimon.disk.IOManager.create(tempfile.gettempdir()))
         try:
             for kind, values in rows:
                 write.write(self._row(kind, values))

@@ -68,6 +68,7 @@ ENGINES: Mapping[str, tuple[Mapping[str, str], Sequence[str]]] = {
     "sequence field": ({"sequence.field": "n"}, KINDS),
     "sequence field, descending": ({"sequence.field": "n", "sequence.field.sort-order": "descending"}, KINDS),
     "ignored deletes": ({"ignore-delete": "true"}, KINDS),
+    "first row": ({"merge-engine": "first-row", "ignore-delete": "true"}, KINDS),
     "partial update": ({"merge-engine": "partial-update"}, ("+I", "+U")),
     "sequence group": ({"merge-engine": "partial-update", "fields.n.sequence-group": "v"}, ("+I", "+U")),
     "aggregation": (

@@ -345,6 +345,12 @@ def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestE
     )
 
 
+def entry_of_file(schema: TableSchema, file: DataFile) -> ManifestEntry:
+    """The entry of a live file."""
+    partition = binary_row.encode(partition_types(schema), file.partition)
+    return ManifestEntry(int(Kind.ADD), partition, file.bucket, file.total_buckets, file.meta)
+
+
 def external_path(file: DataFileMeta) -> str | None:
     """Where a file outside of the table lies; a `file:` URL of any spelling becomes a plain path."""
     return None if file.external_path is None else plain_path(file.external_path)

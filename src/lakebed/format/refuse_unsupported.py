@@ -21,7 +21,6 @@ from lakebed.catalog.options import (
     DATA_FILE_PREFIX,
     DELETION_VECTORS_ENABLED,
     MANIFEST_FORMAT,
-    MERGE_ENGINE,
     PARTITION_LEGACY_NAME,
     PRIMARY_KEY_NULLABLE,
     SCAN_PRIMARY_BRANCH,
@@ -33,7 +32,6 @@ from lakebed.errors import UnsupportedError
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.changelog import changelog_options, has_input_changelog
 from lakebed.format.manifest import DataFileMeta
-from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.writable_types import unwritable_fields, written_format
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
@@ -235,14 +233,6 @@ def _primary_key(schema: TableSchema) -> Iterator[Diagnostic]:
             path=outside[0],
             found=keys,
             remedy="take the partition keys into the primary key, or write the table with another engine",
-        )
-    if merge_engine(schema) is MergeEngine.FIRST_ROW:
-        yield Diagnostic(
-            "LB5084",
-            "a first-row table cannot be written: no reader sees its new rows before another engine has compacted them",
-            path=MERGE_ENGINE,
-            found=MergeEngine.FIRST_ROW,
-            remedy="use another merge engine, or write the table with another engine",
         )
     yield from _options(schema, _KEYED_OPTIONS, "written")
 

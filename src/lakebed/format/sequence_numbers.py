@@ -121,13 +121,22 @@ class SequenceGuard:
 
     @classmethod
     def of(
-        cls, table: TableStorage, schema: TableSchema, added: Iterable[ManifestEntry], latest: Snapshot | None
+        cls,
+        table: TableStorage,
+        schema: TableSchema,
+        added: Iterable[ManifestEntry],
+        latest: Snapshot | None,
+        *,
+        alone: bool = False,
     ) -> SequenceGuard:
-        """The guard of a commit that adds these entries, whose numbers were counted from `latest`."""
+        """The guard of a commit that adds these entries, whose numbers were counted from `latest`.
+
+        `alone`: no file at all may have come, whatever numbers it has.
+        """
         decode = binary_row.codec(partition_types(schema)).decode
         first: dict[_Bucket, int] = {}
         for entry in added:
-            place, number = (decode(entry.partition), entry.bucket), entry.file.min_sequence_number
+            place, number = (decode(entry.partition), entry.bucket), 0 if alone else entry.file.min_sequence_number
             first[place] = min(first.get(place, number), number)
         return cls(table, schema, first, 0 if latest is None else latest.id)
 

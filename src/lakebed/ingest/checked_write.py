@@ -12,17 +12,18 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.node import siblings
-from lakebed.catalog.options import ROWKIND_FIELD
+from lakebed.catalog.options import IGNORE_DELETE, MERGE_ENGINE, ROWKIND_FIELD
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.format.manifest import ManifestEntry
-from lakebed.format.row_kinds import KINDS
+from lakebed.format.merge_engine import MergeEngine, ignores_deletes, merge_engine
+from lakebed.format.row_kinds import INSERTS, KINDS
 from lakebed.format.snapshot_change import Scope
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
-from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, bad_rows_error, cut_rows_error
+from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, bad_rows_error, cut_rows_error, rows_of
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
 from lakebed.ingest.columns.column_names import Names, missing_column, none_known, unknown_column
 from lakebed.ingest.columns.expected_text import expected_text
@@ -48,6 +49,7 @@ from lakebed.write.plan_write import plan_write
 from lakebed.write.sort_order import sort_order
 
 COUNTS_DIFFER = "LB6119"
+NOT_TAKEN_AWAY = "LB6141"
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,10 +195,23 @@ class CheckedWrite:
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
             )
             raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
+        self._refuse_deletes(counts)
         if not self.schema.primary_keys:
             # Of rows with one key only the last one may be written.
             compare_counts("good", counts.good, good.rows)
         return counts
+
+    def _refuse_deletes(self, counts: RunCounts) -> None:
+        """Raise `IngestError` (LB6141) for rows that would take away keys of a table which keeps all of them."""
+        deletes = sum(rows for kind, rows in counts.by_kind.items() if KINDS.index(kind) not in INSERTS)
+        if deletes and merge_engine(self.schema) is MergeEngine.FIRST_ROW and not ignores_deletes(self.schema.options):
+            raise IngestError.of(
+                NOT_TAKEN_AWAY,
+                f"{self.name}: {rows_of(deletes, counts.good)} of the kinds -U and -D, and first rows stay",
+                path=MERGE_ENGINE,
+                found=str(deletes),
+                remedy=f"leave these rows out, or set the option {IGNORE_DELETE}, by which they are passed over",
+            )
 
     def _check_keys(self, shape: Shape, rows: PreparedRows) -> tuple[str, ...]:
         """Columns of JSON lines are known only after they have been read: the same rules as for other sources.

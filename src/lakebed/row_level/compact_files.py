@@ -21,7 +21,6 @@ from lakebed.catalog.options import (
     COMPACTION_DELETE_RATIO_THRESHOLD,
     COMPACTION_MIN_FILE_NUM,
     COMPACTION_SMALL_FILE_RATIO,
-    NUM_LEVELS,
     NUM_SORTED_RUN_COMPACTION_TRIGGER,
     TARGET_FILE_SIZE,
 )
@@ -37,9 +36,11 @@ from lakebed.row_level.row_level_commit import RowChanges, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.file_rows import System
 from lakebed.spark.read import rows_of_plan
+from lakebed.spark.row_merge.merge_sections import first_rows, without_keys
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import Compacted, RowsToWrite
+from lakebed.write.first_row_files import top_level
 from lakebed.write.write_result import WriteResult, WriteRun
 
 #: Whether a file is to be written anew for what it is written as.
@@ -71,7 +72,7 @@ class Compact:
         # Nothing of the choice needs Spark.
         plan = start.narrowed(condition(None, time_zone="UTC"))
         choose = _due_runs if start.plan.is_keyed else _due_files
-        places = _by_place(plan.files, start.schema.bucket if start.plan.has_sequence else None)
+        places = _by_place((*plan.files, *start.waiting), start.schema.bucket if start.plan.has_sequence else None)
         is_old = _older(start) if self.full else None
         chosen = tuple(file for files in places.values() for file in choose(start, files, is_old))
         if chosen and not dry_run:
@@ -161,27 +162,29 @@ def _groups(files: Sequence[DataFile], size: int) -> list[int]:
 def _due_runs(start: Start, files: Sequence[DataFile], is_old: IsOld | None) -> Sequence[DataFile]:
     """All files of a bucket where it has enough sorted runs: each file of level 0 is one, each other level is one.
 
-    With `is_old` all files of every bucket that is not one run of the top level, or that has an old file.
+    With `is_old` all files of every bucket that is not one run of the top level, or that has an old file. Where nobody
+    sees level 0 it is always due.
     """
     runs = sum(f.meta.level == 0 for f in files) + len({f.meta.level for f in files if f.meta.level})
+    if start.waiting and any(f.meta.level == 0 for f in files):
+        return files
     if is_old is None:
         return files if runs >= max(whole_number(start.schema.options, NUM_SORTED_RUN_COMPACTION_TRIGGER), 2) else ()
-    is_done = {f.meta.level for f in files} == {_top_level(start)} and not any(map(is_old, files))
+    is_done = {f.meta.level for f in files} == {top_level(start.schema)} and not any(map(is_old, files))
     return () if is_done else files
-
-
-def _top_level(start: Start) -> int:
-    """The highest level: one more levels than runs that start a compaction, unless the table says how many."""
-    options = start.schema.options
-    levels = whole_number(options, NUM_LEVELS) or whole_number(options, NUM_SORTED_RUN_COMPACTION_TRIGGER) + 1
-    return max(levels - 1, 1)
 
 
 def _merged(start: Start, plan: ReadPlan, files: Sequence[DataFile]) -> RowsToWrite:
     """The rows that the files come to. Newer rows of each bucket have higher numbers than all of its files."""
-    rows: DataFrame = rows_of_plan(start.reader, replace(plan, parts=plan_merge(files, start.schema)), start.schema)
+    reader, schema = start.reader, start.schema
+    rows: DataFrame = rows_of_plan(reader, replace(plan, parts=plan_merge(files, schema)), schema)
+    waiting = [f for f in files if f.meta.level == 0] if start.waiting else []
+    if waiting:
+        older = [f for f in files if f.meta.level]
+        first = first_rows(reader, waiting, schema)
+        rows = rows.union(without_keys(first, reader, older, schema, schema.primary_keys))
     highest: dict[_Place, int] = {}
     for file in files:
         place = file.partition, file.bucket
         highest[place] = max(highest.get(place, 0), file.meta.max_sequence_number)
-    return RowsToWrite(start.to_write(rows), compacted=Compacted(_top_level(start), min(highest.values())))
+    return RowsToWrite(start.to_write(rows), compacted=Compacted(top_level(schema), min(highest.values())))

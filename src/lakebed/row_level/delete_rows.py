@@ -105,7 +105,9 @@ def find_rows(start: Start, where: str) -> RowsThatGo:
         refuse_deletes(start.plan, start.target.table.label)
         return RowsThatGo(rows=start.merged(plan).where(where)) if plan.files else RowsThatGo()
     if start.plan.is_keyed:
-        return RowsThatGo(RowChanges(plan.files, counts=RowCounts(deleted=start.count(plan))))
+        partitions = {file.partition for file in plan.files}
+        unseen = (file for file in start.waiting if file.partition in partitions)
+        return RowsThatGo(RowChanges((*plan.files, *unseen), counts=RowCounts(deleted=start.count(plan))))
     whole = [file for file in plan.files if file.path in plan.certain]
     rest = tuple(file for file in plan.files if file.path not in plan.certain)
     chosen = choose_rows(start.placed(rest).where(where), rest) if rest else ()
@@ -153,7 +155,9 @@ def refuse_deletes(plan: WritePlan, table: str) -> None:
         reason = "the option ignore-delete lets every reader pass over deletes"
     elif merge.engine is not MergeEngine.DEDUPLICATE and not merge.remove_on_delete:
         reason = f"the merge engine {merge.engine} does not take a key away by a delete"
-        remedy = f"set the option {merge.engine}.remove-record-on-delete, or remove whole partitions"
+        remedy = "remove whole partitions"
+        if not plan.keeps_first:
+            remedy = f"set the option {merge.engine}.remove-record-on-delete, or {remedy}"
     if reason is not None:
         raise UnsupportedError.of(
             NOT_DELETED, f"rows of {table} cannot be deleted: {reason}", path=table, remedy=remedy

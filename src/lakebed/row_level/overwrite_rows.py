@@ -150,6 +150,7 @@ class _Overwrite:
         rows, own = checked.prepare(self.parts), checked.good_rows()
         assert isinstance(own, GoodRows)
         gone = find_rows(start, self.where)
+        writer.leaving = frozenset(f.path for f in gone.changes.files)
         good = _RowsInPlace(writer, own.kind, own.arrival, own.order, start=start, where=self.where, gone=gone)
         counts = checked.write(rows, good)
         refuse_bad_rows(label, rows, counts)

@@ -14,10 +14,9 @@ from lakebed.catalog.options import CHAIN_TABLE_ENABLED, ROW_TRACKING_ENABLED
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_schema
 from lakebed.errors import UnsupportedError
-from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import has_deletion_vectors, read_positions
-from lakebed.format.live_files import DataFile, partition_types
-from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.live_files import DataFile, entry_of_file, plan_files
+from lakebed.format.manifest import ManifestEntry
 from lakebed.format.row_ranges import has_row_tracking
 from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
@@ -154,6 +153,15 @@ class Start:
         now, before = ({f.path for f in self.narrowed(wanted, state).files} for state in (newest, self.state))
         return not now <= before
 
+    @cached_property
+    def waiting(self) -> tuple[DataFile, ...]:
+        """The files of a first-row table whose rows no reader sees before they are compacted; none of other tables."""
+        snapshot, storage = self.state.snapshot, self.target.storage
+        if snapshot is None or not self.plan.keeps_first:
+            return ()
+        files = plan_files(storage.store, storage.path, snapshot, self.schema)
+        return tuple(file for file in files if file.meta.level == 0)
+
     def drops_files(self, plan: ReadPlan) -> bool:
         """Whether the rows of a plan are whole partitions, which go with their files.
 
@@ -189,8 +197,7 @@ class Start:
 
     def entry(self, file: DataFile) -> ManifestEntry:
         """The entry of a live file."""
-        partition = binary_row.encode(partition_types(self.schema), file.partition)
-        return ManifestEntry(int(Kind.ADD), partition, file.bucket, file.total_buckets, file.meta)
+        return entry_of_file(self.schema, file)
 
     def live_rows(self, file: DataFile) -> int:
         """How many rows of a file are not deleted."""

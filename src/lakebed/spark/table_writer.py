@@ -17,7 +17,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNumbersTakenError, StoreError
 from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
-from lakebed.format.live_files import DataFile, data_files
+from lakebed.format.live_files import DataFile, data_files, entry_of_file
 from lakebed.format.manifest import FileSource, ManifestEntry
 from lakebed.format.new_files import NewFiles
 from lakebed.format.refuse_unsupported import refuse_unwritable
@@ -29,11 +29,13 @@ from lakebed.maintenance.orphans import files_of_write
 from lakebed.spark.arrow_batches import LargeRowError
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
+from lakebed.spark.row_merge.merge_sections import first_rows, without_keys
 from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.write_rows import Compacted, RowsToWrite, write_rows
 from lakebed.store.safe_delete import Inside
+from lakebed.write.first_row_files import NOTHING, FilesBeside, find_beside
 from lakebed.write.plan_write import WritePlan
 from lakebed.write.write_result import ATTEMPT
 
@@ -65,7 +67,7 @@ class TableWriter:
 
     `replaces` says which rows of the table go, from the entries of the new files; None for none. `entries` are those of
     data files, `changelog` those of the files that tell consumers all rows that came. A write that replaces rows has no
-    changelog: it could not tell which ones went.
+    changelog: it could not tell which ones went. `leaving` are the paths of files that go with the commit beside.
     """
 
     spark: Callable[[], SparkSession]
@@ -74,11 +76,13 @@ class TableWriter:
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
+    leaving: frozenset[str] = frozenset()
     _order: RowOrder = UNSORTED
     _compacted: Compacted | None = None
     _is_repeated: bool = False
     _first: int = 0
     _seen: Snapshot | None = None
+    _beside: FilesBeside = NOTHING
 
     @property
     def rows(self) -> int:
@@ -100,6 +104,11 @@ class TableWriter:
         """Whether rows get numbers of their own; compacted rows are no newer than they were."""
         return self.target.plan.has_sequence and self._compacted is None
 
+    @property
+    def _keeps_first(self) -> bool:
+        """Whether rows are written as the first ones of their keys."""
+        return self.target.plan.keeps_first and self._compacted is None
+
     def files(self) -> tuple[DataFile, ...]:
         """The data files that are not committed yet, with their paths."""
         return self._files(self.entries)
@@ -113,9 +122,22 @@ class TableWriter:
         if self._has_own_numbers:
             self._count_from_latest()
         self._take(self._run(rows))
+        if self._keeps_first:
+            beside = self._find_beside()
+            self.entries = beside.placed(self.target.plan.schema, self.entries)
+            if beside.matter:
+                self._number_again()
 
     def _take(self, files: NewFiles) -> None:
         self.entries, self.changelog = files.added, files.changelog
+
+    def _find_beside(self) -> FilesBeside:
+        """The files that may hold keys of first rows, as of the snapshot that their numbers are counted from."""
+        target = self.target
+        if self.replaces is None:
+            entries = self.entries
+            self._beside = find_beside(target.storage, target.plan.schema, self._seen, entries, self.leaving)
+        return self._beside
 
     def _count_from_latest(self) -> None:
         """Choose numbers above those of all rows that there are by now."""
@@ -193,7 +215,8 @@ class TableWriter:
         numbers = None
         if self._has_own_numbers:
             every = (*entries, *self.changelog)
-            numbers = SequenceGuard.of(target.storage, target.plan.schema, every, self._seen)
+            alone = self._keeps_first and self.replaces is None
+            numbers = SequenceGuard.of(target.storage, target.plan.schema, every, self._seen, alone=alone)
 
         def checked(since: Sequence[Snapshot]) -> None:
             if entries:
@@ -207,6 +230,9 @@ class TableWriter:
 
         properties = {**change.properties, ATTEMPT: self.attempt}
         change = replace(change, added=entries, changelog=self.changelog, properties=properties)
+        if self._beside.waiting:
+            taken = (entry_of_file(target.plan.schema, file) for file in self._beside.waiting)
+            change = replace(change, deleted=(*change.deleted, *taken))
         try:
             if self.replaces is not None:
                 change = replace(change, overwrite=self.replaces(entries))
@@ -250,28 +276,48 @@ class TableWriter:
     def _number_again(self) -> None:
         """Write the rows again, from our own files, with numbers above all that there are by now.
 
-        The files of a changelog have every row that came, under the number that data files have it under.
+        The files of a changelog have every row that came, under the number that data files have it under. Of first rows
+        those are left out whose keys the table has by now.
         """
-        plan, old = self.target.plan, self._files((*self.entries, *self.changelog))
-        frame = self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND)
-        names = {f.name: f"v{i}" for i, f in enumerate(plan.schema.fields)}
-        values = (F.col(quote_name(name)).alias(v) for name, v in names.items())
-        system = (F.col(column).alias(column) for column in (System.SEQUENCE_NUMBER, System.VALUE_KIND))
-        rows = frame.select(*values, *system)
+        old = self._files((*self.entries, *self.changelog))
+        rows = self._as_written(self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND))
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         self._count_from_latest()
+        if self._keeps_first:
+            rows = self._without_known(rows)
         self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
+        if self._keeps_first:
+            self.entries = self._beside.placed(self.target.plan.schema, self.entries)
         self._delete([path for file in old for path in file.paths])
+
+    def _as_written(self, frame: DataFrame) -> DataFrame:
+        """Rows of files as they are written: column `v<i>` is the schema's column i."""
+        names = enumerate(self.target.plan.schema.field_names)
+        values = (F.col(quote_name(name)).alias(f"v{i}") for i, name in names)
+        system = (F.col(column).alias(column) for column in (System.SEQUENCE_NUMBER, System.VALUE_KIND))
+        return frame.select(*values, *system)
+
+    def _without_known(self, rows: DataFrame) -> DataFrame:
+        """First rows whose keys no reader sees yet; before them rows that others have written and not compacted."""
+        schema, reader, beside = self.target.plan.schema, self._reader(), self._find_beside()
+        if beside.waiting:
+            waiting = first_rows(reader, beside.waiting, schema)
+            before = {System.SEQUENCE_NUMBER.value: F.lit(-1).cast("bigint"), System.VALUE_KIND.value: F.lit(0)}
+            rows = self._as_written(waiting.withColumns(before)).union(rows)
+        keys = [f"v{schema.field_names.index(key)}" for key in schema.primary_keys]
+        return without_keys(rows, reader, beside.older, schema, keys)
 
     def written(self) -> DataFrame:
         """The rows of the data files that are not committed yet."""
         return self._read(self.entries)
 
     def _read(self, entries: Sequence[ManifestEntry], *system: System) -> DataFrame:
+        return self._reader().read(self._files(entries), self.target.plan.schema, *system)
+
+    def _reader(self) -> FileRows:
         spark, storage = self.spark(), self.target.storage
         scratch = choose_scratch(spark, storage.store, self.target.warehouse, None)
-        reader = FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
-        return reader.read(self._files(entries), self.target.plan.schema, *system)
+        return FileRows(spark, storage.store, storage.schemas, CastRules("UTC"), scratch)
 
     def clear(self) -> None:
         """Delete the files, as well as possible, where no snapshot has them."""

@@ -97,6 +97,9 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     frame = rows.frame.select(*columns, *arrival)
     if plan.ignores_deletes:
         frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
+    if plan.keeps_first:
+        # Whatever it was to whom it comes from, here it is a key's first row.
+        frame = frame.withColumn(VALUE_KIND.name, F.lit(0).cast("tinyint"))
     return _in_key_order(frame.repartition(*place), plan, index, len(arrival), with_changelog=with_changelog)
 
 
@@ -123,16 +126,17 @@ def _place(plan: WritePlan) -> list[str]:
 def _in_key_order(
     frame: DataFrame, plan: WritePlan, index: Mapping[int, Column], arrivals: int, *, with_changelog: bool
 ) -> DataFrame:
-    """The last row of each key; or, where all rows of a key count, each in a round of its own, the earliest first.
+    """The row of each key that counts; or, where all of them do, each in a round of its own, the earliest first.
 
     Where only the last one counts and there is a changelog, all of them, the last one marked.
     """
     keys = sort_keys([index[f.id] for f in plan.key], [f.type for f in plan.key])
     window = Window.partitionBy(*_place(plan), *keys)
     order = [F.col(f"arrival{i}") for i in range(arrivals)] or [F.lit(0)]
-    if plan.keeps_last:
-        assert plan.merge is not None
-        last = F.row_number().over(window.orderBy(*_newest_first(plan, index), *(c.desc() for c in order)))
+    if plan.keeps_last or plan.keeps_first:
+        if plan.keeps_last:
+            order = [*_newest_first(plan, index), *(c.desc() for c in order)]
+        last = F.row_number().over(window.orderBy(*order))
         placed = frame.withColumn(_PLACE, last)
         if with_changelog:
             placed = placed.withColumn(LAST, F.col(_PLACE) == 1)

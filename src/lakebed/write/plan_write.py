@@ -52,6 +52,11 @@ class WritePlan:
         return self.merge is not None and self.merge.engine is MergeEngine.DEDUPLICATE
 
     @property
+    def keeps_first(self) -> bool:
+        """Whether of all rows of one key only the first one counts."""
+        return self.merge is not None and self.merge.engine is MergeEngine.FIRST_ROW
+
+    @property
     def has_changelog(self) -> bool:
         """Whether every row that comes is told to consumers, by changelog files."""
         return has_input_changelog(self.schema)

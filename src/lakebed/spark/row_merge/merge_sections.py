@@ -15,6 +15,7 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.live_files import DataFile
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.merge_plan import Section, has_no_deletes, is_older, split_base
 from lakebed.format.row_kinds import INSERTS
@@ -49,7 +50,25 @@ def merged(reader: FileRows, sections: Sequence[Section], schema: TableSchema) -
     return reduce(DataFrame.union, frames)
 
 
-def _numbered(reader: FileRows, sections: Sequence[Section], schema: TableSchema) -> DataFrame:
+def first_rows(reader: FileRows, files: Sequence[DataFile], schema: TableSchema) -> DataFrame:
+    """The first row of each key of files of a first-row table, whichever of their rows a reader sees."""
+    return _Merge(schema, merge_rules(schema)).of_rows(_numbered(reader, [files], schema))
+
+
+def without_keys(
+    rows: DataFrame, reader: FileRows, files: Sequence[DataFile], schema: TableSchema, keys: Sequence[str]
+) -> DataFrame:
+    """The rows whose key no row of `files` has; `keys` are their columns of the primary key."""
+    if not files:
+        return rows
+    held = reader.read(files, schema, System.VALUE_KIND).where(_inserted())
+    held = held.select(*(F.col(quote_name(k)).alias(f"{_OTHER}{i}") for i, k in enumerate(schema.primary_keys)))
+    # Primary keys are never NULL.
+    same = (F.col(quote_name(key)) == F.col(f"{_OTHER}{i}") for i, key in enumerate(keys))
+    return rows.join(held, reduce(Column.__and__, same), "left_anti")
+
+
+def _numbered(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: TableSchema) -> DataFrame:
     """The rows of all sections, with the number of the section and the file's place in the order of writing."""
     placed = [(number, f) for number, section in enumerate(sections) for f in section]
     # Within a bucket the lower level is the newer; files of level 0 stand in the order of their commits.
