@@ -573,7 +573,7 @@ class Table:
     # --- bad rows -----------------------------------------------------------------------------------------------------
 
     def quarantine(self) -> Quarantine:
-        """The table's bad rows: `list`, `rows`."""
+        """The table's bad rows: `list`, `rows`, `replay`."""
         from lakebed.row_level.quarantine_rows import Quarantine
 
         return Quarantine.of(self._ingest_context, str(self.ref))

@@ -56,3 +56,15 @@ def test_list_and_show(lakebed: CommandLine, people: Path, spark: Any) -> None:
     assert "@x" in unmasked
     assert unmasked.endswith("(the first row; there are more)\n")
     assert lakebed("quarantine", "show", "db.people", "--where", "nothing > 1").codes_of_text == ["LB6555"]
+
+    chosen = ("quarantine", "replay", "db.people", "--where", "raw LIKE '%old%'", "--option", "nullValue=old")
+    looked = lakebed.json(*chosen, "--dry-run")
+    assert (looked["rows_chosen"], looked["rows_replayed"], looked["dry_run"], looked["kinds"]) == (1, 1, True, [])
+    done = lakebed.ok(*chosen)
+    assert done.startswith("db.people: 1 of 1 bad row is in the table by now (snapshot 2, schema 0, run ")
+    left = lakebed.ok("quarantine", "replay", "db.people").splitlines()
+    assert left == [
+        "db.people: 0 of 1 bad row are in the table by now (schema 0)",
+        "1 row left: id: LB6202 (1)",
+    ]
+    assert lakebed.ok("read", "db.people", "--count") == "2\n"

@@ -34,6 +34,18 @@ class SourceKeywords(FileKeywords, total=False):
     progress: Callable[[str], None] | None
 
 
+class ReplayKeywords(TypedDict, total=False):
+    """The keywords that say which bad rows are replayed, and how they are read; see `lakebed.Table.quarantine`."""
+
+    run_id: str | Collection[str] | None
+    code: str | Collection[str] | None
+    where: str | None
+    format: str | None
+    options: Mapping[str, str] | None
+    unknown_columns: Literal["fail", "ignore"]
+    progress: Callable[[str], None] | None
+
+
 class IngestKeywords(SourceKeywords, total=False):
     """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
 

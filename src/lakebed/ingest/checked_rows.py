@@ -158,6 +158,13 @@ def prepare(
     return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system, tuple(builder.ignored))
 
 
+def together(prepared: Sequence[PreparedRows]) -> PreparedRows:
+    """The rows of several sources of one table, whose keys are known already; there is one at least."""
+    parts = (replace(p, part=replace(p.part, shape=None)) for some in prepared for p in some.parts)
+    ignored = dict.fromkeys(name for some in prepared for name in some.ignored)
+    return PreparedRows(tuple(parts), False, prepared[0].system, tuple(ignored))
+
+
 @dataclass(frozen=True, slots=True)
 class _Default:
     """The default of a column: its text and what checks it."""

@@ -9,7 +9,7 @@ checked against. `replays` are the replays that have taken the row up: it is men
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from pyspark.sql import Column, DataFrame
@@ -18,11 +18,13 @@ from pyspark.sql import functions as F
 from lakebed.catalog.columns import DataType as Mini
 from lakebed.catalog.columns import Field as MiniField
 from lakebed.catalog.names import TableName
-from lakebed.catalog.paths import Layout
+from lakebed.catalog.paths import MAIN, Layout
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
 from lakebed.errors import AlreadyExistsError
+from lakebed.evolve.merge_input import incoming_columns
+from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.model import Field, Int64, List, Option, String, Struct, Timestamp
 from lakebed.physical.paimon_types import Array, DataField, Map
@@ -72,6 +74,14 @@ def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
         with suppress(AlreadyExistsError):
             tables.create_table(quarantine.database, quarantine.table, fields, comment=f"Bad rows of {name}")
     return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
+
+
+def add_replays_column(tables: TableManager, name: TableName, clock: Callable[[], int]) -> None:
+    """Give the quarantine of table `name` the column of replays, which that of an earlier version has not."""
+    quarantine = name.quarantine
+    field = MiniField(REPLAYS, Mini.ARRAY(Mini.STRING))
+    merge = SchemaMerge(incoming_columns([field]), merge_rules("add", case_sensitive=True))
+    merge_schema(tables, quarantine, merge, branch=MAIN, clock=clock)
 
 
 def without_logins(rows: DataFrame, paths: Iterable[str]) -> DataFrame:

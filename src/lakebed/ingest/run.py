@@ -18,6 +18,7 @@ from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_e
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.quarantine_table import ensure_quarantine, quarantine_rows, without_logins
+from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.run_commit import BadRows, GoodRows, NumberedCommit, RunGuard
 from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover
@@ -34,8 +35,8 @@ class Run:
     """What one run is about, beside what it writes.
 
     `leftovers` are bad rows of it that are in quarantine already, since it, or another run over the same files, was cut
-    off there. `read_as` tells how files are read, and `hints` what they probably are. `guard` looks at what others
-    commit meanwhile.
+    off there. `read_as` tells how files are read, `settings` what the caller said, and `hints` what they probably are.
+    `guard` looks at what others commit meanwhile.
     """
 
     checked: CheckedWrite
@@ -47,6 +48,7 @@ class Run:
     tell: Callable[[str], None]
     again: bool = False
     read_as: str | None = None
+    settings: ReadSettings | None = None
     hints: Callable[[], tuple[Diagnostic, ...]] = tuple
 
     def execute(self, parts: Sequence[SourcePart]) -> IngestResult:
@@ -134,6 +136,8 @@ class Run:
             properties[runs.AGAIN] = "true"
         if self.read_as is not None:
             properties[runs.READ_AS] = self.read_as
+        if self.settings is not None and counts.bad:
+            properties[runs.SETTINGS] = self.settings.text
         quarantined = max((x.record.snapshot_id for x in self.leftovers), default=None)
         user = runs.commit_user(self.run_id)
         if bad is not None:

@@ -45,12 +45,12 @@ class RunGuard:
 
     def before_table(self, table: TableStorage, since: Sequence[Snapshot]) -> None:
         """Raise `ConflictError` where another run has ingested one of the files, or was not cut off after all."""
-        self._refuse(_runs_of(table, since, self.good_until))
+        self._refuse(runs_since(table, since, self.good_until))
 
     def before_quarantine(self, table: TableStorage, quarantine: TableStorage, since: Sequence[Snapshot]) -> None:
         """The same for the quarantine, which is committed first."""
         self.before_table(table, list(table.snapshots.newest_first(after=self.good_until)))
-        self._refuse(_runs_of(quarantine, since, self.bad_until))
+        self._refuse(runs_since(quarantine, since, self.bad_until))
 
     def _refuse(self, records: Iterable[RunRecord]) -> None:
         for record in records:
@@ -74,7 +74,7 @@ class RunGuard:
                 )
 
 
-def _runs_of(table: TableStorage, since: Sequence[Snapshot], until: int) -> list[RunRecord]:
+def runs_since(table: TableStorage, since: Sequence[Snapshot], until: int) -> list[RunRecord]:
     """The runs of snapshots after one, newest first. Those of snapshots that have expired since are in the log."""
     if since and since[-1].id > until + 1:
         return [record for record in load_log(table).by_run.values() if record.snapshot_id > until]

@@ -32,8 +32,12 @@ QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
 ADOPTED = "lakebed.adopted-runs"
 AGAIN = "lakebed.again"
 READ_AS = "lakebed.read-as"
-#: How many bad rows a replay was about; only snapshots of replays say it.
+#: How the source was told to be read.
+SETTINGS = "lakebed.read-settings"
+#: How many bad rows a replay has mended; only snapshots of replays say it.
 ROWS_REPLAYED = "lakebed.rows-replayed"
+#: The claims of other replays on the same rows, which have not come to an end and must not any more.
+CLAIMS_OVER = "lakebed.claims-over"
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,10 +148,10 @@ def listed_sources(properties: Mapping[str, str]) -> tuple[SourceFile, ...]:
         return ()
 
 
-def listed_runs(properties: Mapping[str, str]) -> tuple[str, ...]:
-    """The runs whose bad rows the properties of a snapshot say were taken over."""
+def listed_runs(properties: Mapping[str, str], key: str = ADOPTED) -> tuple[str, ...]:
+    """The runs whose bad rows the properties of a snapshot say were taken over, or what else `key` lists."""
     try:
-        return tuple(str(run) for run in json.loads(properties.get(ADOPTED, "[]")))
+        return tuple(str(run) for run in json.loads(properties.get(key, "[]")))
     except (ValueError, TypeError, RecursionError):
         return ()
 

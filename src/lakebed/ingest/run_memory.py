@@ -62,6 +62,11 @@ class RunRecord:
         return runs.listed_runs(self.properties)
 
     @property
+    def claims_over(self) -> tuple[str, ...]:
+        """The claims of other replays that must not come to an end after this one."""
+        return runs.listed_runs(self.properties, runs.CLAIMS_OVER)
+
+    @property
     def claim(self) -> str | None:
         """What a replay has written to the bad rows that it has mended; None for other runs."""
         attempt = self.properties.get(ATTEMPT)

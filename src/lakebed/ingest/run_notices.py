@@ -9,7 +9,7 @@ from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.run_memory import RunRecord
-from lakebed.ingest.sources.remedies import AGAIN, say
+from lakebed.ingest.sources.remedies import AGAIN, REPLAY, say
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_parts import label
 
@@ -35,8 +35,10 @@ def read_otherwise(before: Iterable[tuple[SourceFile, RunRecord]], read_as: str)
             Severity.WARNING,
             path=paths[0],
             **say(
-                "to ingest with these options, roll the table back to before that run, or delete its rows; then give "
-                "{}, which by itself would put the good rows into the table twice",
+                "{} with these options ingests the rows that were bad; to ingest all rows with them, roll the table "
+                "back to before that run, or delete its rows, and then give {}, which by itself would put the good "
+                "rows into the table twice",
+                REPLAY,
                 AGAIN,
             ).parts,
         ),

@@ -28,6 +28,7 @@ from lakebed.ingest.merge_on_ingest import (
     merge_parts,
     merged_columns,
 )
+from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.row_kind_column import with_kind_column
 from lakebed.ingest.run import Run
 from lakebed.ingest.run_commit import RunGuard
@@ -126,7 +127,9 @@ class SourceJob:
         if self.merging is not None:
             schema = merge_frame(self.context, self.name, frame, self.merging)
         run = self._run(schema, run_id or random_run_id(), checked, (), None, again=False)
+        settings = self._settings(None, options, folders=False)
         with open_frame(frame) as parts:
+            run = replace(run, settings=settings.of_parts(parts))
             return replace(run.execute(parts), merged=merged_columns(self.schema, schema))
 
     def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
@@ -150,9 +153,15 @@ class SourceJob:
             # Before the commit: what fails behind it would hide that it was made.
             proven = self._hints(looked, schema)
             with naming_columns(looked.parquet_paths, self.context.sources):
-                result = run.execute(self._opened(looked, run.checked.schema) if looked.fresh else ())
+                parts = self._opened(looked, run.checked.schema) if looked.fresh else ()
+                settings = self._settings(named.format, named.options, folders=named.folders).of_parts(parts)
+                result = replace(run, settings=settings).execute(parts)
         result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
         return replace(result, notices=self._notices(looked, result, proven))
+
+    def _settings(self, format_: str | None, options: Mapping[str, object] | None, *, folders: bool) -> ReadSettings:
+        said = ReadSettings.given(format_, options, ignore_unknown=self.ignore_unknown, folders=folders)
+        return replace(said, row_kinds=self.row_kinds)
 
     def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
         """Put the rows of files in the place of others."""
@@ -171,7 +180,7 @@ class SourceJob:
             self._explained(looked, self.schema),
             naming_columns(looked.parquet_paths, self.context.sources),
         ):
-            checked = self._checked(self.schema, looked.options, looked.fresh, looked)
+            checked = self.checked(self.schema, looked.options, looked.fresh, looked.declared)
             return use(checked, self._parts(looked))
 
     def _parts(self, looked: _LookedAt) -> tuple[SourcePart, ...]:
@@ -308,7 +317,7 @@ class SourceJob:
             leftovers = (Leftover(interrupted, interrupted.number(ROWS_QUARANTINED) or 0),)
         adopted = frozenset(x.record.run_id for x in leftovers) - {run_id}
         return Run(
-            checked=self._checked(schema, options, files, looked),
+            checked=self.checked(schema, options, files, None if looked is None else looked.declared),
             run_id=run_id,
             skipped=() if looked is None else looked.skipped,
             leftovers=leftovers,
@@ -320,12 +329,23 @@ class SourceJob:
             hints=tuple if looked is None else partial(self._hints, looked, newest),
         )
 
-    def _checked(
-        self, schema: TableSchema, options: SourceOptions, files: tuple[SourceFile, ...], looked: _LookedAt | None
+    def checked(
+        self,
+        schema: TableSchema,
+        options: SourceOptions,
+        files: tuple[SourceFile, ...],
+        declared: DeclaredSource | None,
+        paths: Sequence[str] | None = None,
     ) -> CheckedWrite:
+        """What rows of a source are checked and written by; of a DataFrame where nothing is `declared`.
+
+        `paths` are where the rows come from, where those are not the `files`, which are to be ingested.
+        """
         refuse_patterns(lambda: self.spark, options.formats)
-        context, declared = self.context, None if looked is None else looked.declared
-        known = {} if declared is None else moments(declared.event_time, [f.path for f in files], context.sources)
+        context = self.context
+        known = {}
+        if declared is not None:
+            known = moments(declared.event_time, paths or [f.path for f in files], context.sources)
         return CheckedWrite(
             context=context,
             session=lambda: self.spark,

@@ -1,4 +1,4 @@
-"""Show which runs have bad rows, and what became of bad rows."""
+"""Show which runs have bad rows, and what became of these."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from lakebed.render.table_text import table_text
 
 if TYPE_CHECKING:
     from lakebed.row_level.quarantined_rows import BadRowKind, QuarantinedRun
+    from lakebed.row_level.replay_rows import ReplayResult
 
 #: How many kinds of problems, and files, are shown of a run.
 _SHOWN = 5
@@ -35,6 +36,24 @@ def runs_text(table: str, runs: Sequence[QuarantinedRun], *, width: int | None =
     left = sum(run.rows - run.mended for run in runs)
     lines = [table_text(heads, [tuple(map(one_line, row)) for row in cells], right={2, 3}, width=width), ""]
     lines.append(f"{count_text(left, 'row')} of {table} {'is' if left == 1 else 'are'} bad still.")
+    return "\n".join(lines)
+
+
+def replay_text(result: ReplayResult) -> str:
+    """How many bad rows are in the table by now, and what is wrong with those that are left."""
+    what = f"{result.rows_replayed:,} of {count_text(result.rows_chosen, 'bad row')}"
+    where = f"schema {result.schema_id}"
+    if result.snapshot_id is not None:
+        where = f"snapshot {result.snapshot_id}, {where}, run {result.run_id}"
+    are = "is" if result.rows_replayed == 1 else "are"
+    now = f"{are} good by now" if result.dry_run else f"{are} in the table by now"
+    lines = [f"{result.table}: {what} {now} ({where})"]
+    if result.ignored_columns:
+        lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))
+    if result.repeated:
+        lines.append("this run was done before; nothing was done now")
+    if result.kinds:
+        lines.append(f"{count_text(result.rows_left, 'row')} left: {one_line(_kinds(result.kinds))}")
     return "\n".join(lines)
 
 

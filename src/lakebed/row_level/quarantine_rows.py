@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from functools import cache
+from typing import Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.format.table_branch import TableBranch
-from lakebed.ingest.arguments import target_table
+from lakebed.ingest.arguments import ReplayKeywords, target_table
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.run_memory import RunMemory
-from lakebed.read.request import ReadRequest
+from lakebed.read.request import ReadRequest, check_keywords
 from lakebed.row_level.mask_personal_data import mask_rows, personal_columns
 from lakebed.row_level.quarantined_rows import (
     COLUMNS,
@@ -23,6 +25,7 @@ from lakebed.row_level.quarantined_rows import (
     problems_of,
     quarantined_runs,
 )
+from lakebed.row_level.replay_rows import Replay, ReplayResult
 from lakebed.spark.read import read_table
 
 _NO_ROWS = (
@@ -79,6 +82,31 @@ class Quarantine:
             return _session(spark).createDataFrame([], _NO_ROWS)
         found = self._read(spark, choice, with_mended=mended)
         return found if unmasked else self._masked(found)
+
+    def replay(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        *,
+        dry_run: bool = False,
+        **asked: Unpack[ReplayKeywords],
+    ) -> ReplayResult:
+        """Check bad rows again, and put those that are good by now into the table, each once; the others stay.
+
+        `run_id`, `code` and `where` choose rows as in `rows`; mended ones are left out. They are checked as by ingest,
+        against the newest schema, and read as their run was told to: `format`, `options` (these go before
+        those of the run) and `unknown_columns` say otherwise. Rows are taken up as one commit of the quarantine and
+        ingested as one of the table, under one new run; a call that dies in between has mended nothing, and another
+        call takes the rows up again. In a table with a primary key the rows come after all that are there. `dry_run`:
+        only count.
+
+        Raises `SourceMismatchError` for columns that are not declared, `UnsupportedError` (LB6561) for rows whose text
+        does not say enough, `ConflictError` (LB6407) where another replay was first, and what an ingest raises.
+
+        Keywords: `run_id`, `code`, `where`, `format`, `options`, `unknown_columns`, `progress`.
+        """
+        check_keywords("Quarantine.replay", ReplayKeywords, asked, "dry_run")
+        session = cache(spark if callable(spark) else lambda: spark)
+        return Replay(self.context, self.name, session, asked).execute(dry_run=dry_run)
 
     @property
     def _exists(self) -> bool:

@@ -104,7 +104,7 @@ class BadRowKind:
     column: str | None
     code: str
     rows: int
-    mended: int
+    mended: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """An object of `kinds`."""

@@ -1,20 +1,22 @@
-"""`lakebed quarantine list|show`: show the bad rows of a table."""
+"""`lakebed quarantine list|show|replay`: show the bad rows of a table, and ingest those that are mended."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from lakebed.cli.commands.read import collect_rows, fetchable, showable, stream_rows
-from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.commands.spark_options import key_values, spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from lakebed.ingest.arguments import ReplayKeywords
 
 _DEFAULT_LIMIT = 20
 
@@ -104,3 +106,49 @@ def show(
     more = 0 < limit < len(values)
     names, values = problems_first(names, values[:limit] if more else values, ordered=False)
     return session.finish(None, lambda look: rows_text(names, values, width=look.width, more=more, readable=2))
+
+
+@command.command("replay")
+@click.argument("table")
+@_choice_options
+@click.option("--format", type=click.Choice(["csv", "json", "parquet"]), help="Else that of the run.")
+@click.option(
+    "--option", "options", multiple=True, metavar="KEY=VALUE", help="Goes before the reader's options of then."
+)
+@click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have.")
+@click.option("--dry-run", is_flag=True, help="Only say how many rows are good by now.")
+@spark_options
+@common_options
+@click.pass_obj
+def replay(
+    session: Session,
+    /,
+    table: str,
+    dry_run: bool,
+    remote: str | None,
+    cores: str,
+    **chosen: Any,
+) -> ExitCode:
+    """Check bad rows of TABLE again, and ingest those that are good by now, each once; the others stay bad.
+
+    Rows are read as their run was told to, or by other options, and checked against the newest schema.
+    """
+    from lakebed.render.quarantine_text import replay_text
+    from lakebed.spark.session import check_spark
+
+    bad = session.lake().quarantine(table)
+    ignores = chosen.pop("ignore_unknown_columns")
+    chosen["options"] = key_values(chosen["options"], "--option")
+    asked = cast("ReplayKeywords", chosen)
+    if ignores:
+        asked["unknown_columns"] = "ignore"
+    check_spark()
+    with stages(f"replay bad rows of {table}") as progress, spark_failures():
+
+        def session_of_spark() -> SparkSession:
+            progress("starting Spark")
+            return spark_session(remote, cores)
+
+        asked["progress"] = progress
+        result = bad.replay(session_of_spark, dry_run=dry_run, **asked)
+    return session.finish(result.to_json(), lambda _: replay_text(result))

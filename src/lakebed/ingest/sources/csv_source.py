@@ -145,7 +145,7 @@ def _split_by_reader(
     schema = spark.StructType([spark.StructField(n, spark.StringType()) for n in (*as_read, corrupt)])
     frame = reader.schema(schema).csv([spark_pattern(f) for f in files])
     frame = frame.select(*renamed(as_read), F.col(quote_name(corrupt)).alias("malformed"))
-    columns = _columns(names, options)
+    columns = text_columns(names, options)
     not_text = _has_replacement(F.coalesce(F.col("malformed"), columns_as_json(columns)))
     faults = [RowFault(not_text, NOT_TEXT, "text in the file's encoding")] if invalid else []
     return _part(frame, files, columns, faults)
@@ -168,12 +168,6 @@ def _split_by_line(
         of_lines = {k: v for k, v in of_lines.items() if k != "charset"} | {"encoding": LATIN_1}
     reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
     lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
-    schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
-    of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}
-    marked = reduce(or_, (F.contains("line", F.lit(m)) for m in MARKS)) if lines_are.marked else None
-    # The parser would take the lines behind such a one for others, too.
-    whole = F.col("line") if marked is None else F.when(~marked, F.col("line"))
-    split = F.from_csv(whole, schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
     not_text = _has_replacement(F.col("line")) if lines_are.invalid else None
     if lines_are.as_bytes:
         # Every byte came as a character: the line is what they are in UTF-8.
@@ -181,30 +175,54 @@ def _split_by_line(
         is_text = F.is_valid_utf8("bytes")
         line = F.when(is_text, F.col("bytes")).otherwise(F.make_valid_utf8("bytes"))
         lines, not_text = lines.select(line.alias("line"), (~is_text).alias("not_text")), F.col("not_text")
-    kept = ("line", "not_text") if lines_are.as_bytes else ("line",)
+    split = split_lines(lines, names, options, marked=lines_are.marked, not_text=not_text)
+    # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
+    cut = None if "multiline" in options.reader else split.cut
+    return _part(split.frame, files, text_columns(names, options), split.faults, cut)
+
+
+@dataclass(frozen=True, slots=True)
+class SplitLines:
+    """Lines of CSV that are split: `c0`, ... are their values, `malformed` is a line that has too few or too many.
+
+    `faults` are what else makes a line bad; where `cut` holds it ends inside of a quoted value.
+    """
+
+    frame: DataFrame
+    faults: tuple[RowFault, ...]
+    cut: Column | None
+
+
+def split_lines(
+    lines: DataFrame, names: Sequence[str], options: SourceOptions, *, marked: bool, not_text: Column | None = None
+) -> SplitLines:
+    """Split the texts `line` of a frame, whose other columns stay. `marked` says that some may have what Spark takes
+    for marks of its own; where `not_text` holds a line could not be decoded.
+    """
+    schema = ", ".join([f"c{i} string" for i in range(len(names))] + ["malformed string"])
+    of_values = {k: v for k, v in _own(options).items() if k not in ("header", "encoding", "charset", "linesep")}
+    has_marks = reduce(or_, (F.contains("line", F.lit(m)) for m in MARKS)) if marked else None
+    # The parser would take the lines behind such a one for others, too.
+    whole = F.col("line") if has_marks is None else F.when(~has_marks, F.col("line"))
+    split = F.from_csv(whole, schema, {**of_values, **_READER, "columnNameOfCorruptRecord": "malformed"})
+    kept = lines.columns
     frame = lines.select(*kept, split.alias("split"))
     malformed = F.col("split.malformed")
-    malformed = malformed if marked is None else F.when(marked, F.col("line")).otherwise(malformed)
+    malformed = malformed if has_marks is None else F.when(has_marks, F.col("line")).otherwise(malformed)
     frame = frame.select(*kept, *(F.col(f"split.c{i}") for i in range(len(names))), malformed.alias("malformed"))
-    columns = _columns(names, options)
     quote = options.get("quote", '"')
     cut = None
     if quote:
         cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
-    faults = [
-        RowFault(when, code, expected)
-        for when, code, expected in (
-            (not_text, NOT_TEXT, "text in the file's encoding"),
-            (marked, HAS_MARKS, "no NUL and no U+FFFF"),
-            (cut, CUT, "a quoted value that ends in its line"),
-        )
-        if when is not None
-    ]
-    # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
-    return _part(frame, files, columns, faults, None if "multiline" in options.reader else cut)
+    faults = (
+        (not_text, NOT_TEXT, "text in the file's encoding"),
+        (has_marks, HAS_MARKS, "no NUL and no U+FFFF"),
+        (cut, CUT, "a quoted value that ends in its line"),
+    )
+    return SplitLines(frame, tuple(RowFault(w, code, expected) for w, code, expected in faults if w is not None), cut)
 
 
-def _columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
+def text_columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceColumn, ...]:
     """Every column as text. A quoted empty value is what `emptyValue` says, an empty text by default, or NULL where
     that is also what `nullValue` says, as Spark has it.
     """
@@ -240,6 +258,7 @@ def _part(
         cut=cut,
         line=F.coalesce(malformed, values),
         label=label(files),
+        header=tuple(c.name for c in columns),
     )
 
 

@@ -158,17 +158,17 @@ def _members(schema: spark.StructType) -> Members:
 
 
 def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptions) -> SourcePart:
-    parsing = _parsing(options)
+    parsing = parsing_options(options)
     lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
     frame = session.read.options(**lines, **file_options(files)).text([spark_pattern(f) for f in files])
     line = F.col("value")
     if options.encoding == LATIN_1:
         line = F.decode(line.cast("binary"), LATIN_1)
     frame = frame.select(line.alias("line")).where(~json_values.is_nothing(F.col("line"), parsing))
-    frame = _looked_into(frame, parsing)
+    frame = looked_into(frame, parsing)
     place = frame.metadataColumn("_metadata")
     url, start = place.getField("file_path"), place.getField("file_block_start")
-    return _json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
+    return json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
 
 
 def _document_part(
@@ -178,16 +178,17 @@ def _document_part(
     documents: Documents,
     storage: SourceStorage,
 ) -> SourcePart:
-    parsing = _parsing(options)
-    frame = _looked_into(document_rows(session, files, documents, storage), parsing, "source", "number")
-    return _json_rows(frame, files, parsing, F.col("source"), F.col("number"), F.spark_partition_id())
+    parsing = parsing_options(options)
+    frame = looked_into(document_rows(session, files, documents, storage), parsing, "source", "number")
+    return json_rows(frame, files, parsing, F.col("source"), F.col("number"), F.spark_partition_id())
 
 
-def _parsing(options: SourceOptions) -> dict[str, str]:
+def parsing_options(options: SourceOptions) -> dict[str, str]:
+    """The options that let JSON be less than that."""
     return {k: v for k, v in options.reader.items() if k.startswith("allow")}
 
 
-def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> DataFrame:
+def looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> DataFrame:
     """`line`, its value as `record`, and whether it is `good`; and `others` of the frame."""
     line, parsed = F.col("line"), F.col("parsed")
     frame = frame.withColumn("parsed", json_values.parse_line(line, parsing))
@@ -196,9 +197,10 @@ def _looked_into(frame: DataFrame, parsing: dict[str, str], *others: str) -> Dat
     return frame.select("line", record.alias("record"), good.alias("good"), *others)
 
 
-def _json_rows(
+def json_rows(
     frame: DataFrame, files: Sequence[str], parsing: dict[str, str], url: Column, offset: Column, start: Column
 ) -> SourcePart:
+    """The part of rows that were looked into."""
     good = F.coalesce(F.col("good"), F.lit(False))
     return SourcePart(
         frame,
@@ -213,7 +215,7 @@ def _json_rows(
         offset,
         start,
         shape=F.when(good, F.col("record")),
-        label=label(files),
+        label=label(files) if files else "",
         allowed=parsing,
     )
 

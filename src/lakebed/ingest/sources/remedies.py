@@ -48,5 +48,6 @@ def say(text: str, *given: Remedy) -> Remedy:
 IGNORE_UNKNOWN = Remedy("--ignore-unknown-columns", 'unknown_columns="ignore" (ingest, overwrite_from)')
 IGNORE_FOLDERS = Remedy("--ignore-folders", 'folders="ignore"')
 AGAIN = Remedy("--again", "again=True")
+REPLAY = Remedy("lakebed quarantine replay", "lake.quarantine(table).replay")
 EXCLUDE = Remedy("--exclude", "exclude")
 INCLUDE = Remedy("--include", "include")

@@ -56,8 +56,9 @@ class SourcePart:
     which ends the run. `raw` is the row as it was read, for the quarantine, and `line` what a problem of the whole row
     shows of it (None: `raw`), `url` the file that it is from, `offset` its position there;
     each may be NULL. `start` is a number that grows along the pieces that a file is read in, or along the pieces of a
-    frame; within a piece the rows come in order. `allowed` are the reader's options that let JSON be less than that.
-    `folders` are the columns that the paths of the files say, texts.
+    frame; within a piece the rows come in order. `header` are the names of all values of a line of CSV. `allowed`
+    are the reader's options that let JSON be less than that. `folders` are the columns that the paths of the
+    files say, texts.
     """
 
     frame: DataFrame
@@ -71,6 +72,7 @@ class SourcePart:
     cut: Column | None = None
     line: Column | None = None
     label: str = ""
+    header: tuple[str, ...] = ()
     allowed: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[SourceColumn, ...] = ()
 
