@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from lakebed.row_level.merge_rows import MergeBuilder
     from lakebed.row_level.quarantine_rows import Quarantine
     from lakebed.row_level.row_target import RowTarget
+    from lakebed.spark.analyze_table import TableAnalysis
     from lakebed.write.maintenance_report import TableMaintenance
     from lakebed.write.partition_expiry import PartitionExpiry
     from lakebed.write.partition_specs import NamedPartition
@@ -516,6 +517,27 @@ class Table:
         from lakebed.row_level.compact_files import compact
 
         return compact(self._row_target(spark, scratch), WriteRun.of(**asked), full=full, dry_run=dry_run)
+
+    def analyze(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        columns: Sequence[str] | Literal["all"] | None = None,
+        **asked: Unpack[WriteKeywords],
+    ) -> TableAnalysis:
+        """Count the rows of the newest snapshot, describe columns, and commit that as statistics that engines plan by.
+
+        `columns` are names, or `all` that can be described: distinct values (about), NULLs, lengths, and the least and
+        the greatest value where the type has an order that is kept. One job reads them; without columns the rows are
+        counted, by metadata where these tell. The statistics stay with later snapshots of the same schema.
+
+        Raises `UsageError` (LB6580) for a column that is not there or cannot be described, and what `truncate` raises.
+
+        Keywords: `run_id`, `commit_user`, `properties`.
+        """
+        check_keywords("Table.analyze", WriteKeywords, asked, "columns")
+        from lakebed.spark.analyze_table import analyze
+
+        return analyze(spark, self._whole, self.request(), columns, WriteRun.of(**asked))
 
     def merge(
         self,

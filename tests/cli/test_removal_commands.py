@@ -103,6 +103,17 @@ def test_a_table_that_fails_is_told_and_the_others_are_maintained(
     assert lakebed("maintain", "lab.t@snap:1", "--yes").code == 2
 
 
+def test_rows_are_told_to_planners(lakebed: CommandLine, table: Built) -> None:
+    said = lakebed.ok("analyze", "lab.t", "--run-id", "r")
+    assert said == "lab.t: 3,000 rows, about 30 B in snapshot 1 (told by snapshot 2)\n"
+    assert lakebed.json("analyze", "lab.t", "--run-id", "r")["repeated"]
+    told = lakebed.json("analyze", "lab.t")
+    assert (told["snapshot_id"], told["statistics"]["mergedRecordCount"]) == (3, 3000)
+    assert lakebed("analyze", "lab.t", "x").code == 2
+    assert lakebed("analyze", "lab.t", "v", "--all-columns").code == 2
+    assert "3" in lakebed.ok("history", "lab.t")
+
+
 def test_a_table_is_truncated(lakebed: CommandLine, table: Built) -> None:
     assert lakebed("truncate", "lab.t").code == 2
     assert lakebed.json("truncate", "lab.t", "--dry-run")["files_removed"] == 3

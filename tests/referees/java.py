@@ -189,6 +189,23 @@ class JavaReferee:
         expired = found.store().newPartitionExpire("expiring").expire(self._running().jvm.Long.MAX_VALUE)
         return sorted("/".join(f"{key}={value}" for key, value in dict(p).items()) for p in expired)
 
+    def statistics(self, warehouse: str | os.PathLike[str], table: str) -> dict[str, Any]:
+        """The statistics of the newest snapshot, with the values that Java has made of their texts as texts again."""
+        store = self._table(warehouse, table, None, {}).store()
+        found = store.newStatsFileHandler().readStats().get()
+        columns, fields = {}, self._fields(warehouse, table)
+        said = json.loads(str(found.toJson()))
+        for name, column in dict(found.colStats()).items():
+            kind = next(f.type() for f in fields if f.name() == name)
+            serializer = self._paimon.data.serializer.InternalSerializers.create(kind)
+            ends = {"min": column.min(), "max": column.max()}
+            texts = {k: str(serializer.serializeToString(v.get())) for k, v in ends.items() if v.isPresent()}
+            columns[str(name)] = {**said["colStats"][name], **texts}
+        return {**said, "colStats": columns}
+
+    def _fields(self, warehouse: str | os.PathLike[str], table: str) -> list[Any]:
+        return list(self._table(warehouse, table, None, {}).rowType().getFields())
+
     def alter(self, warehouse: str | os.PathLike[str], table: str, changes: Iterable[Mapping[str, Any]]) -> None:
         """Alters top-level columns and options: the changes make one schema version."""
         made = [self._change(change) for change in changes]

@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 import pyarrow as pa
 
 from lakebed.diagnostics import reason_of
-from lakebed.format.avro_container import arrow_snappy, read_header, with_schema, without_logical_types, without_snappy
+from lakebed.format.avro_container import arrow_snappy, read_header, with_stored_values, without_snappy
 
 #: How many rows an Arrow batch holds.
 _BATCH = 10_000
@@ -33,7 +33,7 @@ def avro_batches(data: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
         data = without_snappy(data, arrow_snappy)
         header = read_header(data)
-    source = io.BytesIO(with_schema(data, header, without_logical_types(header.schema)))
+    source = io.BytesIO(with_stored_values(data, header))
     names = _Names(header.schema)
     stored = names.fields(header.schema)
     columns = [(f.name, _converter(f.type, stored.get(f.name), names, f.name)) for f in schema]

@@ -49,6 +49,7 @@ COMMANDS = {
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
     "maintain": "Do what is due by the options of tables: expire, compact, clean up.",
     "compact": "Write the small files of a table together as large ones.",
+    "analyze": "Count rows and describe columns, for the planners of engines.",
     "expire": "Take old snapshots of a table away, and the files that only they need.",
     "expire-partitions": "Remove the partitions of a table whose time has passed.",
     "versions": "Show what keeps each schema version, and remove those that nothing does.",

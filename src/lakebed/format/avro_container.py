@@ -11,6 +11,7 @@ import io
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Final
 
 MAGIC: Final = b"Obj\x01"
@@ -21,12 +22,17 @@ _CHECKSUM = 4
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """What a container says of itself: the writer's schema, the codec, the mark between blocks, and its own bytes."""
+    """What a container says of itself: the writer's schema as JSON, the codec, the mark between blocks, its length."""
 
-    schema: Any
+    text: bytes
     codec: str
     sync: bytes
     length: int
+
+    @property
+    def schema(self) -> Any:
+        """The writer's schema. Raises ValueError where it is no JSON."""
+        return json.loads(self.text)
 
 
 def read_header(data: bytes) -> Header:
@@ -42,20 +48,29 @@ def read_header(data: bytes) -> Header:
             key = source.take(source.number()).decode()
             meta[key] = source.take(source.number())
     sync = source.take(_SYNC)
-    schema = json.loads(meta[_SCHEMA])
-    return Header(schema, meta.get(_CODEC, b"null").decode(), sync, source.place)
+    return Header(meta[_SCHEMA], meta.get(_CODEC, b"null").decode(), sync, source.place)
 
 
 def with_schema(data: bytes, header: Header, schema: Any) -> bytes:
     """The same container under another schema of the same shape."""
-    return _head(schema, header.codec, header.sync) + data[header.length :]
+    return _head(json.dumps(schema).encode(), header.codec, header.sync) + data[header.length :]
+
+
+def with_stored_values(data: bytes, header: Header) -> bytes:
+    """The same container under its schema `without_logical_types`, which is made once for all that have the schema."""
+    return _head(_stored_values(header.text), header.codec, header.sync) + data[header.length :]
+
+
+@lru_cache(maxsize=64)
+def _stored_values(text: bytes) -> bytes:
+    return json.dumps(without_logical_types(json.loads(text))).encode()
 
 
 def without_snappy(data: bytes, decompress: Callable[[bytes], bytes]) -> bytes:
     """The same container with its blocks, which are in Snappy, plain; `decompress` is for one of them."""
     header = read_header(data)
     source = _Bytes(data, header.length)
-    out = [_head(header.schema, "null", header.sync)]
+    out = [_head(header.text, "null", header.sync)]
     while not source.at_end:
         count = source.number()
         block = decompress(source.take(source.number())[:-_CHECKSUM])
@@ -135,7 +150,7 @@ def _varint(number: int) -> bytes:
     return out.getvalue()
 
 
-def _head(schema: Any, codec: str, sync: bytes) -> bytes:
-    meta = {_SCHEMA: json.dumps(schema).encode(), _CODEC: codec.encode()}
+def _head(schema: bytes, codec: str, sync: bytes) -> bytes:
+    meta = {_SCHEMA: schema, _CODEC: codec.encode()}
     pairs = (_varint(len(k)) + k.encode() + _varint(len(v)) + v for k, v in meta.items())
     return b"".join([MAGIC, _varint(len(meta)), *pairs, _varint(0), sync])

@@ -18,8 +18,7 @@ from lakebed.format.avro_container import (
     MAGIC,
     arrow_snappy,
     read_header,
-    with_schema,
-    without_logical_types,
+    with_stored_values,
     without_snappy,
 )
 from lakebed.format.orc_process import read_orc
@@ -188,7 +187,7 @@ def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     with _reading(source):
         header = read_header(data)
         # A time that no calendar has must not make the rest unreadable: times come as the numbers that are stored.
-        data = with_schema(data, header, without_logical_types(header.schema))
+        data = with_stored_values(data, header)
         if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
             with suppress(ImportError):
                 data = without_snappy(data, arrow_snappy)

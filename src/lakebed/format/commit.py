@@ -173,7 +173,7 @@ class _Attempts:
             delta_record_count=delta.rows,
             index_manifest=IndexChanges(table.store, table.path, schema, writer).write(latest, change, delta),
             watermark=_later(None if latest is None else latest.watermark, change.watermark),
-            statistics=latest.statistics if latest and latest.schema_id == schema.id else None,
+            statistics=change.statistics or (latest.statistics if latest and latest.schema_id == schema.id else None),
             next_row_id=next_row_id,
             **self._lists(writer, latest, delta),
         )

@@ -22,7 +22,7 @@ from lakebed.store.obstacles import refuse_obstacle
 CURRENT_VERSION = 3
 #: The commit identifier of every batch commit; a stream counts upwards instead.
 BATCH_IDENTIFIER = 9223372036854775807
-APPEND, COMPACT, OVERWRITE = "APPEND", "COMPACT", "OVERWRITE"
+APPEND, COMPACT, OVERWRITE, ANALYZE = "APPEND", "COMPACT", "OVERWRITE", "ANALYZE"
 
 _SNAPSHOT = "snapshot-"
 _TAG = "tag-"
@@ -113,7 +113,7 @@ _KEYS: tuple[tuple[str, str, type, Any], ...] = (
 
 
 #: What a commit can be; a reader of changes goes by it.
-_KINDS = (APPEND, COMPACT, OVERWRITE, "ANALYZE")
+_KINDS = (APPEND, COMPACT, OVERWRITE, ANALYZE)
 
 
 def loads(data: bytes, *, source: str, expected_id: int | None = None) -> Snapshot:

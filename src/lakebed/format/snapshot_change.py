@@ -11,7 +11,7 @@ from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import DeletionVector
 from lakebed.format.live_files import PartitionBounds, PartitionFilter, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry, ordering
-from lakebed.format.snapshot import APPEND, BATCH_IDENTIFIER, COMPACT, OVERWRITE, Snapshot
+from lakebed.format.snapshot import ANALYZE, APPEND, BATCH_IDENTIFIER, COMPACT, OVERWRITE, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class SnapshotChange:
     that comes first. `planned_on` is the snapshot in which `deleted` and `deleted_rows` were found live, where that is
     known: then only what was committed since is held against them. `compaction` says that the rows stay the same ones.
     `changelog` are files of changes, for consumers. `properties` and `operation` are told in the snapshot; a
-    `watermark` never falls.
+    `watermark` never falls. `statistics` is the name of a file of statistics, which the snapshot then names.
     """
 
     commit_user: str
@@ -110,6 +110,7 @@ class SnapshotChange:
     properties: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     watermark: int | None = None
+    statistics: str | None = None
 
     @property
     def needed(self) -> tuple[ManifestEntry, ...]:
@@ -119,6 +120,8 @@ class SnapshotChange:
     @property
     def kind(self) -> str:
         """The kind of the commit."""
+        if self.statistics is not None:
+            return ANALYZE
         if self.compaction:
             return COMPACT
         return OVERWRITE if self.removes else APPEND

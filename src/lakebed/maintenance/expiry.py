@@ -94,8 +94,9 @@ def expire(
     known = set(map(_key, states))
     new = [s for s in every_state(table) if _key(s) not in known]
     freed = without_needed(table, found, freed, new)
+    inside = table.inside
     for file in (*freed.data, *freed.metadata):
-        table.inside.delete(file.path)
+        inside.delete(file.path)
     return replace(_result(table, found, freed, held_by), done=True)
 
 
@@ -140,11 +141,12 @@ def _remove_states(table: TableBranch, found: StatesThatGo) -> None:
     with suppress(StoreError):
         # A hint, which is believed where its snapshot is there.
         table.store.replace(f"{table.root}/snapshot/EARLIEST", str(found.first.id).encode())
+    inside, snapshots = table.inside, table.snapshots
     for state in found.snapshots:
         _refuse_rolled_back(table, found)
-        table.inside.delete(table.snapshots.path(state.snapshot.id))
+        inside.delete(snapshots.path(state.snapshot.id))
     for state in found.tags:
-        table.inside.delete(f"{table.root}/tag/tag-{state.name}")
+        inside.delete(f"{table.root}/tag/tag-{state.name}")
 
 
 def _refuse_rolled_back(table: TableBranch, found: StatesThatGo) -> None:

@@ -173,8 +173,7 @@ class _Freed:
         if snapshot.index_manifest is not None:
             yield from self._index(state)
             yield manifest_path(root, snapshot.index_manifest), None
-        if snapshot.statistics is not None:
-            yield f"{root}/statistics/{snapshot.statistics}", None
+        yield from ((f"{root}/statistics/{name}", None) for name in self.references.statistics_files(state))
         for meta in self.references.manifests_of(state):
             yield manifest_path(root, meta.file_name), meta.file_size
             yield from ((manifest_path(root, name), None) for name in meta.extra_files or ())

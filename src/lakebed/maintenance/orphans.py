@@ -208,8 +208,10 @@ def _files_of(table: TableBranch, references: References, state: State) -> set[s
     used = {
         snapshot.base_manifest_list,
         snapshot.delta_manifest_list,
-        *(name for name in (snapshot.changelog_manifest_list, snapshot.statistics) if name is not None),
+        *references.statistics_files(state),
     }
+    if snapshot.changelog_manifest_list is not None:
+        used.add(snapshot.changelog_manifest_list)
     for meta in references.manifests_of(state):
         used |= {meta.file_name, *(meta.extra_files or ()), *references.files_of(meta)}
     if snapshot.index_manifest is not None:

@@ -69,6 +69,14 @@ class _Files:
     taken: Mapping[str, tuple[str, ...]] = field(hash=False)
 
 
+@dataclass(frozen=True, slots=True)
+class _Statistics:
+    """The schema version of a file of statistics, and the names of the files of sketches that belong to it."""
+
+    schema_id: int
+    sketches: frozenset[str]
+
+
 class References:
     """Finds what refers to the versions of one table. Manifests, which never change, are read once."""
 
@@ -78,6 +86,7 @@ class References:
         self._path = table.table_path
         self._lists: dict[str, list[ManifestFileMeta]] = {}
         self._manifests: dict[str, _Files] = {}
+        self._known_statistics: dict[str, _Statistics | None] = {}
 
     def to_versions_of(self, branch: str) -> frozenset[Reference]:
         """All references to the versions of a branch.
@@ -192,14 +201,27 @@ class References:
 
     def _statistics(self, state: State) -> Iterator[Reference]:
         name = state.snapshot.statistics
+        content = None if name is None else self._statistics_of(name)
+        if name is not None and content is not None:
+            yield Reference(content.schema_id, state.branch, ReferenceKind.STATISTICS, name)
+
+    def statistics_files(self, state: State) -> list[str]:
+        """The names of the files of a state's statistics: those that hold sketches, then the one that names them."""
+        name = state.snapshot.statistics
         if name is None:
-            return
-        path = f"{self._path}/statistics/{name}"
-        try:
-            data = self._store.read(path)
-        except NotFoundError:
-            return
-        yield Reference(_schema_id_in(data, path), state.branch, ReferenceKind.STATISTICS, name)
+            return []
+        content = self._statistics_of(name)
+        return [name] if content is None else [*sorted(content.sketches), name]
+
+    def _statistics_of(self, name: str) -> _Statistics | None:
+        """What a file of statistics says; None where it has gone."""
+        if name not in self._known_statistics:
+            path = f"{self._path}/statistics/{name}"
+            try:
+                self._known_statistics[name] = _statistics_in(self._store.read(path), path)
+            except NotFoundError:
+                self._known_statistics[name] = None
+        return self._known_statistics[name]
 
     def _is_of_main(self, reference: Reference) -> bool:
         own = _schema_bytes(self._store, self._path, reference.branch, reference.schema_id)
@@ -258,11 +280,14 @@ def _schema_bytes(store: Store, table_path: str, branch: str, schema_id: int) ->
     return store.read(f"{directory}/schema-{schema_id}")
 
 
-def _schema_id_in(data: bytes, path: str) -> int:
+def _statistics_in(data: bytes, path: str) -> _Statistics:
     try:
         content: Any = json.loads(data)
-        return int(content["schemaId"])
-    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        sketches = frozenset(str(sketch["fileLocation"]) for sketch in content.get("blobMetadata") or ())
+        if any("/" in name for name in sketches):
+            raise ValueError("a sketch lies elsewhere")
+        return _Statistics(int(content["schemaId"]), sketches)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise RefusedError.of(
             UNREADABLE,
             f"which schema version the statistics {path} belong to cannot be told, so nothing is deleted",

@@ -1,13 +1,19 @@
-"""Show what maintenance did to tables: what was due, what was not done and why, and what was freed."""
+"""Show what maintenance did to tables, what it freed and what was not done, and what an analysis found."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
+from lakebed.format.table_statistics import ColumnSummary, ordered_text
 from lakebed.printable import one_line
 from lakebed.render.maintenance_text import count_text, expiry_text, orphans_text, size_text
+from lakebed.render.table_text import table_text
 from lakebed.render.write_text import partition_expiry_text, write_text
 from lakebed.write.maintenance_report import MaintenanceReport, Step, StepProblem, TableMaintenance
+
+if TYPE_CHECKING:
+    from lakebed.spark.analyze_table import TableAnalysis
 
 _NOT_DONE = {
     Step.OPEN: "not maintained",
@@ -65,3 +71,31 @@ def _steps(found: TableMaintenance) -> Iterator[str]:
 def _reason(problem: StepProblem) -> str:
     first, *others = problem.problems
     return one_line(first.message) + (f" (and {count_text(len(others), 'more problem')})" if others else "")
+
+
+def analysis_text(found: TableAnalysis, *, width: int | None = None) -> str:
+    """The statistics and the snapshot that names them."""
+    table = one_line(found.table)
+    if found.repeated:
+        return f"{table}: this run was done before (snapshot {found.snapshot_id}); nothing was done now"
+    statistics = found.statistics
+    if statistics is None:
+        return f"{table}: there are no rows, nothing to analyze."
+    rows = f"{count_text(statistics.rows, 'row')}, about {size_text(statistics.size)}"
+    lines = [f"{table}: {rows} in snapshot {statistics.snapshot_id} (told by snapshot {found.snapshot_id})"]
+    if statistics.columns:
+        titles = ("column", "distinct", "NULLs", "average length", "longest", "least", "greatest")
+        cells = [(one_line(name), *_cells(column)) for name, column in statistics.columns.items()]
+        lines += ["", table_text(titles, cells, right={1, 2, 3, 4}, width=width)]
+    if found.left_out:
+        lines += ["", f"Left out, since their types cannot be described: {', '.join(map(one_line, found.left_out))}"]
+    return "\n".join(lines)
+
+
+def _cells(column: ColumnSummary) -> tuple[str, ...]:
+    counts = (column.distinct_count, column.null_count, column.average_length, column.maximum_length)
+    ends = (column.minimum, column.maximum)
+    return (
+        *(f"{count:,}" for count in counts),
+        *("" if end is None else one_line(ordered_text(column.type, end)) for end in ends),
+    )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lakebed.errors import StoreError
 from lakebed.store.base import Entry, Store
@@ -21,6 +21,11 @@ class Inside:
 
     store: Store
     root: str
+    #: The store where it knows links; asked once, since many files may go.
+    _links: DirectoryStore | None = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_links", self.store if isinstance(self.store, DirectoryStore) else None)
 
     def list(self, path: str) -> list[Entry]:
         """The children of a directory; none of one that is a link, or behind one."""
@@ -28,7 +33,7 @@ class Inside:
 
     def is_link(self, path: str) -> bool:
         """Whether `path` is a link; never where a storage knows none."""
-        return isinstance(self.store, DirectoryStore) and self.store.is_link(path)
+        return self._links is not None and self._links.is_link(path)
 
     def delete(self, path: str) -> None:
         """Delete one file or link. Raises `StoreError` (LB3610) for what lies elsewhere."""
@@ -62,12 +67,12 @@ class Inside:
 
     def _is_real(self, path: str) -> bool:
         """Whether no link lies between the root and this directory, the directory itself included."""
-        root, store = self.root.rstrip("/"), self.store
+        root, store = self.root.rstrip("/"), self._links
         if path.rstrip("/") == root:
             return True
         if not self._is_below(path):
             return False
-        if not isinstance(store, DirectoryStore):
+        if store is None:
             return True
         steps = path[len(root) + 1 :].rstrip("/").split("/")
         return not any(store.is_link("/".join((root, *steps[: n + 1]))) for n in range(len(steps)))
