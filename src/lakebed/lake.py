@@ -474,7 +474,7 @@ class Lake:
         return make_views(spark, self._tables, lambda name: self.read(spark, name), database)
 
     def quarantine(self, table: str) -> Quarantine:
-        """The bad rows of a table: `list`, `rows`, `replay`."""
+        """The bad rows of a table: `list`, `rows`, `replay`, `purge`."""
         return self.table(table).quarantine()
 
     def branches(self, table: str) -> Branches:

@@ -595,7 +595,7 @@ class Table:
     # --- bad rows -----------------------------------------------------------------------------------------------------
 
     def quarantine(self) -> Quarantine:
-        """The table's bad rows: `list`, `rows`, `replay`."""
+        """The table's bad rows: `list`, `rows`, `replay`, `purge`."""
         from lakebed.row_level.quarantine_rows import Quarantine
 
         return Quarantine.of(self._ingest_context, str(self.ref))

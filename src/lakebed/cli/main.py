@@ -28,7 +28,7 @@ COMMANDS = {
     "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
-    "quarantine": "Bad rows of a table: list, show, replay.",
+    "quarantine": "Bad rows of a table: list, show, replay, purge.",
     "read": "Print rows of a table under its newest schema, or an older one.",
     "history": "Show the schema versions and snapshots of a table.",
     "show": "Show one version of a table's schema, or a saved plan.",

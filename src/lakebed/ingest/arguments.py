@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any, Literal, TypedDict
 
 from lakebed.catalog.names import TableName
@@ -32,6 +33,15 @@ class SourceKeywords(FileKeywords, total=False):
     """Those, and what is told each stage as it begins."""
 
     progress: Callable[[str], None] | None
+
+
+class PurgeKeywords(TypedDict, total=False):
+    """The keywords that say which rows are purged; see `lakebed.Table.quarantine`."""
+
+    run_id: str | Collection[str] | None
+    code: str | Collection[str] | None
+    where: str | None
+    older_than: timedelta | None
 
 
 class ReplayKeywords(TypedDict, total=False):

@@ -220,6 +220,11 @@ class RunMemory:
         """The claims of all replays that are in the table."""
         return tuple(sorted(c for record in self.good.by_run.values() if (c := record.claim) is not None))
 
+    def unfinished(self) -> frozenset[str]:
+        """The runs that were cut off with bad rows in quarantine, which they, or others, have still to take over."""
+        adopted = {run for record in self.good.by_run.values() for run in record.adopted}
+        return frozenset(run for run in self.bad.by_run if self.interrupted(run) is not None) - adopted
+
     def ingested(self) -> frozenset[Identity]:
         """Every file of a finished run."""
         return frozenset(f.identity for record in self._finished() for f in record.sources)

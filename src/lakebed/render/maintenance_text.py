@@ -52,8 +52,8 @@ def tags_text(table: str, tags: tuple[Tag, ...], time_zone: str, *, width: int |
 def fast_forward_text(gained: FastForward) -> str:
     """What the table gained."""
     parts = [
-        *_numbers("schema", gained.versions),
-        *_numbers("snapshot", gained.snapshots),
+        *numbers_text("schema", gained.versions),
+        *numbers_text("snapshot", gained.snapshots),
         *([f"tag{'s' if len(gained.tags) > 1 else ''} {', '.join(map(one_line, gained.tags))}"] if gained.tags else []),
     ]
     branch = one_line(gained.branch)
@@ -68,10 +68,10 @@ def rollback_text(found: RollBack) -> str:
     if found.is_noop and not found.done:
         return f"{found.name} is at {where} already."
     parts = [
-        *_numbers("schema", found.versions),
-        *_numbers("snapshot", found.snapshots),
+        *numbers_text("schema", found.versions),
+        *numbers_text("snapshot", found.snapshots),
         *([f"tag{'s' if len(found.tags) > 1 else ''} {', '.join(map(one_line, found.tags))}"] if found.tags else []),
-        *_numbers("changelog", found.changelogs),
+        *numbers_text("changelog", found.changelogs),
     ]
     removed = ", ".join(parts) or "nothing"
     if found.done:
@@ -86,7 +86,7 @@ def expiry_text(found: Expiry) -> str:
     if found.is_noop:
         return f"No snapshot of {name} expires.{held}"
     tags = [f"tag{'s' if len(found.tags) > 1 else ''} {', '.join(map(one_line, found.tags))}"] if found.tags else []
-    what = ", ".join((*_numbers("snapshot", found.snapshots), *tags))
+    what = ", ".join((*numbers_text("snapshot", found.snapshots), *tags))
     size = f"about {size_text(found.bytes)}"
     files = f"{count_text(found.data_files, 'data file')}, {count_text(found.metadata_files, 'metadata file')}, {size}"
     outside = f" {count_text(found.outside, 'file')} outside of the table stay." if found.outside else ""
@@ -142,7 +142,7 @@ def _snapshots(branch: Branch) -> str:
     return f"{branch.first_snapshot} to {branch.latest_snapshot}"
 
 
-def _numbers(word: str, numbers: tuple[int, ...]) -> list[str]:
+def numbers_text(word: str, numbers: tuple[int, ...]) -> list[str]:
     """`snapshots 3 to 7` for a run, `snapshots 3, 5` for others."""
     if not numbers:
         return []

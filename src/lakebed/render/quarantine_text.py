@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from lakebed.printable import one_line
-from lakebed.render.maintenance_text import count_text
+from lakebed.render.maintenance_text import count_text, numbers_text
 from lakebed.render.table_text import table_text
 
 if TYPE_CHECKING:
+    from lakebed.row_level.purge_rows import PurgeResult
     from lakebed.row_level.quarantined_rows import BadRowKind, QuarantinedRun
     from lakebed.row_level.replay_rows import ReplayResult
 
@@ -54,6 +55,25 @@ def replay_text(result: ReplayResult) -> str:
         lines.append("this run was done before; nothing was done now")
     if result.kinds:
         lines.append(f"{count_text(result.rows_left, 'row')} left: {one_line(_kinds(result.kinds))}")
+    return "\n".join(lines)
+
+
+def purge_text(result: PurgeResult, *, command_line: bool = False) -> str:
+    """How many rows went, and what still holds rows that are gone."""
+    what = f"{count_text(result.rows, 'row')} of the quarantine of {result.table}"
+    if result.dry_run:
+        return f"A purge would remove {what}."
+    lines = [f"Removed {what}" + (f" (snapshot {result.snapshot_id})." if result.snapshot_id is not None else ".")]
+    if result.expired:
+        lines.append(f"{count_text(len(result.expired), 'snapshot')} of the quarantine expired.")
+    held = [
+        *numbers_text("snapshot", result.held_by),
+        *([", ".join(map(one_line, result.tags))] if result.tags else []),
+    ]
+    if held:
+        lines.append(f"Rows that are removed are still in {' and '.join(held)} of the quarantine.")
+    if result.held_by:
+        lines.append(f"{'--expire' if command_line else 'expire=True'} takes its older snapshots away.")
     return "\n".join(lines)
 
 

@@ -11,12 +11,14 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.format.table_branch import TableBranch
-from lakebed.ingest.arguments import ReplayKeywords, target_table
+from lakebed.ingest.arguments import PurgeKeywords, ReplayKeywords, target_table
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.run_memory import RunMemory
+from lakebed.maintenance.durations import millis_of
 from lakebed.read.request import ReadRequest, check_keywords
 from lakebed.row_level.mask_personal_data import mask_rows, personal_columns
+from lakebed.row_level.purge_rows import PurgeChoice, PurgeResult, purge_rows
 from lakebed.row_level.quarantined_rows import (
     COLUMNS,
     QuarantinedRun,
@@ -26,6 +28,7 @@ from lakebed.row_level.quarantined_rows import (
     quarantined_runs,
 )
 from lakebed.row_level.replay_rows import Replay, ReplayResult
+from lakebed.row_level.row_target import RowTarget
 from lakebed.spark.read import read_table
 
 _NO_ROWS = (
@@ -108,13 +111,48 @@ class Quarantine:
         session = cache(spark if callable(spark) else lambda: spark)
         return Replay(self.context, self.name, session, asked).execute(dry_run=dry_run)
 
+    def purge(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        *,
+        every: bool = False,
+        expire: bool = False,
+        dry_run: bool = False,
+        **asked: Unpack[PurgeKeywords],
+    ) -> PurgeResult:
+        """Remove rows from the quarantine, as one snapshot: those that are mended, or with `every` also bad ones.
+
+        `run_id`, `code` and `where` choose rows as in `rows`, `older_than` those that came longer ago. The files that
+        hold them are written anew. Older snapshots of the quarantine and tags keep the rows, which the result tells;
+        `expire` takes all snapshots but the newest away. Bad rows of a run that was cut off stay unless it is named:
+        the run still needs them when it is repeated. `dry_run`: only count.
+
+        Raises `UsageError` for arguments that make no sense, `ConflictError` when others were first each time.
+
+        Keywords: `run_id`, `code`, `where`, `older_than`.
+        """
+        check_keywords("Quarantine.purge", PurgeKeywords, asked, "every", "expire", "dry_run")
+        rows = RowChoice.of(asked.get("run_id"), asked.get("code"), asked.get("where"))
+        older = asked.get("older_than")
+        before = None if older is None else self.context.clock() - millis_of(older)
+        if not self._exists:
+            return PurgeResult(str(self.name), 0, dry_run=dry_run)
+        target = RowTarget(self.context, self._table, cache(spark if callable(spark) else lambda: spark))
+        choice = PurgeChoice(rows, every, before)
+        return purge_rows(target, self._memory, choice, expires=expire, dry_run=dry_run)
+
+    def _memory(self) -> RunMemory:
+        memory = RunMemory(self.name, self.context.storage(self.name), self.context.storage(self.name.quarantine))
+        memory.load()
+        return memory
+
     @property
     def _exists(self) -> bool:
         return self.context.tables.exists(self.name.quarantine)
 
     @property
     def _table(self) -> TableBranch:
-        return TableBranch(self.context.tables, self.name.quarantine)
+        return TableBranch(self.context.tables, self.name.quarantine, clock=self.context.clock)
 
     def _masked(self, rows: DataFrame) -> DataFrame:
         schemas = self.context.tables.get_schema_manager(self.name.database, self.name.table)
@@ -132,9 +170,7 @@ class Quarantine:
         )
         stored = read_table(_session(spark), table, request)
         schema = table.schemas.load_latest_schema()
-        memory = RunMemory(self.name, self.context.storage(self.name), None)
-        memory.load()
-        told = {"problems": problems_of(schema), "mended_by": mended_by(schema, memory.claims())}
+        told = {"problems": problems_of(schema), "mended_by": mended_by(schema, self._memory().claims())}
         rows = stored.withColumns(told).select(*COLUMNS)
         rows = rows.where(choice.condition())
         return rows if with_mended else rows.where(rows["mended_by"].isNull())

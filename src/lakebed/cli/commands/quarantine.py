@@ -1,4 +1,4 @@
-"""`lakebed quarantine list|show|replay`: show the bad rows of a table, and ingest those that are mended."""
+"""`lakebed quarantine list|show|replay|purge`: show the bad rows of a table, ingest mended ones, remove them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.read import collect_rows, fetchable, showable, stream_rows
 from lakebed.cli.commands.spark_options import key_values, spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
@@ -152,3 +153,40 @@ def replay(
         asked["progress"] = progress
         result = bad.replay(session_of_spark, dry_run=dry_run, **asked)
     return session.finish(result.to_json(), lambda _: replay_text(result))
+
+
+@command.command("purge")
+@click.argument("table")
+@_choice_options
+@click.option("--older-than", metavar="TIME", help="Only rows that came longer ago than that, such as 90d.")
+@click.option("--all", "every", is_flag=True, help="Also rows that are bad still.")
+@click.option("--expire", is_flag=True, help="Take all snapshots of the quarantine away but the newest.")
+@click.option("--dry-run", is_flag=True, help="Only say how many rows would go.")
+@yes_option
+@spark_options
+@common_options
+@click.pass_obj
+def purge(session: Session, /, table: str, yes: bool, remote: str | None, cores: str, **how: Any) -> ExitCode:
+    """Remove mended rows from the quarantine of TABLE, or all, and say which snapshots still hold them."""
+    from lakebed.maintenance.durations import parse_duration
+    from lakebed.render.quarantine_text import purge_text
+    from lakebed.spark.session import check_spark
+
+    bad = session.lake().quarantine(table)
+    dry_run, older, what = how.pop("dry_run"), how.pop("older_than"), f"remove rows of the quarantine of {bad.name}"
+    how["older_than"] = None if older is None else parse_duration(older)
+    check_spark()
+    if not dry_run and not session.can_ask:
+        confirm(session, yes, what)
+    with stages(f"purge bad rows of {table}") as progress, spark_failures():
+        progress("starting Spark")
+        spark = spark_session(remote, cores)
+        looked = bad.purge(spark, dry_run=True, **how) if dry_run or not yes else None
+    if looked is not None and not dry_run and looked.rows:
+        confirm(session, yes, what, question=f"{purge_text(looked)}\nRemove?")
+    if looked is None or not dry_run:
+        with stages(f"purge bad rows of {table}") as progress, spark_failures():
+            progress("removing rows")
+            looked = bad.purge(spark, **how)
+    found = looked
+    return session.finish(found.to_json(), lambda _: purge_text(found, command_line=True))
