@@ -51,6 +51,7 @@ def main(server: str, directory: Path) -> None:
     log, keyed = lake.table("db.log"), lake.table("db.t")
     source = directory / "a.csv"
     source.write_text("p,id,v\n" + "".join(f"p{i % 3},{i},{'bad' if i == 7 else i}\n" for i in range(100)))
+    register_source(spark, Warehouse(lake.warehouse))
     ingested = lake.ingest(spark, "db.log", str(source))
     rows = spark.range(0, ROWS, 1, 4).selectExpr("concat('q', id % 2) as p", "id", "cast(id % 100 as int) as v")
     # Over Connect the functions would have to be known to the server.
@@ -59,14 +60,17 @@ def main(server: str, directory: Path) -> None:
         marks = directory / f"marks-{number}"
         marks.mkdir()
         frame = rows if fault is None else failing(rows, fault, marks)
-        log.append(frame.selectExpr(f"concat(p, '-{number}') as p", "id", "v"))
+        logged = frame.selectExpr(f"concat(p, '-{number}') as p", "id", "v")
+        if number == 0:
+            logged.write.format("lakebed").mode("append").save("db.log")
+        else:
+            log.append(logged)
         keyed.upsert(frame.selectExpr("p", "id", f"cast(v + {number} as int) as v"))
         assert fault is None or any(marks.iterdir()), "nothing has failed"
     deleted = [
         keyed.delete(spark, where="id % 10 = 3").rows_deleted,
         log.delete(spark, where="p like 'q0%' and v < 50").rows_deleted,
     ]
-    register_source(spark, Warehouse(lake.warehouse))
     by_format = spark.read.format("lakebed").load("db.log")
     seen = {
         "connect": type(spark).__module__,

@@ -101,10 +101,16 @@ def main(server: str, directory: Path) -> None:
     changed = changed_rows(spark, lake)
     register_source(spark, Warehouse(lake.warehouse))
     by_format = spark.read.format("lakebed").schema("key BIGINT, s STRUCT<y: INT>").load("db.t")
+    lake.tables.create_table("db", "written", ["k BIGINT NOT NULL", "at TIMESTAMP(6)"])
+    for mode in ("overwrite", "append"):
+        rows = spark.sql("SELECT timestamp_ntz'2024-07-01 01:02:03' AS at, 7 AS k")
+        rows.write.format("lakebed").mode(mode).save("db.written")
+    written = lake.read(spark, "db.written").selectExpr("k", "cast(at AS string)")
     print(
         json.dumps(
             {
                 "format": [[row.key, row.s.y] for row in by_format.where("key = 1").collect()],
+                "written": [list(row) for row in written.collect()],
                 "changed": changed,
                 "type": type(spark).__module__,
                 "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],

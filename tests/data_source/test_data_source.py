@@ -396,11 +396,6 @@ def test_system_tables_are_read_by_their_names(lake: lakebed.Lake) -> None:
     assert rows == [("APPEND", 1), ("APPEND", 2), ("APPEND", 3)]
 
 
-def test_who_writes_is_sent_to_ingest() -> None:
-    with pytest.raises(LakebedError, match=r"LB5607.*(?s:.*)append\(rows\)"):
-        LakebedDataSource({"path": "db.t"}).writer(StructType(), False)
-
-
 def test_without_a_warehouse_it_is_said_how_to_name_one() -> None:
     with pytest.raises(LakebedError, match=r"LB5600.*(?s:.*)lake\.register"):
         LakebedDataSource({"path": "db.t"}).schema()

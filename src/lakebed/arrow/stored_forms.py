@@ -135,10 +135,11 @@ def stored_column(array: pa.Array, field: DataField, forms: FormatForms) -> pa.A
 
 def missing_value(name: str, type_: DataType) -> WriteError:
     """The error for a row without a value in a required column."""
-    return WriteError.of(MISSING, f"column {name}: {_NO_VALUE}", path=name, expected=type_line(type_), found="NULL")
+    message, mend = f"column {name}: {_NO_VALUE}", "fill it, or leave the row out"
+    return WriteError.of(MISSING, message, path=name, expected=type_line(type_), found="NULL", remedy=mend)
 
 
-_NO_VALUE = "a required value is missing in a row that was found to be good"
+_NO_VALUE = "a required value is missing"
 
 
 def _field(forms: FormatForms, field: DataField, form: StoredForm) -> pa.Field:

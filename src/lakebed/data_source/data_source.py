@@ -1,4 +1,4 @@
-"""Provide the class behind `spark.read.format("lakebed")`, which Spark asks for columns and rows.
+"""Provide the class behind `format("lakebed")`, which Spark asks for columns and rows, and gives rows to.
 
 Spark runs it in Python processes of its own, without a session: one plans, others read. They must be able to import
 Lakebed and to reach the warehouse.
@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType
 from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
-from lakebed.data_source.read_options import DataSourceOptions, Warehouse, read_options
+from lakebed.data_source.read_options import DataSourceOptions, Warehouse, read_options, write_options
 from lakebed.data_source.stream_options import STREAM_OPTIONS, StreamOptions, stream_options
 from lakebed.data_source.system_table_rows import system_table
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
@@ -36,6 +36,8 @@ if TYPE_CHECKING:
 
 #: The first PySpark that tells a source how much a batch may read.
 _STREAMS_SINCE = (4, 2)
+#: The first one that hands batches to a source that writes.
+_WRITES_SINCE = (4, 1)
 #: What a session must say for filters to be pushed to a source in Python.
 PUSHDOWN = "spark.sql.python.filterPushdown.enabled"
 
@@ -90,19 +92,19 @@ class LakebedDataSource(DataSource):
             asked = self.asked
             if system_table(asked) is not None:
                 raise UsageError.of("LB5615", f"{asked.table} is a system table, which is no stream of rows")
-            _check_version()
+            _check_version(_STREAMS_SINCE, "LB5615", "cannot limit what a stream in Python reads", "streams")
             from lakebed.data_source.stream import TableStream
 
             return TableStream(asked, self.stream, schema)
 
     def writer(self, schema: StructType, overwrite: bool) -> DataSourceWriter:
-        """There is none. Raises UsageError (LB5607)."""
+        """The writer of rows of the columns of `schema`; PySpark before 4.1 hands over no batches and is refused."""
         with plainly():
-            raise UsageError.of(
-                "LB5607",
-                "the data source lakebed only reads",
-                remedy="write with lake.table(name).append(rows), .upsert(rows) or .overwrite(rows)",
-            )
+            asked = write_options(self.options, self.bound)
+            _check_version(_WRITES_SINCE, "LB5608", "hands rows over one by one", "writes by the data source")
+            from lakebed.data_source.batch_writer import TableRowsWriter
+
+            return TableRowsWriter(asked, schema, overwrite=overwrite)
 
     def _refuse_stream_options(self) -> None:
         given = [name for name in self.options if name.lower() in STREAM_OPTIONS]
@@ -115,14 +117,15 @@ class LakebedDataSource(DataSource):
             )
 
 
-def _check_version() -> None:
-    if tuple(int(n) for n in pyspark.__version__.split(".")[:2]) < _STREAMS_SINCE:
+def _check_version(since: tuple[int, int], code: str, why: str, what: str) -> None:
+    if tuple(int(n) for n in pyspark.__version__.split(".")[:2]) < since:
+        first = ".".join(map(str, since))
         raise UsageError.of(
-            "LB5615",
-            f"PySpark {pyspark.__version__} cannot limit what a stream in Python reads",
-            expected=".".join(map(str, _STREAMS_SINCE)),
+            code,
+            f"PySpark {pyspark.__version__} {why}",
+            expected=first,
             found=pyspark.__version__,
-            remedy="use PySpark 4.2 or newer for streams",
+            remedy=f"use PySpark {first} or newer for {what}",
         )
 
 

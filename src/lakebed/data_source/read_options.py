@@ -1,9 +1,9 @@
-"""Read the options of a batch read: warehouse, table, state, and how it is read."""
+"""Read the options of a batch read, warehouse, table, state and how it is read, and those of a write."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
@@ -22,6 +22,13 @@ READ_OPTIONS = (
     *("path", "warehouse", "layout", "storage-options", "time-zone", "verify-checksums"),
     *("snapshot", "tag", "branch", "as-of", "watermark", "schema"),
     *("push-filters", "split-size"),
+)
+
+
+#: The same of every write.
+WRITE_OPTIONS = (
+    *("path", "warehouse", "layout", "storage-options", "time-zone", "verify-checksums"),
+    *("branch", "run-id"),
 )
 
 
@@ -63,12 +70,12 @@ def read_options(
     Raises UsageError (LB5600) for an option that is not known, that is missing or that has a strange value.
     """
     texts = {k.lower(): v for k, v in given.items()}
-    _check_names(texts)
+    check_names(texts, (*READ_OPTIONS, *STREAM_OPTIONS))
     if not texts.get("path"):
         raise _missing("no table is named", 'give it as .load("database.table")')
     schema = texts.get("schema")
     return DataSourceOptions(
-        _warehouse(texts, bound),
+        warehouse_of(texts, bound),
         texts["path"],
         _number(texts, "snapshot"),
         texts.get("tag"),
@@ -83,8 +90,27 @@ def read_options(
     )
 
 
-def _check_names(texts: Mapping[str, str]) -> None:
-    known = (*READ_OPTIONS, *STREAM_OPTIONS)
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """The options of a write."""
+
+    warehouse: Warehouse
+    table: str
+    branch: str | None = None
+    run_id: str | None = None
+
+
+def write_options(given: Mapping[str, str], bound: Warehouse | None = None) -> WriteOptions:
+    """Read the options of a write as those of a read are. Raises UsageError (LB5600)."""
+    texts = {k.lower(): v for k, v in given.items()}
+    check_names(texts, WRITE_OPTIONS)
+    if not texts.get("path"):
+        raise _missing("no table is named", 'give it as .save("database.table")')
+    return WriteOptions(warehouse_of(texts, bound), texts["path"], texts.get("branch"), texts.get("run-id"))
+
+
+def check_names(texts: Mapping[str, str], known: Sequence[str]) -> None:
+    """Raise UsageError for options that are not among those that are known (LB5600), and for CREATE TABLE (LB5607)."""
     if texts.keys() >= {"owner", "provider"}:
         raise UsageError.of(
             "LB5607",
@@ -109,7 +135,7 @@ def _check_names(texts: Mapping[str, str]) -> None:
         raise UsageError(*problems)
 
 
-def _warehouse(texts: Mapping[str, str], bound: Warehouse | None) -> Warehouse:
+def warehouse_of(texts: Mapping[str, str], bound: Warehouse | None) -> Warehouse:
     """The options of a place belong together: those of another warehouse do not come from the one that is bound."""
     if "warehouse" not in texts:
         if bound is None:

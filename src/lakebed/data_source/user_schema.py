@@ -50,6 +50,17 @@ def all_nullable(struct: spark_types.StructType) -> spark_types.StructType:
     return transform_struct(struct, _nullable_parts)
 
 
+def plain_types(struct: spark_types.StructType) -> spark_types.StructType:
+    """The same columns, nullable everywhere and without annotations."""
+    return transform_struct(all_nullable(struct), _without_metadata)
+
+
+def _without_metadata(type_: spark_types.DataType) -> spark_types.DataType:
+    if isinstance(type_, spark_types.StructType):
+        return spark_types.StructType([spark_types.StructField(f.name, f.dataType, f.nullable) for f in type_.fields])
+    return type_
+
+
 def _nullable_parts(type_: spark_types.DataType) -> spark_types.DataType:
     match type_:
         case spark_types.StructType():

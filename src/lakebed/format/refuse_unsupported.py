@@ -222,7 +222,8 @@ def _primary_key(schema: TableSchema) -> Iterator[Diagnostic]:
             path=BUCKET,
             expected="a number of buckets from 1",
             found=bucket,
-            remedy="declare the option bucket as a number, such as 4, when the table is made",
+            remedy="declare the option bucket as a number, such as 4, when the table is made; where it is, "
+            "make another one and copy the rows: lake.table(new).upsert(lake.read(spark, old))",
         )
     outside = [key for key in schema.partition_keys if key not in schema.primary_keys]
     if outside:

@@ -6,7 +6,7 @@ Unlike an ingest such a write has no quarantine and remembers no files: a bad ro
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -211,27 +211,32 @@ class AtomicWrite:
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad."""
-        replaces = None if self.replaced is None else partial(self.replaced.scope, self.schema)
-        checked = replace(checked, replaces=replaces, attempt=self.attempt)
+        checked = replace(checked, replaces=self.replaces, attempt=self.attempt)
         rows = checked.prepare(parts)
         good = checked.good_rows()
         try:
             counts = checked.write(rows, good)
             refuse_bad_rows(self.table.label, rows, counts)
             check_unchanged(checked.files, self.context.sources)
-            if not counts.good and not self._removes_without_rows:
-                return self._results.of((), self.schema.id, {})
-            return self._commit(good, counts.by_kind)
+            return self.commit(good, counts.by_kind)
         finally:
             # What is left belongs to nobody; that it cannot be deleted is no reason to fail.
             with suppress(StoreError):
                 good.clear()
 
     @property
+    def replaces(self) -> Callable[[Sequence[ManifestEntry]], Scope] | None:
+        """Which rows of the table go, from the entries of new files; see `TableWriter`."""
+        return None if self.replaced is None else partial(self.replaced.scope, self.schema)
+
+    @property
     def _removes_without_rows(self) -> bool:
         return self.run.once or (self.replaced is not None and not self.replaced.is_dynamic)
 
-    def _commit(self, good: GoodRows | NumberedCommit, by_kind: Mapping[str, int]) -> WriteResult:
+    def commit(self, good: GoodRows | NumberedCommit, by_kind: Mapping[str, int]) -> WriteResult:
+        """Make rows visible that were written, so many of each kind; of none mostly nothing is committed."""
+        if not any(by_kind.values()) and not self._removes_without_rows:
+            return self._results.of((), self.schema.id, {})
         properties = {**self.run.properties, ASKED: self._asked, _BY_KIND: canonical_json(dict(by_kind))}
         change = SnapshotChange(commit_user=self.run.commit_user, properties=properties, operation=_OPERATION)
         snapshot = good.commit(change, lambda _: None, 0 if self.run.once else self.after)

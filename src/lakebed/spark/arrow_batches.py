@@ -169,14 +169,16 @@ def _release(spark: SparkSession, inside: _Writers) -> None:
         spark.conf.set(_MAX_ROWS, inside.asked)
 
 
-def gathered(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """The same rows in batches that are worth their own costs; no batch without rows."""
+def gathered(
+    batches: Iterable[pa.RecordBatch], *, most_rows: int = _GATHERED_ROWS, most_bytes: int = _GATHERED_BYTES
+) -> Iterator[pa.RecordBatch]:
+    """The same rows in batches that are worth their own costs, of about so many rows or bytes; none without rows."""
     held: list[pa.RecordBatch] = []
     rows = size = 0
     for batch in batches:
         held.append(batch)
         rows, size = rows + batch.num_rows, size + batch.nbytes
-        if rows >= _GATHERED_ROWS or size >= _GATHERED_BYTES:
+        if rows >= most_rows or size >= most_bytes:
             yield from _one(held)
             held, rows, size = [], 0, 0
     yield from _one(held)

@@ -145,10 +145,11 @@ class TableWriter:
         self._seen = storage.snapshots.latest()
         self._first = next_sequence(storage, self._seen)
 
-    def _run(self, rows: RowsToWrite) -> NewFiles:
-        target, compacted = self.target, rows.compacted
+    def new_task(self, compacted: Compacted | None = None) -> WriteTask:
+        """What each task of a job writes."""
+        target = self.target
         source = FileSource.APPEND if compacted is None else FileSource.COMPACT
-        task = WriteTask.under(
+        return WriteTask.under(
             target.plan.schema,
             location=target.warehouse,
             table_path=target.storage.path,
@@ -160,19 +161,27 @@ class TableWriter:
             level=0 if compacted is None else compacted.level,
             sequence=None if compacted is None else compacted.sequence,
         )
+
+    def take(self, entries: Sequence[ManifestEntry]) -> None:
+        """Take the files that the tasks of somebody else's job have written, of a table without a key."""
+        self._look_for(entries)
+        self._take(NewFiles(tuple(entries)))
+
+    def _run(self, rows: RowsToWrite) -> NewFiles:
+        task = self.new_task(rows.compacted)
         try:
             files = self._written(rows, task)
             self._look_for(files.entries)
             return files
         except BaseException:
-            self._discard_failed(task.id)
+            self.discard_failed(task.id)
             raise
 
     def _written(self, rows: RowsToWrite, task: WriteTask) -> NewFiles:
         try:
             return write_rows(rows, self.target.plan, task)
         except LargeRowError:
-            self._discard_failed(task.id)
+            self.discard_failed(task.id)
             self._is_repeated = True
             return write_rows(rows, self.target.plan, task, counts_bytes=True)
 
@@ -332,7 +341,7 @@ class TableWriter:
             with suppress(StoreError):
                 inside.delete(path)
 
-    def _discard_failed(self, id_: str) -> None:
+    def discard_failed(self, id_: str) -> None:
         """Delete what tasks of a failed job have written before another one failed."""
         with suppress(StoreError):
             storage = self.target.storage

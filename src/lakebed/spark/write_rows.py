@@ -156,6 +156,14 @@ def _newest_first(plan: WritePlan, index: Mapping[int, Column]) -> list[Column]:
     return [c.asc_nulls_last() if plan.merge.descending else c.desc_nulls_last() for c in own]
 
 
+def attempted(task: WriteTask) -> WriteTask:
+    """The task as the attempt that runs here does it: no other attempt has its number."""
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    return replace(task, number=0 if context is None else context.taskAttemptId())
+
+
 def _writer(
     task: WriteTask, names: Mapping[str, str]
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
@@ -163,13 +171,9 @@ def _writer(
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
-        from pyspark import TaskContext
 
-        context = TaskContext.get()
-        # No other attempt of the task has this number.
-        number = 0 if context is None else context.taskAttemptId()
         named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in gathered(batches))
-        files = write_data_files(named, replace(task, number=number))
+        files = write_data_files(named, attempted(task))
         if files.entries:
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
             yield pa.record_batch([pa.array([part], pa.binary()) for part in parts], [_MESSAGE, _CHANGELOG])
