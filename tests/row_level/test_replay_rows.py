@@ -16,7 +16,7 @@ from ingest.ingest_lake import SmallLake
 from lakebed import DataType, Lake
 from lakebed import Field as MiniField
 from lakebed import open as open_lake
-from lakebed.errors import ConflictError, SourceMismatchError
+from lakebed.errors import ConflictError, LakebedError, SourceMismatchError
 from lakebed.ingest import quarantine_table
 from lakebed.model import Date, Field, Int32, Int64, Option, String
 from lakebed.row_level.quarantine_rows import Quarantine
@@ -262,3 +262,33 @@ def test_the_mini_layout(spark: SparkSession, tmp_path: Path) -> None:
     (run,) = quarantine.list(spark)
     assert (run.mended, run.kinds[0].column, run.kinds[0].rows, run.kinds[0].mended) == (1, "at", 1, 1)
     assert lake.count("db.t") == 2
+
+
+def test_a_corrected_file_takes_the_place_of_bad_rows(small: SmallLake) -> None:
+    def replay_file(source: str, where: str | None = "raw LIKE '%x%'", store: LocalStore | None = None) -> ReplayResult:
+        context = small.context if store is None else small.with_store(store).context
+        return Quarantine.of(context, "db.t").replay(small.spark, source, where=where)
+
+    bad = small.file("bad.jsonl", '{"id":7}\n{"id":"y"}\n')
+    good = small.file("good.jsonl", '{"id":7}\n{"id":8}\n')
+    other = small.file("other.jsonl", '{"id":9}\n')
+    small.ingest(other)
+    for source, where, code in (
+        (good, None, "LB6563"),
+        (good, "raw LIKE '%none%'", "LB6563"),
+        (bad, "true", "LB6120"),
+        (other, "true", "LB6563"),
+    ):
+        with pytest.raises(LakebedError, match=code):
+            replay_file(source, where)
+    with pytest.raises(KeyboardInterrupt):
+        replay_file(good, store=HookedStore("/t/snapshot/snapshot-", die))
+    assert len(small.data_files()) == 3
+
+    done = replay_file(good)
+    assert (done.rows_chosen, done.rows_replayed, done.rows_written, done.repeated) == (1, 1, 2, False)
+    again = replay_file(good)
+    assert (again.rows_replayed, again.rows_written, again.repeated) == (1, 2, True)
+    assert again.snapshot_id == done.snapshot_id
+    assert sorted(row["id"] for row in small.rows()) == [1, 2, 7, 8, 9]
+    assert small.ingest(good).skipped_files == (good,)

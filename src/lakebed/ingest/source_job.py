@@ -165,13 +165,13 @@ class SourceJob:
 
     def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
         """Put the rows of files in the place of others."""
-        return self._with_all(named, write.make)
+        return self.use(named, write.make)
 
     def frame(self, named: NamedFiles) -> DataFrame:
         """The rows of files, with the table's columns that these have."""
-        return self._with_all(named, typed_rows)
+        return self.use(named, typed_rows)
 
-    def _with_all(self, named: NamedFiles, use: Callable[[CheckedWrite, tuple[SourcePart, ...]], _Made]) -> _Made:
+    def use(self, named: NamedFiles, use: Callable[[CheckedWrite, tuple[SourcePart, ...]], _Made]) -> _Made:
         """What is made of files, whether or not they were ingested before."""
         looked = self._look(named, again=True)
         if looked.declared.documents is None:

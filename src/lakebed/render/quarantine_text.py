@@ -48,6 +48,9 @@ def replay_text(result: ReplayResult) -> str:
         where = f"snapshot {result.snapshot_id}, {where}, run {result.run_id}"
     are = "is" if result.rows_replayed == 1 else "are"
     now = f"{are} good by now" if result.dry_run else f"{are} in the table by now"
+    if result.rows_written != result.rows_replayed:
+        by = f"mended by {count_text(result.rows_written, 'row')} of the file"
+        now = f"would be {by}" if result.dry_run else f"{are} {by}"
     lines = [f"{result.table}: {what} {now} ({where})"]
     if result.ignored_columns:
         lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cache
-from typing import Unpack
+from typing import Any, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
 
@@ -27,6 +27,7 @@ from lakebed.row_level.quarantined_rows import (
     problems_of,
     quarantined_runs,
 )
+from lakebed.row_level.replay_file import FileReplay
 from lakebed.row_level.replay_rows import Replay, ReplayResult
 from lakebed.row_level.row_target import RowTarget
 from lakebed.spark.read import read_table
@@ -89,6 +90,7 @@ class Quarantine:
     def replay(
         self,
         spark: SparkSession | Callable[[], SparkSession],
+        source: Any = None,
         *,
         dry_run: bool = False,
         **asked: Unpack[ReplayKeywords],
@@ -102,14 +104,18 @@ class Quarantine:
         call takes the rows up again. In a table with a primary key the rows come after all that are there. `dry_run`:
         only count.
 
+        `source`, a path or several, takes the place of the rows that are chosen: its rows are ingested, and the bad
+        rows are mended by them, however many they are. All of its rows have to be good; `format` and `options` say how
+        it is read. The same source is ingested once.
+
         Raises `SourceMismatchError` for columns that are not declared, `UnsupportedError` (LB6561) for rows whose text
         does not say enough, `ConflictError` (LB6407) where another replay was first, and what an ingest raises.
 
         Keywords: `run_id`, `code`, `where`, `format`, `options`, `unknown_columns`, `progress`.
         """
-        check_keywords("Quarantine.replay", ReplayKeywords, asked, "dry_run")
-        session = cache(spark if callable(spark) else lambda: spark)
-        return Replay(self.context, self.name, session, asked).execute(dry_run=dry_run)
+        check_keywords("Quarantine.replay", ReplayKeywords, asked, "source", "dry_run")
+        replay = Replay(self.context, self.name, cache(spark if callable(spark) else lambda: spark), asked)
+        return (replay if source is None else FileReplay(replay, source)).execute(dry_run=dry_run)
 
     def purge(
         self,

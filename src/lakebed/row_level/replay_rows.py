@@ -16,7 +16,7 @@ from functools import cached_property, partial, reduce
 from typing import Any, ClassVar
 from uuid import uuid4
 
-from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.catalog.names import TableName
@@ -43,7 +43,7 @@ from lakebed.ingest.source_job import SourceJob
 from lakebed.ingest.sources.declared_source import DeclaredSource, declared_read, declared_source
 from lakebed.ingest.sources.json_values import read_shape, shape_of_all
 from lakebed.ingest.sources.raw_source import RawSource
-from lakebed.ingest.sources.source_files import SourceFormat, format_of
+from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, format_of
 from lakebed.ingest.sources.source_options import check_options
 from lakebed.model import canonical_json
 from lakebed.read.request import ReadRequest
@@ -66,6 +66,7 @@ ROW_KINDS_DIFFER = "LB6562"
 @dataclass(frozen=True, slots=True)
 class ReplayResult(Readable):
     """What a replay did: of `rows_chosen` bad rows `rows_replayed` are in the table by now, `rows_left` are bad still.
+    `rows_written` went into the table: as many, or those of a file that took their place.
 
     `kinds` are the problems that those left have now, by column and code; rows that cannot be read again, such as lines
     of CSV files with several headers, have none. Snapshots are None where no row was mended: `snapshot_id` is the
@@ -80,6 +81,7 @@ class ReplayResult(Readable):
     rows_chosen: int
     rows_replayed: int
     rows_left: int
+    rows_written: int
     kinds: tuple[BadRowKind, ...] = ()
     snapshot_id: int | None = None
     quarantine_snapshot_id: int | None = None
@@ -96,6 +98,7 @@ class ReplayResult(Readable):
             "rows_chosen": self.rows_chosen,
             "rows_replayed": self.rows_replayed,
             "rows_left": self.rows_left,
+            "rows_written": self.rows_written,
             "kinds": [{"column": k.column, "code": k.code, "rows": k.rows} for k in self.kinds],
             "snapshot_id": self.snapshot_id,
             "quarantine_snapshot_id": self.quarantine_snapshot_id,
@@ -127,7 +130,7 @@ class _Group:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class FoundRows:
     """What the choice comes to: rows, how many of them are good, and the claims on these that came to nothing."""
 
     chosen: int
@@ -140,7 +143,7 @@ class _Found:
 
 
 @dataclass
-class _TakeUp:
+class TakeUp:
     """The change of the quarantine that writes a claim to the rows that are good by now; `found` is its last attempt.
 
     `find` gives what was found, and the rows with their places that are to be taken up.
@@ -148,8 +151,8 @@ class _TakeUp:
 
     claim: str
     where: str | None
-    find: Callable[[Start, Sequence[DataFile]], tuple[_Found, DataFrame | None]]
-    found: _Found = field(default_factory=lambda: _Found(0, 0))
+    find: Callable[[Start, Sequence[DataFile]], tuple[FoundRows, DataFrame | None]]
+    found: FoundRows = field(default_factory=lambda: FoundRows(0, 0))
 
     name, word = "replay", "UPDATE"
 
@@ -189,22 +192,24 @@ class Replay:
     def execute(self, *, dry_run: bool) -> ReplayResult:
         """Do it, or only say what would be done."""
         refuse_unwritable(self._schema)
-        choice = RowChoice.of(self.asked.get("run_id"), self.asked.get("code"), self.asked.get("where"))
-        if not self.context.tables.exists(self.name.quarantine):
-            return self._result(_Found(0, 0), dry_run=dry_run)
-        operation = _TakeUp(runs.claim_of(self.run_id, self.attempt), choice.where, partial(self._find, choice))
-        self._tell("checking bad rows")
+        if not self.has_quarantine:
+            return self.result(FoundRows(0, 0), dry_run=dry_run)
+        operation = TakeUp(runs.claim_of(self.run_id, self.attempt), self.choice.where, self._find)
+        self.tell("checking bad rows")
+        taken = self.take_up(operation, dry_run=dry_run)
+        found = operation.found
+        if taken is None:
+            return self.result(found, dry_run=dry_run)
+        return self.result(found, self._commit(found, taken, operation.claim), taken)
+
+    def take_up(self, operation: TakeUp, *, dry_run: bool) -> int | None:
+        """Write the claim to the rows; the snapshot of the quarantine that has it, None where there is no such row."""
         if not dry_run:
             add_replays_column(self.context.tables, self.name, self.context.clock)
-        taken = run_operation(self._target, operation, WriteRun.of(), dry_run=dry_run)
-        found = operation.found
-        if dry_run or taken.snapshot_id is None:
-            return self._result(found, dry_run=dry_run)
-        snapshot = self._commit(found, taken.snapshot_id, operation.claim)
-        return self._result(found, snapshot, taken.snapshot_id)
+        return run_operation(self._target, operation, WriteRun.of(), dry_run=dry_run).snapshot_id
 
-    def _result(
-        self, found: _Found, snapshot: Snapshot | None = None, taken: int | None = None, *, dry_run: bool = False
+    def result(
+        self, found: FoundRows, snapshot: Snapshot | None = None, taken: int | None = None, *, dry_run: bool = False
     ) -> ReplayResult:
         return ReplayResult(
             table=str(self.name),
@@ -213,12 +218,23 @@ class Replay:
             rows_chosen=found.chosen,
             rows_replayed=found.good,
             rows_left=found.chosen - found.good,
+            rows_written=found.good,
             kinds=_summed(found.kinds),
             snapshot_id=None if snapshot is None else snapshot.id,
             quarantine_snapshot_id=taken,
             ignored_columns=found.ignored,
             dry_run=dry_run,
         )
+
+    @cached_property
+    def choice(self) -> RowChoice:
+        """The rows that are meant. Raises `UsageError` for what chooses none."""
+        return RowChoice.of(self.asked.get("run_id"), self.asked.get("code"), self.asked.get("where"))
+
+    @property
+    def has_quarantine(self) -> bool:
+        """Whether there has been a bad row."""
+        return self.context.tables.exists(self.name.quarantine)
 
     @cached_property
     def _storage(self) -> TableStorage:
@@ -233,33 +249,44 @@ class Replay:
         table = TableBranch(self.context.tables, self.name.quarantine, clock=self.context.clock)
         return RowTarget(self.context, table, self.session)
 
-    def _tell(self, stage: str) -> None:
+    def tell(self, stage: str) -> None:
+        """Say that a stage begins."""
         tell = self.asked.get("progress")
         if tell is not None:
             tell(stage)
 
-    def _memory(self) -> RunMemory:
+    def memory(self) -> RunMemory:
+        """What is known of runs by now."""
         memory = RunMemory(self.name, self._storage, self._target.storage)
         memory.load()
         return memory
 
     # --- finding ------------------------------------------------------------------------------------------------------
 
-    def _find(self, choice: RowChoice, start: Start, files: Sequence[DataFile]) -> tuple[_Found, DataFrame | None]:
+    def open_rows(self, start: Start, files: Sequence[DataFile]) -> tuple[RunMemory, DataFrame]:
+        """The rows of files that are chosen and bad still, with their places, and what is known of runs by then."""
         # After the state of the quarantine was looked up: who claims a row later sees this claim.
-        memory = self._memory()
+        memory = self.memory()
         rows = start.placed(tuple(files))
-        rows = rows if choice.where is None else rows.where(choice.where)
+        rows = rows if self.choice.where is None else rows.where(self.choice.where)
         told = {"problems": problems_of(start.schema), "mended_by": mended_by(start.schema, memory.claims())}
         if start.schema.field(REPLAYS) is None:
             told[REPLAYS] = F.lit(None).cast("array<string>")
-        rows = rows.withColumns(told).where(choice.condition() & F.col("mended_by").isNull())
+        return memory, rows.withColumns(told).where(self.choice.condition() & F.col("mended_by").isNull())
+
+    @staticmethod
+    def claims_on(condition: Column) -> Column:
+        """The claims on rows for which a condition is true, of all of them together."""
+        return F.array_distinct(F.flatten(F.collect_set(F.when(condition, F.col(REPLAYS)))))
+
+    def _find(self, start: Start, files: Sequence[DataFile]) -> tuple[FoundRows, DataFrame | None]:
+        memory, rows = self.open_rows(start, files)
         with spark_errors():
             counted = rows.groupBy("run_id", "source_file").count().collect()
         chosen = sum(row["count"] for row in counted)
         groups = self._groups(memory, {(row["run_id"], row["source_file"]) for row in counted})
         beside = (*PLACE, REPLAYS)
-        found = _Found(chosen, 0, groups=groups, until=memory.good.until)
+        found = FoundRows(chosen, 0, groups=groups, until=memory.good.until)
         good: list[DataFrame] = []
         for group in groups:
             prepared = group.prepare(rows, beside)
@@ -269,13 +296,13 @@ class Replay:
         claims = tuple(sorted(set(found.claims) - set(memory.claims())))
         return replace(found, claims=claims), reduce(DataFrame.union, good) if found.good else None
 
-    def _judged(self, found: _Found, group: _Group, prepared: PreparedRows, beside: Sequence[str]) -> _Found:
+    def _judged(self, found: FoundRows, group: _Group, prepared: PreparedRows, beside: Sequence[str]) -> FoundRows:
         """What was found, and the rows of a group. Raises `SourceMismatchError` for keys that are not declared."""
         bad = F.col("bad")
         metrics = [
             F.count_if(~bad).alias("good"),
             F.count_if(bad).alias("bad"),
-            F.array_distinct(F.flatten(F.collect_set(F.when(~bad, F.col(REPLAYS))))).alias("claims"),
+            self.claims_on(~bad).alias("claims"),
         ]
         if prepared.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
@@ -299,9 +326,7 @@ class Replay:
         """The places, each a run and a file, by how they are read."""
         by_settings: dict[str, tuple[ReadSettings, set[tuple[str, str | None]]]] = {}
         for run, path in places:
-            record = memory.bad.by_run.get(run) or memory.good.by_run.get(run)
-            said = ReadSettings.parse(None if record is None else record.properties.get(runs.SETTINGS))
-            settings = said.put_over(self.asked.get("format"), self.asked.get("options"))
+            settings = settings_of(memory, run).put_over(self.asked.get("format"), self.asked.get("options"))
             kind = SourceFormat.PARQUET if path is None else self._format(path, settings)
             by_settings.setdefault(f"{kind} {path is None} {settings.text}", (settings, set()))[1].add((run, path))
         is_alone = len(by_settings) == 1
@@ -340,43 +365,47 @@ class Replay:
             # A DataFrame knows nothing of how the table's files are read.
             declared = DeclaredSource(SourceFormat.PARQUET, settings.options, None)
             options = check_options(None, settings.options)
-        unknown = self.asked.get("unknown_columns")
-        job = SourceJob(
-            self.context,
-            self.session,
-            self.name,
-            self._storage,
-            schema,
-            memory,
-            settings.ignore_unknown if unknown is None else unknown == "ignore",
-            None,
-            self._tell,
-            None,
-            settings.row_kinds,
-        )
+        job = self.job(settings, memory)
         checked = replace(job.checked(schema, options, (), declared, paths), attempt=self.attempt)
         fields = with_kind_column(schema, settings.row_kinds).fields
         is_typed = declared.format is SourceFormat.PARQUET
         source = RawSource(declared, options, settings, fields, declared.names(schema), is_typed)
         return _Group(source, checked, frozenset(paths), frozenset(run for run, _ in places), is_alone)
 
+    def job(self, settings: ReadSettings, memory: RunMemory) -> SourceJob:
+        """What reads and checks rows that come by these settings."""
+        unknown = self.asked.get("unknown_columns")
+        return SourceJob(
+            self.context,
+            self.session,
+            self.name,
+            self._storage,
+            self._schema,
+            memory,
+            settings.ignore_unknown if unknown is None else unknown == "ignore",
+            None,
+            self.tell,
+            None,
+            settings.row_kinds,
+        )
+
     # --- ingesting ----------------------------------------------------------------------------------------------------
 
-    def _commit(self, found: _Found, taken: int, claim: str) -> Snapshot:
+    def _commit(self, found: FoundRows, taken: int, claim: str) -> Snapshot:
         """Ingest the rows that were taken up. They have been found good, and are read as they were then."""
         rows = self._claimed(claim)
         prepared = [p for group in found.groups if (p := group.prepare(rows)) is not None]
         checked = found.groups[0].checked
         good = checked.good_rows()
         try:
-            self._tell("writing rows")
+            self.tell("writing rows")
             counts = checked.write(together(prepared), good)
             compare_counts("good", found.good, counts.good)
-            self._tell("committing")
+            self.tell("committing")
             change = SnapshotChange(
-                commit_user=runs.commit_user(self.run_id), properties=self._properties(found, taken, counts)
+                commit_user=runs.commit_user(self.run_id), properties=self.properties(found, taken, counts)
             )
-            return good.commit(change, partial(self._refuse_overtaken, found, claim), found.until)
+            return good.commit(change, partial(self.refuse_overtaken, found, claim), found.until)
         finally:
             # What is left belongs to nobody; that it cannot be deleted is no reason to fail.
             with suppress(StoreError):
@@ -390,14 +419,17 @@ class Replay:
         rows = rows.withColumn("problems", problems_of(table.schemas.load_latest_schema()))
         return rows.sortWithinPartitions("source_file", "ingested_at", "source_offset")
 
-    def _properties(self, found: _Found, taken: int, counts: RunCounts) -> dict[str, str]:
-        properties = runs.run_properties(self.run_id, self._schema.id, (), counts, attempt=self.attempt)
+    def properties(
+        self, found: FoundRows, taken: int, counts: RunCounts, files: Sequence[SourceFile] = ()
+    ) -> dict[str, str]:
+        """What the table's snapshot tells of the replay."""
+        properties = runs.run_properties(self.run_id, self._schema.id, files, counts, attempt=self.attempt)
         properties |= {runs.ROWS_REPLAYED: str(found.good), runs.QUARANTINE_SNAPSHOT: str(taken)}
         if found.claims:
             properties[runs.CLAIMS_OVER] = canonical_json([*found.claims])
         return properties
 
-    def _refuse_overtaken(self, found: _Found, claim: str, since: Sequence[Snapshot]) -> None:
+    def refuse_overtaken(self, found: FoundRows, claim: str, since: Sequence[Snapshot]) -> None:
         """Raise `ConflictError` (LB6407) where another replay has mended one of the rows, or may not any more."""
         for record in runs_since(self._storage, since, found.until):
             if record.claim in found.claims or claim in record.claims_over:
@@ -408,6 +440,12 @@ class Replay:
                     found=record.run_id,
                     remedy="repeat the replay: it leaves out what is mended by now",
                 )
+
+
+def settings_of(memory: RunMemory, run: str) -> ReadSettings:
+    """How a run was told to read, as far as it is known."""
+    record = memory.bad.by_run.get(run) or memory.good.by_run.get(run)
+    return ReadSettings.parse(None if record is None else record.properties.get(runs.SETTINGS))
 
 
 def _summed(kinds: Sequence[BadRowKind]) -> tuple[BadRowKind, ...]:

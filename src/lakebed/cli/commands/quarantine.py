@@ -112,6 +112,7 @@ def show(
 @command.command("replay")
 @click.argument("table")
 @_choice_options
+@click.option("--from", "source", multiple=True, type=click.Path(), help="Ingest this file in the place of the rows.")
 @click.option("--format", type=click.Choice(["csv", "json", "parquet"]), help="Else that of the run.")
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="Goes before the reader's options of then."
@@ -132,13 +133,14 @@ def replay(
 ) -> ExitCode:
     """Check bad rows of TABLE again, and ingest those that are good by now, each once; the others stay bad.
 
-    Rows are read as their run was told to, or by other options, and checked against the newest schema.
+    Rows are read as their run was told to, or by other options, and checked against the newest schema. With --from the
+    rows of a file are ingested, and the bad rows that are chosen are mended by them.
     """
     from lakebed.render.quarantine_text import replay_text
     from lakebed.spark.session import check_spark
 
     bad = session.lake().quarantine(table)
-    ignores = chosen.pop("ignore_unknown_columns")
+    ignores, source = chosen.pop("ignore_unknown_columns"), list(chosen.pop("source")) or None
     chosen["options"] = key_values(chosen["options"], "--option")
     asked = cast("ReplayKeywords", chosen)
     if ignores:
@@ -151,7 +153,7 @@ def replay(
             return spark_session(remote, cores)
 
         asked["progress"] = progress
-        result = bad.replay(session_of_spark, dry_run=dry_run, **asked)
+        result = bad.replay(session_of_spark, source, dry_run=dry_run, **asked)
     return session.finish(result.to_json(), lambda _: replay_text(result))
 
 
