@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from datetime import timedelta
+from typing import NoReturn
 
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -17,6 +18,10 @@ from maintenance.worlds import TABLE, World
 NAMES = st.sampled_from(["a", "b"])
 BRANCHES = st.sampled_from(["main", "main", "a", "b"])
 NUMBERS = st.integers(0, 6)
+
+
+def _never() -> NoReturn:
+    raise AssertionError("Spark was asked for")
 
 
 class Life(RuleBasedStateMachine):
@@ -76,6 +81,17 @@ class Life(RuleBasedStateMachine):
             ids = self.world.snapshots(branch)
             if len(ids) > 1:
                 self.world.expire(ids[0], branch=branch)
+
+    @rule(branch=BRANCHES)
+    def analyze(self, branch: str) -> None:
+        """Rows are counted by metadata alone."""
+        with suppress(NotFoundError):
+            self.world.lake.table(self.where(branch)).analyze(_never)
+
+    @rule(branch=BRANCHES, least=st.integers(1, 3))
+    def expire(self, branch: str, least: int) -> None:
+        with suppress(NotFoundError):
+            self.world.lake.table(self.where(branch)).expire(retain_min=least, older_than=timedelta(0))
 
     @rule(branch=BRANCHES, number=NUMBERS)
     def roll_the_schema_back(self, branch: str, number: int) -> None:

@@ -111,6 +111,8 @@ class World:
             self.place(branch).schemas.get_current_schema()
             for state in references.states(branch):
                 assert {r.schema_id for r in references.of_state(state)} <= set(ids), (branch, state.name)
+                for name in references.statistics_files(state):
+                    assert self.store.exists(f"{ROOT}/statistics/{name}")
                 for meta in references.manifests_of(state):
                     for name in references.files_of(meta):
                         assert self.store.exists(f"{ROOT}/bucket-0/{name}")

@@ -34,6 +34,7 @@ from lakebed.read.needed_files import ReadPlan
 from lakebed.read.plan_read import condition
 from lakebed.row_level.row_level_commit import RowChanges, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.file_constants import by_number
 from lakebed.spark.file_rows import System
 from lakebed.spark.read import rows_of_plan
 from lakebed.spark.row_merge.merge_sections import first_rows, without_keys
@@ -131,16 +132,16 @@ def _columns(schema: TableSchema) -> tuple[tuple[int, str, DataType], ...]:
 
 def _together(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
     """The rows of the files. Where there are no buckets, those of as many files as make a large one are in one task."""
-    rows = start.placed(tuple(files))
+    reader, schema = start.reader, start.schema
     if start.plan.has_sequence:
         sequence = max(f.meta.max_sequence_number for f in files)
-        return RowsToWrite(start.to_write(rows), compacted=Compacted(sequence=sequence))
-    groups = _groups(files, size_of(start.schema.options, TARGET_FILE_SIZE, APPEND_FILE_SIZE))
+        return RowsToWrite(start.to_write(reader.read(files, schema)), compacted=Compacted(sequence=sequence))
+    groups = _groups(files, size_of(schema.options, TARGET_FILE_SIZE, APPEND_FILE_SIZE))
     if start.plan.partition:
-        number = F.element_at(F.array(*map(F.lit, groups)), F.col(System.FILE).cast("int") + 1)
-        rows = rows.repartition(number)
+        group = by_number("int", groups)(F.col(System.FILE))
+        rows = reader.read(files, schema, System.FILE).repartition(group)
     else:
-        rows = rows.coalesce(max(groups) + 1)
+        rows = reader.read(files, schema).coalesce(max(groups) + 1)
     return RowsToWrite(start.to_write(rows), compacted=Compacted())
 
 
