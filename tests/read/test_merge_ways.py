@@ -221,3 +221,20 @@ def test_a_nested_key_that_is_null_fails_where_the_table_says_so(spark: Any, tmp
     made.commit()
     with pytest.raises(Exception, match="LB5508"):
         lakebed.open(tmp_path).read(spark, "db.t").collect()
+
+
+@pytest.mark.parametrize("engine", ["deduplicate", "aggregation"])
+@pytest.mark.parametrize("base", [1, 9])
+def test_zero_and_negative_zero_are_two_keys(spark: Any, tmp_path: Path, engine: str, base: int) -> None:
+    """`base`: rows of an older level, of which few or most are not in the newer file."""
+    options = {"merge-engine": engine, "fields.v.aggregate-function": "sum"}
+    made = KeyedTable(tmp_path, "t", {"k": ("DOUBLE", pa.float64()), "v": ("INT", pa.int32())}, options=options)
+    keys = [-1.0, -0.0, 0.0, *(float(n) for n in range(1, base))]
+    made.add([Record(INSERT, i, {"k": k, "v": i}) for i, k in enumerate(keys)], level=5)
+    made.add([Record(INSERT, 100, {"k": -0.0, "v": 100})])
+    made.commit()
+    found = lakebed.open(tmp_path).read(spark, "db.t").collect()
+    wanted = {str(k): i for i, k in enumerate(keys)}
+    wanted["-0.0"] = 101 if engine == "aggregation" else 100
+    assert {str(row.k): row.v for row in found} == wanted
+    assert len(found) == len(keys)

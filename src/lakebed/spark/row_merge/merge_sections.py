@@ -19,13 +19,15 @@ from lakebed.format.live_files import DataFile
 from lakebed.format.merge_engine import MergeEngine, MergeEngineRules, merge_rules
 from lakebed.format.merge_plan import Section, has_no_deletes, is_older, split_base
 from lakebed.format.row_kinds import INSERTS
+from lakebed.physical.paimon_types import Double, Float
 from lakebed.spark.file_constants import by_number
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.row_merge.arithmetic import refused
 from lakebed.spark.row_merge.merge_versions import folded, folded_onto
 from lakebed.spark.sql_names import quote_name
+from lakebed.spark.value_bits import is_negative_zero
 
-_SECTION, _PLACE, _OTHER = "_LAKEBED_SECTION", "_LAKEBED_PLACE", "_LAKEBED_OTHER_"
+_SECTION, _PLACE, _OTHER, _ZERO = "_LAKEBED_SECTION", "_LAKEBED_PLACE", "_LAKEBED_OTHER_", "_LAKEBED_ZERO_"
 #: Up to so many rows of a delta, its keys are sent to every task instead of the base being shuffled.
 _BROADCAST = 1_000_000
 #: The same for whole rows, by what their files have of bytes.
@@ -64,7 +66,9 @@ def without_keys(
     held = reader.read(files, schema, System.VALUE_KIND).where(_inserted())
     held = held.select(*(F.col(quote_name(k)).alias(f"{_OTHER}{i}") for i, k in enumerate(schema.primary_keys)))
     # Primary keys are never NULL.
-    same = (F.col(quote_name(key)) == F.col(f"{_OTHER}{i}") for i, key in enumerate(keys))
+    pairs = [(F.col(quote_name(key)), F.col(f"{_OTHER}{i}")) for i, key in enumerate(keys)]
+    same = [one == other for one, other in pairs]
+    same += [is_negative_zero(pairs[i][0]) == is_negative_zero(pairs[i][1]) for i in _with_zeros(schema)]
     return rows.join(held, reduce(Column.__and__, same), "left_anti")
 
 
@@ -74,9 +78,23 @@ def _numbered(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: 
     # Within a bucket the lower level is the newer; files of level 0 stand in the order of their commits.
     placed.sort(key=lambda p: -p[1].meta.level)
     rows = reader.read([f for _, f in placed], schema, System.FILE, System.SEQUENCE_NUMBER, System.VALUE_KIND)
+    for i in _with_zeros(schema):
+        # To the format 0.0 and -0.0 are two keys, to Spark they are one.
+        rows = rows.withColumn(f"{_ZERO}{i}", is_negative_zero(F.col(quote_name(schema.primary_keys[i]))))
     if len({number for number, _ in placed}) == 1:
         return rows.withColumn(_SECTION, F.lit(placed[0][0]))
     return rows.withColumn(_SECTION, by_number("int", [number for number, _ in placed])(F.col(System.FILE)))
+
+
+def _with_zeros(schema: TableSchema) -> list[int]:
+    """The places of the columns of the primary key whose values Spark cannot tell apart where they are zero."""
+    types = ((i, schema.field(name)) for i, name in enumerate(schema.primary_keys))
+    return [i for i, field in types if field is not None and isinstance(field.type, Float | Double)]
+
+
+def _zeros(schema: TableSchema) -> list[str]:
+    """The columns of rows that tell them apart."""
+    return [f"{_ZERO}{i}" for i in _with_zeros(schema)]
 
 
 # --- a large base beneath a small delta -------------------------------------------------------------------------------
@@ -90,7 +108,9 @@ def _with_base(reader: FileRows, splits: Sequence[tuple[Section, Section]], merg
     newest = rules.engine is MergeEngine.DEDUPLICATE
     if newest and rules.ignore_delete:
         delta = delta.where(_inserted())
-    on = list(schema.primary_keys) if len(splits) == 1 else [_SECTION, *schema.primary_keys]
+    on = [*schema.primary_keys, *_zeros(schema)]
+    if len(splits) > 1:
+        on.insert(0, _SECTION)
     files = [f for _, files in splits for f in files]
     few = sum(f.meta.row_count for f in files) <= _BROADCAST
     # A file holds a key once.
@@ -191,7 +211,8 @@ class _Merge:
 
     def key(self) -> tuple[str, ...]:
         """The columns that rows of one key share."""
-        return (_SECTION, *dict.fromkeys((*self.schema.partition_keys, *self.schema.primary_keys)))
+        named = dict.fromkeys((*self.schema.partition_keys, *self.schema.primary_keys))
+        return (_SECTION, *named, *_zeros(self.schema))
 
     def newest(self, rows: DataFrame) -> DataFrame:
         """The newest row of each key, be it a delete."""

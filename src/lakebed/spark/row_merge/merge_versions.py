@@ -74,9 +74,11 @@ def _fold(records: DataFrame, schema: T.StructType, rules: MergeEngineRules, key
     # An array of one, exploded: the fold is made once, and filters on the key pass it on their way to the files.
     kept = F.filter(F.array(fold.merged(F.col(_RECORDS))), lambda merged: merged[_KEEP])
     merged = records.select(*(F.col(quote_name(k)) for k in key), F.explode(kept).alias(_MERGED))
+    # Grouping makes 0.0 of -0.0; the rows still have it.
+    told = {k for k in key if not isinstance(schema[k].dataType, T.FloatType | T.DoubleType)}
     return merged.select(
         *(
-            F.col(quote_name(c.name)) if c.name in key else F.col(_MERGED)[_value(i)].alias(c.name)
+            F.col(quote_name(c.name)) if c.name in told else F.col(_MERGED)[_value(i)].alias(c.name)
             for i, c in enumerate(rules.columns)
         )
     )
