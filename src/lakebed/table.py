@@ -598,7 +598,7 @@ class Table:
         """The table's bad rows: `list`, `rows`, `replay`, `purge`."""
         from lakebed.row_level.quarantine_rows import Quarantine
 
-        return Quarantine.of(self._ingest_context, str(self.ref))
+        return Quarantine.of(self._ingest_context, str(self.ref), self.check_attributes)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
 

@@ -52,6 +52,9 @@ def test_list_and_show(lakebed: CommandLine, people: Path, spark: Any) -> None:
         '{"id":"2","age":"old","email":"***"}',
         '{"id":"x","age":"3","email":"***"}',
     }
+    read = lakebed.ok("--json", "read", "db.people__quarantine", "--select", "raw, problems[0].path AS path")
+    assert "***" in read
+    assert "@x" not in read
     unmasked = lakebed.ok("quarantine", "show", "db.people", "--unmasked", "--run-id", "first", "--limit", "1")
     assert "@x" in unmasked
     assert unmasked.endswith("(the first row; there are more)\n")

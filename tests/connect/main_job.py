@@ -70,6 +70,13 @@ def changed_rows(spark: SparkSession, lake: lakebed.Lake) -> list[list[object]]:
     return told
 
 
+def replayed_rows(spark: SparkSession, lake: lakebed.Lake) -> list[object]:
+    """What a replay of the bad row of a table with numbered records says, and the row."""
+    done = lake.quarantine("db.numbered").replay(spark, options={"groupingSeparator": "_"})
+    rows = lake.read(spark, "db.numbered").where("city = 'b'").select("offset", "n").collect()
+    return [done.rows_chosen, done.rows_replayed, [list(row) for row in rows]]
+
+
 def main(server: str, directory: Path) -> None:
     spark = SparkSession.builder.remote(server).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -86,7 +93,7 @@ def main(server: str, directory: Path) -> None:
         results.append(lake.ingest(spark, "db.t", str(source)).to_json())
     manifest.write_text(NUMBERED)
     lake.apply(lake.plan(manifest))
-    for name, rows in (("0.csv", ["city,n", "a,1", "b,x", '"c",2']), ("n=3/1.csv", ["city", "d"])):
+    for name, rows in (("0.csv", ["city,n", "a,1", "b,4_000", '"c",2']), ("n=3/1.csv", ["city", "d"])):
         source = directory / name
         source.parent.mkdir(exist_ok=True)
         source.write_text("\n".join(rows) + "\n")
@@ -121,6 +128,7 @@ def main(server: str, directory: Path) -> None:
                 "columns": frame.dtypes,
                 "binary": [list(row) for row in binary.collect()],
                 "numbered": [list(row) for row in numbered.collect()],
+                "replayed": replayed_rows(spark, lake),
             }
         )
     )

@@ -61,11 +61,11 @@ def test_the_way_back_of_a_csv_file(lake: Lake, spark: SparkSession, tmp_path: P
     declare(lake, tmp_path)
     lake.ingest(spark, "db.events", file(tmp_path, "a.csv", CSV), run_id="first")
     bad = lake.quarantine("db.events")
-    looked = bad.replay(spark, dry_run=True)
+    looked = bad.replay(spark, code=["LB6202", "LB6206", "LB6208"], dry_run=True)
     assert (looked.rows_chosen, looked.rows_replayed, looked.rows_left, looked.snapshot_id) == (5, 0, 5, None)
     kinds = {(k.column, k.code): k.rows for k in looked.kinds}
     assert kinds == {("at", "LB6202"): 3, ("kind", "LB6206"): 2, (None, "LB6208"): 1}
-    assert bad.replay(spark, code="LB6206", run_id="first").snapshot_id is None
+    assert looked.quarantine_snapshot_id is None
 
     # The manifest is mended: the rows with the new value pass, but for the one whose date is none.
     declare(lake, tmp_path, "a, b")
@@ -75,12 +75,9 @@ def test_the_way_back_of_a_csv_file(lake: Lake, spark: SparkSession, tmp_path: P
     mended = [(r.raw, r.mended_by) for r in bad.rows(spark, mended=True).collect() if r.mended_by]
     assert mended == [('{"id":"3","at":"2024-01-03","kind":"b"}', done.run_id)]
 
-    # Two rows are alike; each of them is mended by other options.
-    done = bad.replay(spark, options={"dateFormat": "dd.MM.yyyy"}, where="raw NOT LIKE '%soon%'")
-    assert (done.rows_chosen, done.rows_replayed, done.rows_left) == (3, 2, 1)
-    # The line that could not be split is, by another separator.
-    done = bad.replay(spark, options={"sep": ";", "nullValue": "NA"})
-    assert (done.rows_chosen, done.rows_replayed, done.rows_left) == (2, 1, 1)
+    # Two rows are alike; each of them is mended by other options. So is the line that could not be split.
+    done = bad.replay(spark, options={"dateFormat": "dd.MM.yyyy", "sep": ";", "nullValue": "NA"}, run_id="first")
+    assert (done.rows_chosen, done.rows_replayed, done.rows_left) == (4, 3, 1)
     assert rows(lake, spark)[1:3] == [(2, "2024-01-02", "a")] * 2
     assert rows(lake, spark)[-1] == (5, None, "a")
     assert left(lake, spark) == ['{"id":"4","at":"soon","kind":"b"}']
@@ -207,7 +204,6 @@ def test_rows_of_all_sources_at_once(tmp_path: Path, spark: SparkSession, monkey
         **{"options": {"dateFormat": "d.M.yyyy"}, "unknown_columns": "ignore", "run_id": "json"},
     )
     quarantine = Quarantine.of(small.context, "db.t")
-    assert sorted((run.rows, run.mended) for run in quarantine.list(spark)) == [(1, 0), (1, 0), (1, 0), (2, 0)]
     small.tables.get_schema_manager("db", "t").create_new_schema_version(
         [Field("id", Int64()), NAME, Field("day", Option(Date()))], (), ()
     )
@@ -221,7 +217,6 @@ def test_rows_of_all_sources_at_once(tmp_path: Path, spark: SparkSession, monkey
         ("json", 4, "2024-01-02"),
         ("parquet", 2, "None"),
     ]
-    assert sum(run.mended for run in quarantine.list(spark)) == 4
 
 
 KEYED = """\

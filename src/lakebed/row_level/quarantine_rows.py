@@ -17,7 +17,7 @@ from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.run_memory import RunMemory
 from lakebed.maintenance.durations import millis_of
 from lakebed.read.request import ReadRequest, check_keywords
-from lakebed.row_level.mask_personal_data import mask_rows, personal_columns
+from lakebed.row_level.mask_personal_data import PersonalColumns, mask_rows, personal_columns
 from lakebed.row_level.purge_rows import PurgeChoice, PurgeResult, purge_rows
 from lakebed.row_level.quarantined_rows import (
     COLUMNS,
@@ -48,21 +48,23 @@ class Quarantine:
 
     context: IngestContext
     name: TableName
+    check: Callable[[], None]
 
     @classmethod
-    def of(cls, context: IngestContext, table: str) -> Quarantine:
-        """The quarantine of a table. Raises `NotFoundError` where there is no such table, `UsageError` (LB6109) for the
-        name of a quarantine.
+    def of(cls, context: IngestContext, table: str, check: Callable[[], None] = lambda: None) -> Quarantine:
+        """The quarantine of a table; `check` raises where rows may not be ingested into it.
+
+        Raises `NotFoundError` where there is no such table, `UsageError` (LB6109) for the name of a quarantine.
         """
         name = target_table(table)
         _ = context.storage(name)
-        return cls(context, name)
+        return cls(context, name, check)
 
     def list(self, spark: SparkSession | Callable[[], SparkSession]) -> tuple[QuarantinedRun, ...]:
         """The runs that have bad rows, the newest first: files, rows, counts by column and code, mended ones."""
         if not self._exists:
             return ()
-        return quarantined_runs(self._masked(self._read(spark, RowChoice(), with_mended=True)))
+        return quarantined_runs(mask_rows(self._read(spark, RowChoice(), with_mended=True), self._personal))
 
     def rows(
         self,
@@ -85,7 +87,7 @@ class Quarantine:
         if not self._exists:
             return _session(spark).createDataFrame([], _NO_ROWS)
         found = self._read(spark, choice, with_mended=mended)
-        return found if unmasked else self._masked(found)
+        return found if unmasked else mask_rows(found, self._personal)
 
     def replay(
         self,
@@ -114,6 +116,8 @@ class Quarantine:
         Keywords: `run_id`, `code`, `where`, `format`, `options`, `unknown_columns`, `progress`.
         """
         check_keywords("Quarantine.replay", ReplayKeywords, asked, "source", "dry_run")
+        self.context.tables.refuse_foreign_rows(self.name)
+        self.check()
         replay = Replay(self.context, self.name, cache(spark if callable(spark) else lambda: spark), asked)
         return (replay if source is None else FileReplay(replay, source)).execute(dry_run=dry_run)
 
@@ -160,9 +164,17 @@ class Quarantine:
     def _table(self) -> TableBranch:
         return TableBranch(self.context.tables, self.name.quarantine, clock=self.context.clock)
 
-    def _masked(self, rows: DataFrame) -> DataFrame:
+    def masked(self, rows: DataFrame) -> DataFrame:
+        """Rows of the quarantine, read as a table, with the masks of `rows`; masked problems are structs."""
+        columns = self._personal
+        if not columns.personal:
+            return rows
+        return mask_rows(rows.withColumn("problems", problems_of(self._table.schemas.load_latest_schema())), columns)
+
+    @property
+    def _personal(self) -> PersonalColumns:
         schemas = self.context.tables.get_schema_manager(self.name.database, self.name.table)
-        return mask_rows(rows, personal_columns(schemas.versions()))
+        return personal_columns(schemas.versions())
 
     def _read(
         self, spark: SparkSession | Callable[[], SparkSession], choice: RowChoice, *, with_mended: bool

@@ -20,6 +20,8 @@ from lakebed.errors import LakebedError, LakebedWarning, NotCountableError, Usag
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
+    from lakebed.lake import Lake
+
 _DEFAULT_LIMIT = 20
 
 
@@ -47,6 +49,7 @@ def _schema_choice(context: click.Context, parameter: click.Parameter, value: st
 @click.option(
     "--explain", is_flag=True, help="Show which files would be read, which not, and why. No Spark is started."
 )
+@click.option("--unmasked", is_flag=True, help="Show personal data of a quarantine, which *** stands for otherwise.")
 @click.option("--count", is_flag=True, help="Print the number of rows; with Spark only if metadata cannot tell.")
 @spark_options
 @common_options
@@ -75,6 +78,7 @@ def command(
     from lakebed.render.rows import problems_first, row_encoder, rows_text
 
     lake = session.lake()
+    unmasked = travel.pop("unmasked")
     if explain or count:
         _check_plan_options(table, columns, limit, null_on_cast_error, explain=explain, count=count)
         if explain:
@@ -97,6 +101,8 @@ def command(
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", LakebedWarning)
                 frame = lake.read(spark, table, where=where, on_cast_error=policy, **travel)
+            if _is_quarantine(table) and not unmasked:
+                frame = _masked(lake, table, frame)
             notes = [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
             if null_on_cast_error and not _is_system_table(table):
                 notes += _made_null(lake.cast_errors(spark, table, **travel))
@@ -166,6 +172,15 @@ def _is_quarantine(table: str) -> bool:
     from lakebed.catalog.names import TableRef
 
     return not _is_system_table(table) and TableRef.parse(table).name.is_quarantine
+
+
+def _masked(lake: Lake, table: str, frame: DataFrame) -> DataFrame:
+    """The rows of a quarantine without personal data; of the columns that it had in a state of long ago, too."""
+    from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, TableRef
+
+    name = TableRef.parse(table).name
+    of = TableName(name.database, name.table.removesuffix(QUARANTINE_SUFFIX))
+    return lake.quarantine(str(of)).masked(frame) if lake.tables.exists(of) else frame
 
 
 def _print_system_table(session: Session, table: str, limit: int | None, travel: dict[str, Any]) -> ExitCode:
