@@ -62,6 +62,12 @@ def test_spark_warns_of_no_trim() -> None:
     assert hits(TRIMS, MODULES) == []
 
 
+def test_zones_are_made_of_their_names_in_one_place() -> None:
+    # Python's own class knows no offsets, such as +02:00, and a lake may have one.
+    elsewhere = [path for path in MODULES if path.name not in ("time_zone.py", "time_zones.py")]
+    assert hits(re.compile(r"\bZoneInfo\b"), elsewhere) == []
+
+
 def test_no_python_function_runs_per_row() -> None:
     assert hits(PYTHON_UDF, MODULES) == []
 

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 
 from lakebed.catalog import PathFactory, TableManager, check_time_zone, detect_layout, open_warehouse
 from lakebed.catalog.paths import Layout, branch_root, schema_id_of
+from lakebed.catalog.time_zone import zone_of
 from lakebed.errors import NotFoundError, UsageError, ValidationError
+from lakebed.format.value_text import zone_offset
+from lakebed.read.table_state import epoch_millis
 from lakebed.store import LocalStore
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
@@ -155,6 +160,21 @@ def test_junk_that_is_no_json_is_not_mini():
 @pytest.mark.parametrize("zone", ["UTC", "Europe/Paris", "+02:00", "Z"])
 def test_time_zones(zone):
     assert check_time_zone(zone) == zone
+
+
+@pytest.mark.parametrize(
+    ("zone", "hours"), [("+02:00", 2), ("UTC-05:00", -5), ("GMT+05:00", 5), ("Z", 0), ("UT+18:00", 18)]
+)
+def test_offsets_are_zones(zone, hours):
+    assert check_time_zone(zone) == zone
+    assert zone_of(zone).utcoffset(None) == timedelta(hours=hours)
+    assert epoch_millis("2026-01-01T12:00:00", zone) == epoch_millis("2026-01-01T12:00:00Z", "UTC") - hours * 3_600_000
+    assert zone_offset(0, zone) == hours * 3_600 * 10**9
+
+
+def test_a_zone_without_rules_is_told():
+    with pytest.raises(UsageError, match="no time zone"):
+        zone_of("Europe/Pariss")
 
 
 def test_a_misspelt_time_zone_is_suggested():

@@ -204,6 +204,11 @@ class TestHistory:
         version = Version(schema(("a", t.Int())), ("drop column a long name of a column", "x\ny"))
         return History(TableName("db", "t"), (version,), snapshots)
 
+    def test_times_are_told_in_zones_that_are_offsets(self) -> None:
+        lines = history_text(self.history(self.SNAPSHOT), "+02:00").splitlines()
+        assert lines[0].endswith("(times in +02:00)")
+        assert lines[-1].startswith("1970-01-01 02:00:00")
+
     def test_unknown_counts_and_losses(self) -> None:
         lost = replace(self.SNAPSHOT, id=12, delta_record_count=-1200, total_record_count=0)
         text = history_text(self.history(self.SNAPSHOT, lost), "UTC")

@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Context
 from decimal import Decimal as Number
 from typing import Any
-from zoneinfo import ZoneInfo
 
+from lakebed.catalog.time_zone import zone_of
 from lakebed.errors import UnsupportedError
 from lakebed.physical.paimon_types import (
     BigInt,
@@ -199,5 +199,5 @@ def zone_offset(value: int, time_zone: str) -> int:
     if not _FIRST_SECOND <= seconds < _LAST_SECOND:
         seconds = seconds % _CYCLE + (_LATE_CYCLE if seconds > 0 else _EARLY_CYCLE)
     instant = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(seconds=seconds)
-    offset = instant.astimezone(ZoneInfo(time_zone)).utcoffset() or timedelta()
+    offset = instant.astimezone(zone_of(time_zone)).utcoffset() or timedelta()
     return int(offset.total_seconds()) * _SECOND

@@ -11,13 +11,13 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from zoneinfo import ZoneInfo
 
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
 from lakebed.catalog.node import Node
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.time_zone import zone_of
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError
 from lakebed.model import Date, LogicalType, Option, Schema, Timestamp, TimeUnit, required
@@ -113,7 +113,7 @@ class SystemRow:
         """A moment, whole seconds and milliseconds, as a column of this type takes it."""
         type_: LogicalType = required(node.meant)
         if isinstance(type_, Date):
-            return moment.astimezone(ZoneInfo(self.time_zone)).date().isoformat()
+            return moment.astimezone(zone_of(self.time_zone)).date().isoformat()
         second = isinstance(type_, Timestamp) and type_.effective_unit is TimeUnit.SECOND
         return moment.replace(microsecond=0 if second else millis * 1000).isoformat().replace("+00:00", "Z")
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import timedelta, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from lakebed.catalog import TableSchema
+from lakebed.catalog.time_zone import zone_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.inspection.content import buckets, files, manifests, partitions
@@ -43,7 +43,7 @@ def _of_state(system: str, table: TableBranch, snapshot: Snapshot | None, schema
 
 
 def _listed(system: str, table: TableBranch, time_zone: str) -> _Rows:
-    zone = ZoneInfo(time_zone)
+    zone = zone_of(time_zone)
     made = {
         "snapshots": _snapshots,
         "schemas": _schemas,
@@ -54,7 +54,7 @@ def _listed(system: str, table: TableBranch, time_zone: str) -> _Rows:
     return made(table, zone)
 
 
-def _snapshots(table: TableBranch, zone: ZoneInfo) -> _Rows:
+def _snapshots(table: TableBranch, zone: tzinfo) -> _Rows:
     manager = table.snapshots
     for number in manager.ids():
         s = manager.load(number)
@@ -66,7 +66,7 @@ def _snapshots(table: TableBranch, zone: ZoneInfo) -> _Rows:
         )
 
 
-def _schemas(table: TableBranch, zone: ZoneInfo) -> _Rows:
+def _schemas(table: TableBranch, zone: tzinfo) -> _Rows:
     manager = table.schemas
     for number in manager.ids():
         schema = manager.load_schema(number)
@@ -76,11 +76,11 @@ def _schemas(table: TableBranch, zone: ZoneInfo) -> _Rows:
         yield schema.id, *texts, schema.comment, wall_clock(schema.time_millis, zone, f"version {number}")
 
 
-def _options(table: TableBranch, _: ZoneInfo) -> _Rows:
+def _options(table: TableBranch, _: tzinfo) -> _Rows:
     yield from sorted(table.schemas.load_latest_schema().options.items())
 
 
-def _tags(table: TableBranch, zone: ZoneInfo) -> _Rows:
+def _tags(table: TableBranch, zone: tzinfo) -> _Rows:
     for tag in Tags(table).list():
         s = tag.snapshot
         retained = None if tag.retained is None else _iso_duration(tag.retained)
@@ -88,7 +88,7 @@ def _tags(table: TableBranch, zone: ZoneInfo) -> _Rows:
         yield tag.name, s.id, s.schema_id, made, s.total_record_count, tag.created, retained
 
 
-def _branches(table: TableBranch, zone: ZoneInfo) -> _Rows:
+def _branches(table: TableBranch, zone: tzinfo) -> _Rows:
     made = {e.name: e.modified for e in table.store.list(f"{table.table_path}/branch")}
     for branch in Branches(table).list():
         millis = made.get(f"branch-{branch.name}")

@@ -12,11 +12,12 @@ import re
 import struct
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, datetime, timedelta, timezone, tzinfo
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal as Number
 from enum import StrEnum
 from typing import Any
 
+from lakebed.catalog.time_zone import find_zone, fixed_offset
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.paimon_types import DataField, DataType
 
@@ -96,8 +97,6 @@ _STAMP_TEXT = re.compile(
     r"([0-9]{4}-[0-9]{2}-[0-9]{2})(?:[ T]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,6})?)(Z|[+-][0-9]{2}:[0-9]{2})?)?",
     re.ASCII,
 )
-_FIXED_ZONE = re.compile(r"(?:UTC|GMT|UT)?([+-])([01][0-9]):([0-5][0-9])", re.ASCII)
-_UTC_NAMES = {"UTC", "GMT", "Z", "Etc/UTC", "Etc/GMT", "UCT", "Etc/UCT", "Zulu", "Etc/Zulu", "Universal"}
 
 
 def bind(field: DataField, literal: Literal, *, time_zone: str) -> Bound | None:
@@ -246,7 +245,7 @@ def _of_wall(literal: Literal, time_zone: str) -> Bound | None:
         return None
     doubt = 0
     if literal.kind is LiteralKind.TIMESTAMP:
-        zone = _zone(time_zone)
+        zone = find_zone(time_zone)
         if zone is None:
             return None
         doubt = 0 if isinstance(zone, timezone) else _doubt(moment.wall)
@@ -259,7 +258,7 @@ def _of_instant(literal: Literal, time_zone: str) -> Bound | None:
         return None
     if moment.offset is not None:
         return _around(moment.wall - moment.offset, 0)
-    zone = _zone(time_zone)
+    zone = find_zone(time_zone)
     if zone is None:
         return None
     offset = (_EPOCH + timedelta(microseconds=moment.wall)).replace(tzinfo=zone).utcoffset() or timedelta()
@@ -303,7 +302,7 @@ def stamp(text: str) -> Moment | None:
         return None
     on, at, zone = found.groups()
     whole, _, part = (at or "00:00:00").partition(".")
-    offset = None if zone is None else _offset(zone)
+    offset = None if zone is None else fixed_offset(zone)
     try:
         wall = datetime.fromisoformat(f"{on} {whole}").replace(microsecond=int(part.ljust(6, "0") or "0"))
     except ValueError:
@@ -320,32 +319,3 @@ def from_python(value: date) -> Moment:
     offset = value.utcoffset()
     wall = (value.replace(tzinfo=None) - _EPOCH) // _MICRO
     return Moment(wall, None if offset is None else offset // _MICRO)
-
-
-def _zone(name: str) -> tzinfo | None:
-    """A zone of Spark; a `timezone` where its offset is always the same; None for one that is not known."""
-    fixed = _offset(name)
-    if fixed is not None:
-        return timezone(fixed)
-    from zoneinfo import ZoneInfo
-
-    try:
-        return ZoneInfo(name)
-    except (OSError, ValueError):  # An unknown zone is a KeyError of its own kind, a bad name a ValueError.
-        return None
-    except KeyError:
-        return None
-
-
-def _offset(zone: str) -> timedelta | None:
-    """The offset from UTC that a zone's name says; None for one with rules, and for what Spark refuses."""
-    if zone in _UTC_NAMES:
-        return timedelta()
-    found = _FIXED_ZONE.fullmatch(zone)
-    if found is None:
-        return None
-    sign, hours, minutes = found.groups()
-    offset = timedelta(hours=int(hours), minutes=int(minutes))
-    if offset > timedelta(hours=18):
-        return None
-    return -offset if sign == "-" else offset

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from zoneinfo import ZoneInfo
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.time_zone import zone_of
 from lakebed.errors import CorruptMetadataError, NotFoundError, UsageError
 from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.format.table_branch import TableBranch
@@ -149,7 +149,7 @@ def epoch_millis(moment: datetime | str | int, time_zone: str) -> int:
                 f"{moment!r} is no moment",
                 expected="ISO text such as 2013-02-01T00:00:00, or milliseconds since 1970",
             ) from None
-        moment = parsed if parsed.tzinfo else parsed.replace(tzinfo=ZoneInfo(time_zone))
+        moment = parsed if parsed.tzinfo else parsed.replace(tzinfo=zone_of(time_zone))
     if moment.tzinfo is None:
         raise UsageError.of(
             "LB6704", f"{moment} has no time zone", remedy="give an aware datetime, or ISO text for the lake's zone"

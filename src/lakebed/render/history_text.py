@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from zoneinfo import ZoneInfo
-
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.options import DELETION_VECTORS_ENABLED
+from lakebed.catalog.time_zone import zone_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.history import History, Version
 from lakebed.printable import one_line
@@ -19,7 +18,7 @@ _INDENT = " " * len("2013-01-01 00:00:00  ")
 
 def history_text(history: History, time_zone: str = "UTC", *, width: int | None = None) -> str:
     """Times are shown in `time_zone`, to the second. In `width` columns of a terminal long changes are wrapped."""
-    zone = ZoneInfo(time_zone)
+    zone = zone_of(time_zone)
     numbers = [v.schema.id for v in history.versions] + [s.id for s in history.snapshots]
     digits = max((len(str(n)) for n in numbers), default=1)
     deltas = [_count(s.delta_record_count, sign="+") for s in history.snapshots]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from zoneinfo import ZoneInfo
 
+from lakebed.catalog.time_zone import zone_of
 from lakebed.printable import one_line
 from lakebed.render.iso_times import time_text
 from lakebed.render.table_text import table_text
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def listing_text(states: Sequence[TableSummary], time_zone: str, *, width: int | None = None) -> str:
     """Name, schema, rows and time of the newest snapshot; times are in `time_zone`, `?` is what cannot be read."""
-    zone = ZoneInfo(time_zone)
+    zone = zone_of(time_zone)
     columns = ("table", "schema", "rows", f"committed ({time_zone})")
     rows = [
         (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from zoneinfo import ZoneInfo
 
 from lakebed.catalog.paths import MAIN
+from lakebed.catalog.time_zone import zone_of
 from lakebed.maintenance.branches import Branch
 from lakebed.maintenance.durations import duration_text, millis_of
 from lakebed.maintenance.expiry import Expiry
@@ -40,7 +40,7 @@ def tags_text(table: str, tags: tuple[Tag, ...], time_zone: str, *, width: int |
             str(tag.snapshot.id),
             str(tag.snapshot.schema_id),
             "?" if tag.snapshot.total_record_count is None else f"{tag.snapshot.total_record_count:,}",
-            time_text(tag.snapshot.time_millis, ZoneInfo(time_zone)),
+            time_text(tag.snapshot.time_millis, zone_of(time_zone)),
             "" if tag.retained is None else _duration(tag.retained),
         )
         for tag in sorted(tags, key=lambda tag: (tag.snapshot.id, tag.name))

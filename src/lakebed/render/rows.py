@@ -7,12 +7,12 @@ import json
 import math
 import re
 from collections.abc import Callable, Sequence
-from datetime import date, datetime, time, timedelta
+from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
+from lakebed.catalog.time_zone import zone_of
 from lakebed.printable import one_line
 from lakebed.render.iso_times import day_text, moment_text
 from lakebed.render.table_text import column_widths, table_text, total_width
@@ -65,12 +65,12 @@ def row_encoder(schema: StructType, time_zone: str) -> Callable[[Any], list[Any]
     """
     from lakebed.convert.spark_tree import fold
 
-    zone = ZoneInfo(time_zone)
+    zone = zone_of(time_zone)
     encoders = [fold(f.dataType, partial(_encoder, zone)) for f in schema.fields]
     return lambda row: [encode(v) for encode, v in zip(encoders, row, strict=True)]
 
 
-def _encoder(zone: ZoneInfo, type_: DataType, inner: tuple[_Encoder, ...]) -> _Encoder:
+def _encoder(zone: tzinfo, type_: DataType, inner: tuple[_Encoder, ...]) -> _Encoder:
     """What is needed beyond `json_value`: Spark gives instants as naive datetimes in the zone of the process."""
     from pyspark.sql import types as t
 
