@@ -10,13 +10,14 @@ from pathlib import Path
 
 import pyspark
 
-from bench import commits, evolved_scan, maintenance, many_files, merge_on_read, pruning, writes
+from bench import commits, evolved_scan, ingest, maintenance, many_files, merge_on_read, pruning, writes
 from lakebed.spark.session import local_session
 
 MEASUREMENTS = {
     "commits": commits.run,
     "evolved_scan": evolved_scan.run,
     "maintenance": maintenance.run,
+    "ingest": ingest.run,
     "many_files": many_files.run,
     "merge_on_read": merge_on_read.run,
     "pruning": pruning.run,

@@ -161,7 +161,7 @@ def _stored_batches(store: Store, part: FilePart) -> Iterator[tuple[int, pa.Reco
 
 
 def _parquet(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
-    with _opened(store, part) as source:
+    with open_ranges(store, part.path, part.size) as source:
         metadata = pq.read_metadata(source)
         source.seek(0)
         int96 = any(metadata.schema.column(i).physical_type == "INT96" for i in range(metadata.num_columns))
@@ -218,7 +218,7 @@ def _refuse_legacy(part: FilePart, marks: dict[bytes, bytes]) -> None:
 
 
 def _orc(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
-    with _opened(store, part) as source:
+    with open_ranges(store, part.path, part.size) as source:
         file = orc.ORCFile(source)
         names = file.schema.names
         places = _places(names, part.stored)
@@ -245,11 +245,11 @@ def _avro(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, b
         start += batch.num_rows
 
 
-def _opened(store: Store, part: FilePart) -> pa.NativeFile:
-    """The file, of which only the bytes that are asked for are read."""
+def open_ranges(store: Store, path: str, size: int) -> pa.NativeFile:
+    """A file of `size` bytes, of which only those that are asked for are read."""
     if isinstance(store, LocalStore):
-        return pa.memory_map(part.path)
-    return pa.PythonFile(_Ranges(store, part.path, part.size), mode="r")
+        return pa.memory_map(path)
+    return pa.PythonFile(_Ranges(store, path, size), mode="r")
 
 
 class _Ranges(io.RawIOBase):

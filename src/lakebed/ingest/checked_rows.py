@@ -1,7 +1,7 @@
 """Check the rows of a source: good ones with their values, bad ones with their problems.
 
 What is wrong is looked for twice: quickly, as one condition, for all rows, and in detail for the rows where the
-condition holds.
+condition holds, which are put aside meanwhile, so that the source is read once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,9 @@ from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
+from pyspark.sql.types import StructType
 
+from lakebed.arrow.aside_files import ASIDE
 from lakebed.catalog.node import Node, siblings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
@@ -86,13 +88,15 @@ class _Column:
 class PreparedRows:
     """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read.
 
-    `ignored` are columns of the source that are left out.
+    `ignored` are columns of the source that are left out. `known_bad` gives the bad rows where they need not be looked
+    for in the source.
     """
 
     parts: tuple[_CheckedPart, ...]
     has_shape: bool
     system: SystemRow | None = None
     ignored: tuple[str, ...] = ()
+    known_bad: Callable[[], DataFrame] | None = None
 
     @property
     def folders(self) -> frozenset[str]:
@@ -106,11 +110,61 @@ class PreparedRows:
         which piece of the source it comes from, `shape` is the JSON value,
         `beside` are columns that the frame of every part has.
         """
-        return reduce(DataFrame.union, (part.all(i, beside) for i, part in enumerate(self.parts)))
+        frames = (part.all(part.flagged(i), *map(F.col, beside)) for i, part in enumerate(self.parts))
+        return reduce(DataFrame.union, frames)
+
+    def with_bad(self) -> RowsWithBad:
+        """Every row as `all` gives it, the bad ones with what `bad` needs of them."""
+        flagged = [part.flagged(i) for i, part in enumerate(self.parts)]
+        kept = [frame.select(*part.kept).schema for part, frame in zip(self.parts, flagged, strict=True)]
+        # Parts may have a column in other types.
+        every = {(f.name, f.dataType.simpleString()): f.dataType for schema in kept for f in schema.fields}
+        places = {key: f"k{i}" for i, key in enumerate(every)}
+        rows, names = [], []
+        for i, (part, frame, schema) in enumerate(zip(self.parts, flagged, kept, strict=True)):
+            own = {(f.name, f.dataType.simpleString()) for f in schema.fields}
+            values = ((F.col(key[0]) if key in own else F.lit(None).cast(type_)) for key, type_ in every.items())
+            members = (value.alias(place) for value, place in zip(values, places.values(), strict=True))
+            aside = F.struct(F.lit(i).alias("part"), *part.told, *members)
+            rows.append(part.all(frame, F.when(F.col("bad"), aside).alias(ASIDE)))
+            names.append({name: places[name, type_] for name, type_ in own})
+        return RowsWithBad(reduce(DataFrame.union, rows), tuple(zip(self.parts, names, strict=True)))
 
     def bad(self) -> DataFrame:
         """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
-        return reduce(DataFrame.union, (part.bad() for part in self.parts))
+        if self.known_bad is not None:
+            return self.known_bad()
+        # After the filter: raw texts and problems are made for bad rows only.
+        found = ((part, part.flagged(i).where(F.col("bad"))) for i, part in enumerate(self.parts))
+        frames = (part.bad(frame.select(*part.told, *part.kept)) for part, frame in found)
+        return reduce(DataFrame.union, frames)
+
+
+@dataclass(frozen=True, slots=True)
+class RowsWithBad:
+    """Every row, as `PreparedRows.all` gives it, and the struct `ASIDE`: what has to be known of a bad row, NULL for
+    good ones. Of each part `names` says under which names the struct has the part's columns.
+    """
+
+    frame: DataFrame
+    parts: tuple[tuple[_CheckedPart, Mapping[str, str]], ...]
+
+    @property
+    def schema(self) -> StructType:
+        """What is known of a bad row."""
+        found = self.frame.schema[ASIDE].dataType
+        assert isinstance(found, StructType)
+        return found
+
+    def bad(self, aside: DataFrame) -> DataFrame:
+        """The bad rows, as `PreparedRows.bad` gives them, of what was put aside."""
+        frames = []
+        for i, (part, names) in enumerate(self.parts):
+            own = (F.col(place).alias(name) for name, place in names.items())
+            frames.append(
+                part.bad(aside.where(F.col("part") == i).select("raw", "line", "file", "offset", "fault", *own))
+            )
+        return reduce(DataFrame.union, frames)
 
 
 def prepare(
@@ -281,8 +335,13 @@ class _CheckedPart:
     def _read(self) -> list[tuple[_Column, Checker, SourceColumn]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
-    def _flagged(self, *others: Column) -> DataFrame:
-        """What the part has, `others` of it, source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`."""
+    def flagged(self, number: int) -> DataFrame:
+        """What the part, one of some, has: source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`, and
+        where rows come from.
+        """
+        part = self.part
+        block = block_of(number, part.url, part.start).alias("block")
+        others = (block, plain_path(part.url).alias("path"), part.offset.alias("offset"))
         again = [(c, source) for c, _, source in self._read if source.again is not None]
         parsed = [c for c, _, _ in self._read if c.json_steps]
         given = {c.index: "r" for c, _ in again} | {c.index: _JSON_NAMES[0] for c in parsed}
@@ -315,29 +374,47 @@ class _CheckedPart:
         expected = f"values that are nested no deeper than {DEPTH}, where text is kept as it is written"
         return (*self.part.faults, RowFault(F.col("is_too_deep"), TOO_DEEP, expected))
 
-    def all(self, number: int, beside: Sequence[str] = ()) -> DataFrame:
+    def all(self, flagged: DataFrame, *beside: Column) -> DataFrame:
+        """Every row, see `PreparedRows.all`, of the flagged ones."""
         part = self.part
         shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
-        block = block_of(number, part.url, part.start).alias("block")
-        flagged = self._flagged(block, plain_path(part.url).alias("path"))
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
         return flagged.select(*values, "bad", "fatal", cut, "block", *shape, *beside)
 
-    def bad(self) -> DataFrame:
-        part = self.part
+    @property
+    def told(self) -> list[Column]:
+        """What is told of a bad row: itself, where it comes from, and which fault it has as a whole."""
+        part, fault = self.part, F.lit(None).cast("int")
+        for i, found in reversed(list(enumerate(self._faults))):
+            fault = F.when(found.when, F.lit(i)).otherwise(fault)
+        line = part.raw if part.line is None else part.line
+        return [
+            part.raw.alias("raw"),
+            line.alias("line"),
+            F.col("path").alias("file"),
+            F.col("offset"),
+            F.when(F.col("is_bad"), fault).alias("fault"),
+        ]
+
+    @property
+    def kept(self) -> list[str]:
+        """The columns from which the problems of a row can be found again."""
+        folders = (name for c in self.columns if c.folder is not None for name in (f"f{c.index}", f"w{c.index}"))
+        return [*(f"s{c.index}" for c, _, _ in self._read), *folders]
+
+    def bad(self, rows: DataFrame) -> DataFrame:
+        """The bad rows, see `PreparedRows.bad`, of what is told of them and kept."""
+        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
+        rows = rows.select("*", *values)
         found = [_problems_of(c, checker) for c, checker, _ in self._read]
-        whole_row, line = F.lit(None).cast(PROBLEM), part.raw if part.line is None else part.line
-        for fault in reversed(self._faults):
-            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, line)
-            whole_row = F.when(fault.when, told_of).otherwise(whole_row)
+        whole_row = F.lit(None).cast(PROBLEM)
+        for i, fault in enumerate(self._faults):
+            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, F.col("line"))
+            whole_row = F.when(F.col("fault") == i, told_of).otherwise(whole_row)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-        problems = F.when(_apart(F.col("is_bad")), F.array(whole_row)).otherwise(in_columns)
-        # After the filter: raw texts and problems are made for bad rows only.
-        flagged = self._flagged(part.url.alias("url"), part.offset.alias("offset"))
-        path = plain_path(F.col("url"))
-        told = (problems.alias("problems"), part.raw.alias("raw"), path.alias("file"), "offset")
-        return flagged.where(F.col("bad")).select(*told)
+        problems = F.when(_apart(F.col("fault").isNotNull()), F.array(whole_row)).otherwise(in_columns)
+        return rows.select(problems.alias("problems"), "raw", "file", "offset")
 
 
 def _with_json_parsed(frame: DataFrame, columns: Sequence[_Column]) -> DataFrame:

@@ -42,6 +42,7 @@ from lakebed.read.request import ReadRequest
 from lakebed.spark.reach import check_reach
 from lakebed.spark.read import read_table
 from lakebed.spark.row_order import RowOrder
+from lakebed.spark.rows_aside import RowsAside
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter, WriteTarget
@@ -109,11 +110,17 @@ class CheckedWrite:
                 kinds=self.kind_column,
             )
 
+    @property
+    def reads_once(self) -> bool:
+        """Whether each row is read once: rows that are numbered, and a sample of those that are sorted, are not."""
+        return (self.system is None or self.system.offset is None) and not self.order_by
+
     def good_rows(self) -> GoodRows | NumberedCommit:
         """Where good rows go."""
         column = None if self.system is None else self.system.offset
         good = self._rows_of_table(column)
         if self.system is None or column is None:
+            good.writer.aside = RowsAside(self.storage.store, self.storage.path)
             return good
         check_reach(self.spark, [self.context.schema_file(self.name, self.schema, self.storage.branch)])
         names = self.schema.field_names
@@ -164,8 +171,11 @@ class CheckedWrite:
         found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
         return None if found is None else int(found)
 
-    def write(self, rows: PreparedRows, good: GoodRows | NumberedCommit) -> RunCounts:
-        """Write the good rows and count all. Raises `IngestError` for what makes the source unfit as a whole."""
+    def write(self, rows: PreparedRows, good: GoodRows | NumberedCommit) -> tuple[PreparedRows, RunCounts]:
+        """Write the good rows and count all. The rows that are given back know their bad ones where `good` kept them.
+
+        Raises `IngestError` for what makes the source unfit as a whole.
+        """
         seen = Observation()
         metrics = [F.count(F.lit(1)).alias("rows")]
         metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
@@ -175,8 +185,14 @@ class CheckedWrite:
         if rows.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
         with spark_errors():
-            checked = rows.all()
-            good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+            if good.aside is None:
+                checked = rows.all()
+                good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+            else:
+                every, aside = rows.with_bad(), good.aside
+                checked = every.frame
+                good.write(checked.observe(seen, *metrics))
+                rows = replace(rows, known_bad=lambda: every.bad(aside.read(self.spark, every.schema)))
             found = seen.get if good.is_observed else {}
             if "rows" not in found:
                 # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
@@ -199,7 +215,7 @@ class CheckedWrite:
         if not self.schema.primary_keys:
             # Of rows with one key only the last one may be written.
             compare_counts("good", counts.good, good.rows)
-        return counts
+        return rows, counts
 
     def _refuse_deletes(self, counts: RunCounts) -> None:
         """Raise `IngestError` (LB6141) for rows that would take away keys of a table which keeps all of them."""

@@ -60,7 +60,7 @@ class Run:
         bad: BadRows | None = None
         try:
             self.tell("writing rows")
-            counts = self.checked.write(rows, good)
+            rows, counts = self.checked.write(rows, good)
             if counts.bad:
                 self._check_limit(rows, counts)
             bad = self._write_bad(rows, counts)

@@ -16,6 +16,7 @@ from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.ingest.run_memory import RunRecord, load_log, run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.spark.row_order import UNSORTED, RowOrder
+from lakebed.spark.rows_aside import RowsAside
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
@@ -100,6 +101,11 @@ class GoodRows:
         """Whether Spark tells what it observed of them."""
         return self.writer.is_observed
 
+    @property
+    def aside(self) -> RowsAside | None:
+        """Where bad rows go, if they are to be given, too."""
+        return self.writer.aside
+
     def write(self, values: DataFrame) -> None:
         """Write them; see `TableWriter.write`."""
         self.writer.write(RowsToWrite(values, self.kind, self.arrival, self.order))
@@ -109,8 +115,10 @@ class GoodRows:
         return self.writer.commit(change, guard, after)
 
     def clear(self) -> None:
-        """Delete files that are not committed."""
+        """Delete files that are not committed, and those of bad rows."""
         self.writer.clear()
+        if self.aside is not None:
+            self.aside.clear()
 
 
 class _NumbersLostError(Exception):
@@ -125,6 +133,7 @@ class NumberedCommit:
     numbered: NumberedRows
     operation: int | None
     largest: Callable[[], int | None]
+    aside: None = None
 
     @property
     def rows(self) -> int:

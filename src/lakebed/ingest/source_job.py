@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cache, cached_property, partial
 from typing import TypeVar
@@ -37,7 +37,7 @@ from lakebed.ingest.run_memory import Leftover, RunMemory
 from lakebed.ingest.run_notices import all_bad, no_rows, read_in_part, read_otherwise, rows_twice
 from lakebed.ingest.sources.csv_source import text_scan
 from lakebed.ingest.sources.declared_source import DeclaredSource, chosen_files, declared_read, declared_source, moments
-from lakebed.ingest.sources.open_source import open_files, open_frame, part_without_rows
+from lakebed.ingest.sources.open_source import open_files, open_frame, part_of, part_without_rows
 from lakebed.ingest.sources.parquet_rebase import naming_columns
 from lakebed.ingest.sources.source_files import (
     SourceFile,
@@ -128,7 +128,8 @@ class SourceJob:
             schema = merge_frame(self.context, self.name, frame, self.merging)
         run = self._run(schema, run_id or random_run_id(), checked, (), None, again=False)
         settings = self._settings(None, options, folders=False)
-        with open_frame(frame) as parts:
+        opened = nullcontext((part_of(frame),)) if run.checked.reads_once else open_frame(frame)
+        with opened as parts:
             run = replace(run, settings=settings.of_parts(parts))
             return replace(run.execute(parts), merged=merged_columns(self.schema, schema))
 

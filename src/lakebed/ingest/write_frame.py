@@ -215,7 +215,7 @@ class AtomicWrite:
         rows = checked.prepare(parts)
         good = checked.good_rows()
         try:
-            counts = checked.write(rows, good)
+            rows, counts = checked.write(rows, good)
             refuse_bad_rows(self.table.label, rows, counts)
             check_unchanged(checked.files, self.context.sources)
             return self.commit(good, counts.by_kind)

@@ -152,7 +152,7 @@ class _Overwrite:
         gone = find_rows(start, self.where)
         writer.leaving = frozenset(f.path for f in gone.changes.files)
         good = _RowsInPlace(writer, own.kind, own.arrival, own.order, start=start, where=self.where, gone=gone)
-        counts = checked.write(rows, good)
+        rows, counts = checked.write(rows, good)
         refuse_bad_rows(label, rows, counts)
         deleted = gone.changes.counts.deleted + good.check(counts.good)
         check_unchanged(checked.files, checked.context.sources)

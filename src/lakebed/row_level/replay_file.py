@@ -94,7 +94,7 @@ class FileReplay:
         rows, good = checked.prepare(parts), checked.good_rows()
         try:
             replay.tell("writing rows")
-            counts = checked.write(rows, good)
+            rows, counts = checked.write(rows, good)
             refuse_bad_rows(str(checked.name), rows, counts)
             if not counts.good:
                 raise self._refused("the file has no rows", "give a file with the corrected rows")

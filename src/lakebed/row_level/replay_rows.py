@@ -399,7 +399,7 @@ class Replay:
         good = checked.good_rows()
         try:
             self.tell("writing rows")
-            counts = checked.write(together(prepared), good)
+            _, counts = checked.write(together(prepared), good)
             compare_counts("good", found.good, counts.good)
             self.tell("committing")
             change = SnapshotChange(

@@ -31,9 +31,10 @@ from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_merge.merge_sections import first_rows, without_keys
 from lakebed.spark.row_order import UNSORTED, RowOrder
+from lakebed.spark.rows_aside import RowsAside
 from lakebed.spark.scan import choose_scratch
 from lakebed.spark.sql_names import quote_name
-from lakebed.spark.write_rows import Compacted, RowsToWrite, write_rows
+from lakebed.spark.write_rows import Compacted, RowsToWrite, WrittenRows, write_rows
 from lakebed.store.safe_delete import Inside
 from lakebed.write.first_row_files import NOTHING, FilesBeside, find_beside
 from lakebed.write.plan_write import WritePlan
@@ -68,6 +69,7 @@ class TableWriter:
     `replaces` says which rows of the table go, from the entries of the new files; None for none. `entries` are those of
     data files, `changelog` those of the files that tell consumers all rows that came. A write that replaces rows has no
     changelog: it could not tell which ones went. `leaving` are the paths of files that go with the commit beside.
+    `aside` takes the rows that are not to be written, where there may be such.
     """
 
     spark: Callable[[], SparkSession]
@@ -77,6 +79,7 @@ class TableWriter:
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
     leaving: frozenset[str] = frozenset()
+    aside: RowsAside | None = None
     _order: RowOrder = UNSORTED
     _compacted: Compacted | None = None
     _is_repeated: bool = False
@@ -92,7 +95,8 @@ class TableWriter:
     @property
     def is_observed(self) -> bool:
         """Whether Spark tells what it observed of the rows: of none it may not, and of a job that failed too much."""
-        return bool(self.entries) and not self._is_repeated
+        put_aside = self.aside is not None and bool(self.aside.files)
+        return (bool(self.entries) or put_aside) and not self._is_repeated
 
     @property
     def makes_changelog(self) -> bool:
@@ -121,6 +125,8 @@ class TableWriter:
         self._order, self._compacted = rows.order, rows.compacted
         if self._has_own_numbers:
             self._count_from_latest()
+        if self.aside is not None:
+            rows = replace(rows, aside=self.aside.begin())
         self._take(self._run(rows))
         if self._keeps_first:
             beside = self._find_beside()
@@ -170,14 +176,16 @@ class TableWriter:
     def _run(self, rows: RowsToWrite) -> NewFiles:
         task = self.new_task(rows.compacted)
         try:
-            files = self._written(rows, task)
-            self._look_for(files.entries)
-            return files
+            written = self._written(rows, task)
+            self._look_for(written.files.entries)
+            if self.aside is not None and rows.aside is not None:
+                self.aside.task, self.aside.files = task, written.aside
+            return written.files
         except BaseException:
             self.discard_failed(task.id)
             raise
 
-    def _written(self, rows: RowsToWrite, task: WriteTask) -> NewFiles:
+    def _written(self, rows: RowsToWrite, task: WriteTask) -> WrittenRows:
         try:
             return write_rows(rows, self.target.plan, task)
         except LargeRowError:

@@ -9,16 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from uuid import uuid4
 
 from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
+from pyspark.sql.types import StringType, StructType
 
+from lakebed.arrow.aside_files import ASIDE, AsideFile
 from lakebed.arrow.row_runs import BUCKET, LAST, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
+from lakebed.physical.paimon_types import VarChar
 from lakebed.spark.arrow_batches import bounded_by_rows, gathered, is_counting, needs_count, refuse_large_rows
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.row_order import UNSORTED, RowOrder
@@ -30,7 +34,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLACE = "_LAKEBED_PLACE"
-_MESSAGE, _CHANGELOG = "entries", "changelog"
+_MESSAGE, _CHANGELOG, _ASIDE_FILE = "entries", "changelog", "aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +54,9 @@ class RowsToWrite:
 
     `kind` is what a row does to its key, a number as it is stored, or NULL for an insert; `arrival` orders the rows as
     they came. Both are of tables with a primary key only. `order`, of other tables, sorts the rows: neighbours in it
-    come into one file. `compacted` says that the rows are those of other files, which go.
+    come into one file. `compacted` says that the rows are those of other files, which go. With `aside`, a directory,
+    the frame also has the struct `ASIDE`: where it is not NULL the row is not written, and the struct goes to a file
+    there.
     """
 
     frame: DataFrame
@@ -58,10 +64,19 @@ class RowsToWrite:
     arrival: tuple[Column, ...] = ()
     order: RowOrder = UNSORTED
     compacted: Compacted | None = None
+    aside: str | None = None
 
 
-def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_bytes: bool = False) -> NewFiles:
-    """Write the rows; the entries of the new files. Nothing refers to them before they are committed.
+@dataclass(frozen=True, slots=True)
+class WrittenRows:
+    """What a job has written: files of the table, and files of rows that were put aside."""
+
+    files: NewFiles
+    aside: tuple[str, ...] = ()
+
+
+def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_bytes: bool = False) -> WrittenRows:
+    """Write the rows. Nothing refers to the new files before they are committed.
 
     Raises `LargeRowError` for rows that are to be written again, with `counts_bytes`.
     """
@@ -71,20 +86,33 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
     counts_bytes = counts_bytes or needs_count(plan.schema.fields) or is_counting(spark)
     if not counts_bytes:
-        routed = refuse_large_rows(routed, ((F.col(f"v{i}"), f.type) for i, f in enumerate(plan.schema.fields)))
+        sent = [(F.col(f"v{i}"), f.type) for i, f in enumerate(plan.schema.fields)]
+        if rows.aside is not None:
+            sent += [(value, VarChar()) for value in _texts_aside(rows.frame)]
+        routed = refuse_large_rows(routed, sent)
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):
-        messages = routed.mapInArrow(_writer(task, names), f"{_MESSAGE} binary, {_CHANGELOG} binary").collect()
+        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {_ASIDE_FILE} string"
+        messages = routed.mapInArrow(_writer(task, names, rows.aside), schema).collect()
     found = (
         tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
         for part in (_MESSAGE, _CHANGELOG)
     )
-    return NewFiles(*found)
+    return WrittenRows(NewFiles(*found), tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None))
+
+
+def _texts_aside(frame: DataFrame) -> list[Column]:
+    """The texts that are put aside, of which rows may have large ones."""
+    aside = frame.schema[ASIDE].dataType
+    assert isinstance(aside, StructType)
+    return [F.col(ASIDE).getField(f.name) for f in aside.fields if isinstance(f.dataType, StringType)]
 
 
 def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> DataFrame:
     """The rows with their bucket, those of one partition and bucket together, in the order of writing."""
     index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
     place, columns = _place(plan), list(index.values())
+    if rows.aside is not None:
+        columns.append(F.col(ASIDE))
     if plan.buckets != UNAWARE:
         values = [index[f.id] for f in plan.bucket_key]
         types = [f.type for f in plan.bucket_key]
@@ -96,7 +124,8 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     arrival = [column.alias(f"arrival{i}") for i, column in enumerate(rows.arrival)]
     frame = rows.frame.select(*columns, *arrival)
     if plan.ignores_deletes:
-        frame = frame.where(F.col(VALUE_KIND.name).isin(*INSERTS))
+        kept = F.col(VALUE_KIND.name).isin(*INSERTS)
+        frame = frame.where(kept if rows.aside is None else kept | _is_aside())
     if plan.keeps_first:
         # Whatever it was to whom it comes from, here it is a key's first row.
         frame = frame.withColumn(VALUE_KIND.name, F.lit(0).cast("tinyint"))
@@ -131,7 +160,9 @@ def _in_key_order(
     Where only the last one counts and there is a changelog, all of them, the last one marked.
     """
     keys = sort_keys([index[f.id] for f in plan.key], [f.type for f in plan.key])
-    window = Window.partitionBy(*_place(plan), *keys)
+    puts_aside = ASIDE in frame.columns
+    # What is put aside takes the place of no row of its key.
+    window = Window.partitionBy(*_place(plan), *keys, *([_is_aside()] if puts_aside else []))
     order = [F.col(f"arrival{i}") for i in range(arrivals)] or [F.lit(0)]
     if plan.keeps_last or plan.keeps_first:
         if plan.keeps_last:
@@ -142,10 +173,16 @@ def _in_key_order(
             placed = placed.withColumn(LAST, F.col(_PLACE) == 1)
             placed = placed.sortWithinPartitions(*_place(plan), *keys, F.col(_PLACE).desc())
         else:
-            placed = placed.where(F.col(_PLACE) == 1).sortWithinPartitions(*_place(plan), *keys)
+            is_last = F.col(_PLACE) == 1
+            placed = placed.where(is_last | _is_aside() if puts_aside else is_last)
+            placed = placed.sortWithinPartitions(*_place(plan), *keys)
         return placed.drop(_PLACE, *(f"arrival{i}" for i in range(arrivals)))
     placed = frame.withColumn(ROUND, F.row_number().over(window.orderBy(*order)))
     return placed.sortWithinPartitions(*_place(plan), ROUND, *keys).drop(*(f"arrival{i}" for i in range(arrivals)))
+
+
+def _is_aside() -> Column:
+    return F.col(ASIDE).isNotNull()
 
 
 def _newest_first(plan: WritePlan, index: Mapping[int, Column]) -> list[Column]:
@@ -165,17 +202,24 @@ def attempted(task: WriteTask) -> WriteTask:
 
 
 def _writer(
-    task: WriteTask, names: Mapping[str, str]
+    task: WriteTask, names: Mapping[str, str], aside_in: str | None
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a worker does with the rows of its task."""
 
     def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in gathered(batches))
-        files = write_data_files(named, attempted(task))
-        if files.entries:
+        attempt, rows, aside = attempted(task), gathered(batches), None
+        store = task.open_store()
+        if aside_in is not None:
+            aside = AsideFile(store, f"{aside_in}/{attempt.number}-{uuid4().hex}.arrow")
+            rows = aside.taken_from(rows)
+        named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in rows)
+        files = write_data_files(named, attempt, store=store)
+        put_aside = None if aside is None else aside.written
+        if files.entries or put_aside is not None:
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
-            yield pa.record_batch([pa.array([part], pa.binary()) for part in parts], [_MESSAGE, _CHANGELOG])
+            told = [*(pa.array([part], pa.binary()) for part in parts), pa.array([put_aside], pa.string())]
+            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE])
 
     return write

@@ -182,7 +182,7 @@ def _is_usual_instant(x: Column) -> Column:
 
 def _has_digits_beyond(x: Column, digits: int) -> Column:
     """Whether the fraction of a second has digits other than 0 beyond so many."""
-    return (F.instr(x, F.lit(".")) > 0) & x.rlike(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]")
+    return x.contains(".") & x.rlike(rf"\.[0-9]{{{digits}}}[0-9]*[1-9]")
 
 
 def _stamp_from_pattern(x: Column, patterns: str, stored: Stamp, rules: Rules) -> Conversion:

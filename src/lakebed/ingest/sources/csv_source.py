@@ -153,7 +153,7 @@ def _split_by_reader(
 
 def _has_replacement(decoded: Column) -> Column:
     """Whether a text has what Spark puts for what it cannot decode."""
-    return F.instr(decoded, F.lit(_REPLACEMENT)) > 0
+    return decoded.contains(_REPLACEMENT)
 
 
 def _split_by_line(
@@ -213,7 +213,7 @@ def split_lines(
     quote = options.get("quote", '"')
     cut = None
     if quote:
-        cut = (F.instr("line", F.lit(quote)) > 0) & ~F.col("line").rlike(complete_line(options))
+        cut = F.col("line").contains(quote) & ~F.col("line").rlike(complete_line(options))
     faults = (
         (not_text, NOT_TEXT, "text in the file's encoding"),
         (has_marks, HAS_MARKS, "no NUL and no U+FFFF"),

@@ -215,7 +215,7 @@ def number_in_doubt(text: Column, value: Column, line: Column) -> Column:
     """Whether the `text` of a number that a VARIANT `value` gave may be written otherwise in the line: a double of more
     digits than it keeps, a zero, or what is no number any more.
     """
-    is_double = (F.instr(text, F.lit(".")) > 0) & (F.schema_of_variant(value) == "DOUBLE")
+    is_double = text.contains(".") & (F.schema_of_variant(value) == "DOUBLE")
     signed = [F.contains(line, F.lit(part)) for part in ("-0", "e-", "E-")]
     zero = text.startswith("0") & text.rlike(_ZERO) & reduce(or_, signed)
     return (is_double & line.rlike(_AFTER_MARK + _LOSSY)) | zero | text.endswith("Infinity")
@@ -227,7 +227,7 @@ def text_in_doubt(text: Column, value: Column, line: Column, options: Mapping[st
     Whole numbers are written in one way only, but for zero and where `options` allow zeros before them.
     """
     kind = F.schema_of_variant(value)
-    signed = (text == "0") & (F.instr(line, F.lit("-0")) > 0)
+    signed = (text == "0") & line.contains("-0")
     whole = (kind == "BIGINT") & ~signed if "allownumericleadingzeros" not in options else F.lit(False)
     first = F.substring(text, 1, 1)
     # Two dashes behind a digit are in no number: it is a day, as a string. Cheaper than to ask for the kind.
@@ -322,7 +322,7 @@ class _Writer:
         quoted = F.substring(key, 1, 1).isin(*self.grammar.quotes)
         bare = F.when(quoted, F.substring(key, F.lit(2), F.length(key) - F.lit(2))).otherwise(key)
         read = F.get(F.from_json(F.concat(F.lit("["), key, F.lit("]")), "array<string>"), F.lit(0))
-        return F.when(F.instr(key, F.lit("\\")) > 0, read).otherwise(bare)
+        return F.when(key.contains("\\"), read).otherwise(bare)
 
     def _member(self, name: Column, value: Column, key: Column, want: Members) -> Column:
         names: dict[Wanted, list[str]] = {}

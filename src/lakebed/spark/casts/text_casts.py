@@ -104,7 +104,7 @@ def to_decimal(col: Column, target: Decimal) -> Column:
 
 def has_exponent(number: Column) -> Column:
     """Whether the text of a number is written with an exponent."""
-    return (F.instr(number, F.lit("e")) > 0) | (F.instr(number, F.lit("E")) > 0)
+    return number.contains("e") | number.contains("E")
 
 
 def _to_integer(col: Column, target: Integer) -> Column:
