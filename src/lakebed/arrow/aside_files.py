@@ -1,6 +1,7 @@
-"""Write and read files of rows that a task puts aside: they are in no table, and a later job looks at them again.
+"""Write rows that a task puts aside to a file, and read them in a later job.
 
-A file holds the batches as they came, in Arrow's own format, so that values of every type come back as they were.
+They are in no table. A file holds the batches as they came, in Arrow's own format, so that values of every type come
+back as they were.
 """
 
 from __future__ import annotations
