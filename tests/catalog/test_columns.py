@@ -15,6 +15,21 @@ OPTIONAL = DataField(UNASSIGNED, "id", Int())
 
 
 @pytest.mark.parametrize(
+    ("field", "found"),
+    [
+        (model.Field("k", VarChar(3)), r"VARCHAR\(3\)"),
+        (model.Field("k", model.Option(Int())), "INT"),
+        (model.Field("k", model.Struct((model.Field("x", model.List("INT")),))), "INT"),
+        (model.Field("k", None), "None"),
+        (model.Field(3, model.Int32()), "3"),
+    ],
+)
+def test_a_logical_field_without_a_logical_type(field, found):
+    with pytest.raises(ValidationError, match=f"LB3206.*{found}"):
+        to_columns([field])
+
+
+@pytest.mark.parametrize(
     "form",
     [
         Field("id", DataType.INT, False),

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pyspark.sql import SparkSession
+from pyspark.sql import DataFrame, SparkSession
 
 from lakebed import Lake
 from lakebed.errors import ConflictError, LakebedError, UnsupportedError, UsageError
 from lakebed.evolve.schema_changes import SetOption
 from lakebed.ingest.bad_rows_error import BadRowsError
-from lakebed.model import Field, Int64, Option, String
+from lakebed.model import Field, Float64, Int32, Int64, Option, String
 from lakebed.spark.table_writer import TableWriter
 from row_level.changed_tables import FEW_KINDS, Make, rows_of
 
@@ -149,6 +149,28 @@ def test_rows_of_keys_go(spark: SparkSession, make: Make) -> None:
             made.table.delete(spark, bad)
     with pytest.raises(BadRowsError, match="are no keys"):
         made.table.delete(spark, spark.sql("SELECT 'x' AS k, 'a' AS p"))
+
+
+def test_zero_and_negative_zero_are_two_keys(spark: SparkSession, lake: Lake) -> None:
+    """To the format; whatever finds rows by their keys has to tell them apart."""
+    fields, options = (Field("k", Float64()), Field("v", Int32())), {"bucket": "1", "sequence.field": "v"}
+    lake.tables.create_table("db", "t", fields, primary_keys=["k"], options=options)
+    table = lake.table("db.t")
+
+    def frame(*rows: tuple[float, int]) -> DataFrame:
+        return spark.createDataFrame(list(rows), "k double, v int")
+
+    table.append(frame((0.0, 5), (-0.0, 2)))
+    # A row of the other zero is no older one of the key.
+    table.overwrite(frame((-0.0, 3), (0.0, 6)), where="v < 9")
+    assert table.delete(spark, frame((-0.0, 0)).select("k")).rows_deleted == 1
+    assert list(map(str, table.read(spark).collect())) == ["Row(k=0.0, v=6)"]
+    changes = table.read_changes(spark, since=1, mode="diff", row_kinds=True).collect()
+    told = sorted(tuple(map(str, row)) for row in changes)
+    assert told == [("+U", "0.0", "6"), ("-D", "-0.0", "2"), ("-U", "0.0", "5")]
+    merge = table.merge(spark, frame((-0.0, 9)), on="t.k = s.k AND t.v < 0")
+    assert merge.when_not_matched_insert({"k": "s.k", "v": "s.v"}).execute().rows_inserted == 1
+    assert table.count(spark=spark) == 2
 
 
 @pytest.mark.parametrize("kind", ["append", "vectors", "key"])

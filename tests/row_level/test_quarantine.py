@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from lakebed import Lake
 from lakebed.errors import NotFoundError, UsageError
+from lakebed.ingest.bad_rows_error import BadRowsError
 
 PEOPLE = """\
 kind: Table
@@ -66,6 +67,26 @@ def test_runs_and_rows_with_and_without_masks(people: Lake, spark: SparkSession,
         ('{"id":"3","age":"old","email":"c@x","pin":"secret"}', [("age", "LB6202", "old"), ("pin", "LB6202", "secret")])
     ]
     assert told(bad.rows(spark, run_id="second")) == []
+
+
+def test_errors_do_not_tell_personal_data(lake: Lake, spark: SparkSession, tmp_path: Path) -> None:
+    lake.apply(lake.plan(file(tmp_path, "people.yaml", PEOPLE)))
+    table = lake.table("db.people")
+    bad = spark.sql("SELECT 2 AS id, 'old' AS age, 'b@x' AS email, 'secret' AS pin")
+    table.append(spark.sql("SELECT 1 AS id, 20 AS age, 'a@x' AS email, 7 AS pin"))
+    csv = file(tmp_path, "email=all@x/a.csv", ROWS)
+    for fails in (
+        lambda: table.append(bad),
+        lambda: lake.ingest(spark, "db.people", csv, folders="ignore", max_bad_rows=0),
+        lambda: table.update(spark, where="id = 1", set={"pin": "concat(email, 'secret')"}),
+        lambda: table.overwrite(spark.sql("SELECT 3 AS id, 44 AS age, 'b@x' AS email, 8 AS pin"), where="id = 1"),
+    ):
+        with pytest.raises(BadRowsError) as error:
+            fails()
+        found = "".join(f"{d} {d.path} {d.found}" for d in error.value.diagnostics)
+        assert "***" in found
+        assert "secret" not in found
+        assert "@x" not in found
 
 
 def test_where_there_is_nothing_to_show(lake: Lake, spark: SparkSession, tmp_path: Path) -> None:

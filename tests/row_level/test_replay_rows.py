@@ -144,6 +144,20 @@ def is_right(small: SmallLake) -> None:
     assert len(small.data_files()) == len(small.files()) == 3
 
 
+def test_rows_of_a_run_that_was_cut_off_stay(tmp_path: Path, spark: SparkSession) -> None:
+    """Another run over the same file, under a newer schema, finds them good: a replay must not bring them again."""
+    small = SmallLake(tmp_path, spark)
+    small.create(ID, NAME)
+    source = small.file("a.jsonl", '{"id":1}\n{"id":3000000000,"name":"a"}\n')
+    with pytest.raises(KeyboardInterrupt):
+        small.with_store(HookedStore("/t/snapshot/snapshot-", die)).ingest(source, run_id="first")
+    small.tables.get_schema_manager("db", "t").create_new_schema_version([Field("id", Int64()), NAME], (), ())
+    assert replay(small).rows_chosen == 0
+    assert small.ingest(source, run_id="other").rows_written == 2
+    assert replay(small).rows_chosen == 0
+    assert Quarantine.of(small.context, "db.t").replay(spark, run_id="first", dry_run=True).rows_replayed == 1
+
+
 @pytest.mark.parametrize(
     ("part", "late"),
     [("/t__quarantine/snapshot/snapshot-", True), ("/t/manifest/", False), ("/t/snapshot/snapshot-", True)],

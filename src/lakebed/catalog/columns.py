@@ -16,6 +16,7 @@ from lakebed.catalog.node import Node, siblings
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError, LakebedError, TypeTextError, ValidationError
 from lakebed.model.extra import FIELD_ID
+from lakebed.model.logical_tree import fields_inside, types_inside
 from lakebed.physical import DataType as PhysicalType
 from lakebed.physical import TypeReader, parse
 from lakebed.physical.paimon_tree import with_children
@@ -143,6 +144,7 @@ def to_data_type(value: AnyType) -> PhysicalType:
 def _column(item: AnyField) -> tuple[DataField, model.Field | None]:
     match item:
         case model.Field():
+            _check_logical(item)
             return _from_logical(item), item
         case Field():
             return _from_parts(item.name, item.type, item.nullable)
@@ -186,6 +188,20 @@ def _from_json(item: Mapping[str, Any]) -> tuple[DataField, model.Field | None]:
     if shell.id == UNASSIGNED and shell.description is None and shell.default_value is None:
         return field, logical
     return replace(shell, type=field.type), logical
+
+
+def _check_logical(field: model.Field) -> None:
+    """Raise `ValidationError` (LB3206) for a logical field that has another type than a logical one, at any level."""
+    for path, part in fields_inside((field,)):
+        name: object = part.name
+        if not isinstance(name, str):
+            raise ValidationError(_bad(f"the name of a column must be text, not {name!r}", "text"))
+        others: tuple[object, ...] = tuple(types_inside(part.type))
+        wrong = [str(t) for t in others if not isinstance(t, model.LogicalType)]
+        if wrong:
+            problem = _bad(f"{wrong[0]} is no logical type, which a logical field has", "a type of lakebed.model")
+            remedy = "give lakebed.Field(name, type) or a tuple where the type is one of the table format"
+            raise ValidationError(replace(problem, path=".".join(path), found=wrong[0], remedy=remedy))
 
 
 def _from_logical(field: model.Field) -> DataField:

@@ -41,7 +41,7 @@ def rows_of(count: int, of: int) -> str:
 
 
 def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELAX) -> BadRowsError:
-    """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.bad`)."""
+    """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.shown`)."""
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
     examples = [
         F.count(F.lit(1)).alias("rows"),

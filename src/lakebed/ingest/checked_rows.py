@@ -27,6 +27,7 @@ from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.column_names import none_known
 from lakebed.ingest.columns.values import Rules, TextFormats
+from lakebed.ingest.mask_personal_data import PersonalColumns, mask_problems, personal_columns
 from lakebed.ingest.numbering import block_of
 from lakebed.ingest.row_kind_column import of_known_kind
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
@@ -88,12 +89,13 @@ class _Column:
 class PreparedRows:
     """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read.
 
-    `ignored` are columns of the source that are left out. `known_bad` gives the bad rows where they need not be looked
-    for in the source.
+    `personal` says which columns hold personal data, `ignored` are columns of the source that are left out. `known_bad`
+    gives the bad rows where they need not be looked for in the source.
     """
 
     parts: tuple[_CheckedPart, ...]
     has_shape: bool
+    personal: PersonalColumns
     system: SystemRow | None = None
     ignored: tuple[str, ...] = ()
     known_bad: Callable[[], DataFrame] | None = None
@@ -138,6 +140,10 @@ class PreparedRows:
         found = ((part, part.flagged(i).where(F.col("bad"))) for i, part in enumerate(self.parts))
         frames = (part.bad(frame.select(*part.told, *part.kept)) for part, frame in found)
         return reduce(DataFrame.union, frames)
+
+    def shown(self) -> DataFrame:
+        """The bad rows as an error may show them."""
+        return mask_problems(self.bad(), self.personal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,14 +215,15 @@ def prepare(
         raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
     checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
-    return PreparedRows(tuple(checked), any(p.shape is not None for p in parts), system, tuple(builder.ignored))
+    has_shape = any(p.shape is not None for p in parts)
+    return PreparedRows(tuple(checked), has_shape, personal_columns([schema]), system, tuple(builder.ignored))
 
 
 def together(prepared: Sequence[PreparedRows]) -> PreparedRows:
     """The rows of several sources of one table, whose keys are known already; there is one at least."""
     parts = (replace(p, part=replace(p.part, shape=None)) for some in prepared for p in some.parts)
     ignored = dict.fromkeys(name for some in prepared for name in some.ignored)
-    return PreparedRows(tuple(parts), False, prepared[0].system, tuple(ignored))
+    return PreparedRows(tuple(parts), False, prepared[0].personal, prepared[0].system, tuple(ignored))
 
 
 @dataclass(frozen=True, slots=True)

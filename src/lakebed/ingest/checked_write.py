@@ -203,14 +203,14 @@ class CheckedWrite:
         by_kind = {k: number for k, number in by_kind.items() if number}
         counts = RunCounts(found["rows"] - bad, bad, rows.ignored, by_kind)
         if found["cut"]:
-            raise cut_rows_error(rows.bad(), found["cut"])
+            raise cut_rows_error(rows.shown(), found["cut"])
         if rows.has_shape:
             counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows))
         if found["fatal"]:
             message = (
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
             )
-            raise bad_rows_error(rows.bad(), BAD_ROW_FAILS, message)
+            raise bad_rows_error(rows.shown(), BAD_ROW_FAILS, message)
         self._refuse_deletes(counts)
         if not self.schema.primary_keys:
             # Of rows with one key only the last one may be written.

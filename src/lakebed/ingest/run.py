@@ -78,11 +78,11 @@ class Run:
         proven = () if counts.good else self.hints()
         if proven:
             bad = f"{rows_of(counts.bad, counts.bad)} bad"
-            _, *kinds = bad_rows_error(rows.bad(), MISREAD, bad).diagnostics
+            _, *kinds = bad_rows_error(rows.shown(), MISREAD, bad).diagnostics
             raise BadRowsError(*misread(f"{self.checked.name}: {bad}, since ", proven, "; nothing was written"), *kinds)
         if limit is not None and counts.bad > limit:
             message = f"{self.checked.name}: {rows_of(counts.bad, counts.read)} bad, more than {limit}"
-            raise bad_rows_error(rows.bad(), TOO_MANY_BAD, message)
+            raise bad_rows_error(rows.shown(), TOO_MANY_BAD, message)
 
     def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> BadRows | None:
         known = sum(leftover.rows for leftover in self.leftovers)

@@ -54,7 +54,7 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
         flags = [F.count(F.lit(1)), *(F.count_if(F.col(flag)) for flag in ("bad", "cut"))]
         number, bad, cut = rows.all().agg(*flags).collect()[0]
     if cut:
-        raise cut_rows_error(rows.bad(), cut)
+        raise cut_rows_error(rows.shown(), cut)
     refuse_bad_rows(str(checked.name), rows, RunCounts(number - bad, bad))
     return rows.all().select(*(F.col(f"v{i}").alias(f.name) for i, f in enumerate(present)))
 

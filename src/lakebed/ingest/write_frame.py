@@ -271,7 +271,7 @@ def checked_frame(
 def refuse_bad_rows(label: str, rows: PreparedRows, counts: RunCounts) -> None:
     """Raise `BadRowsError` (LB6120) where a row is bad."""
     if counts.bad:
-        raise bad_rows_error(rows.bad(), TOO_MANY_BAD, f"{label}: {rows_of(counts.bad, counts.read)} bad")
+        raise bad_rows_error(rows.shown(), TOO_MANY_BAD, f"{label}: {rows_of(counts.bad, counts.read)} bad")
 
 
 def _kinds(snapshot: Snapshot) -> dict[str, int] | None:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import reduce
 from hashlib import sha256
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
@@ -29,6 +28,7 @@ from lakebed.model import canonical_json
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows, without_chosen
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.row_merge.merge_sections import same_key
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter
@@ -184,10 +184,11 @@ class DeleteKeys:
         if not plan.files:
             return RowChanges()
         with self._checked(start) as keys:
-            same = (
-                F.col(f"t.{quote_name(name)}") == F.col(f"k.v{i}") for i, name in enumerate(start.schema.primary_keys)
+            names = start.schema.primary_keys
+            same = same_key(
+                start.schema, [(F.col(f"t.{quote_name(name)}"), F.col(f"k.v{i}")) for i, name in enumerate(names)]
             )
-            rows = start.merged(plan).alias("t").join(keys.alias("k"), reduce(Column.__and__, same), "left_semi")
+            rows = start.merged(plan).alias("t").join(keys.alias("k"), same, "left_semi")
             return delete_keyed(start, writer, rows, dry_run=dry_run)
 
     @contextmanager
@@ -201,7 +202,7 @@ class DeleteKeys:
             bad = rows.all().where("bad").count()
             if bad:
                 raise bad_rows_error(
-                    rows.bad(), BAD_KEYS, f"{start.target.table.label}: {bad} keys are no keys of it", _MEND_KEYS
+                    rows.shown(), BAD_KEYS, f"{start.target.table.label}: {bad} keys are no keys of it", _MEND_KEYS
                 )
             yield rows.all()
 

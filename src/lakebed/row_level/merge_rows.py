@@ -33,6 +33,7 @@ from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.row_level.source_values import ALIASES, SourceValues, equals_key, matchable, read_values, tied_columns
 from lakebed.row_level.update_rows import expressions
 from lakebed.spark.read import is_case_sensitive, session_condition
+from lakebed.spark.row_merge.merge_sections import same_key
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.table_writer import TableWriter
@@ -376,7 +377,8 @@ class _Merge:
                 new.append(self._of(acted, clause).select(*columns))
         if not new:
             return
-        same = reduce(Column.__and__, (F.col(f"t.{quote_name(f.name)}").eqNullSafe(F.col(f"n.{f.id}")) for f in keys))
+        pairs = {f.name: (F.col(f"t.{quote_name(f.name)}"), F.col(f"n.{f.id}")) for f in keys}
+        same = same_key(start.schema, [pairs[name] for name in start.schema.primary_keys])
         with spark_errors():
             rows, added = start.merged(start.needed()).alias("t"), reduce(DataFrame.union, new).alias("n")
             taken = rows.join(added, same, "left_semi").limit(1).count()

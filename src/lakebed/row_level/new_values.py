@@ -123,7 +123,7 @@ def write_new_rows(
         if count["bad"]:
             rows_are = rows_of(count["bad"], count["rows"])
             message = f"{label}: {rows_are} given values that the columns cannot hold"
-            raise bad_rows_error(one.prepared.bad(), BAD_VALUES, message, _REMEDY)
+            raise bad_rows_error(one.prepared.shown(), BAD_VALUES, message, _REMEDY)
         if count["older"]:
             raise older_rows(start, count["older"])
     return [count["rows"] for count in counts]

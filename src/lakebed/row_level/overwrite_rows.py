@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass, field, replace
-from functools import reduce
 from hashlib import sha256
 from typing import Any
 
@@ -24,6 +23,7 @@ from lakebed.ingest.arguments import OverwriteKeywords
 from lakebed.ingest.bad_rows_error import BadRowsError, rows_of
 from lakebed.ingest.checked_write import CheckedWrite
 from lakebed.ingest.ingest import replace_with_files
+from lakebed.ingest.mask_personal_data import mask_text, personal_columns
 from lakebed.ingest.run_commit import GoodRows
 from lakebed.ingest.sources.open_source import open_frame
 from lakebed.ingest.sources.source_files import check_unchanged
@@ -34,6 +34,7 @@ from lakebed.row_level.delete_rows import RowsThatGo, find_rows, kept_rows
 from lakebed.row_level.new_values import is_older, older_rows
 from lakebed.row_level.row_level_commit import RowChanges, RowCounts, check_where, done_before, run_operation
 from lakebed.row_level.row_target import RowTarget, Start
+from lakebed.spark.row_merge.merge_sections import same_key
 from lakebed.spark.spark_errors import known_failures, spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import RowsToWrite
@@ -245,7 +246,9 @@ class _RowsInPlace(GoodRows):
         shown = (F.col(v).try_cast("string").alias(name) for v, name in named)
         with spark_errors():
             rows = self._coming.where(~F.col(_FITS)).limit(1)
-            (example,) = rows.select(F.left(F.to_json(F.struct(*shown)), F.lit(_SHOWN))).collect()[0]
+            text, personal = F.to_json(F.struct(*shown)), personal_columns([self.start.schema])
+            text = mask_text(text, personal) if personal.personal else text
+            (example,) = rows.select(F.left(text, F.lit(_SHOWN))).collect()[0]
         label, are = self.start.target.table.label, rows_of(misfits, count)
         return BadRowsError.of(
             NOT_MATCHING,
@@ -264,9 +267,10 @@ class _RowsInPlace(GoodRows):
         wanted = sorted({number[name] for name in (*start.schema.primary_keys, *merge.order)})
         old = start.to_write(self.gone.rows).select(*(F.col(f"v{i}").alias(f"o{i}") for i in wanted))
         new = coming.select(*(F.col(f"v{i}").alias(f"n{i}") for i in wanted))
-        same = (F.col(f"o{number[k]}") == F.col(f"n{number[k]}") for k in start.schema.primary_keys)
+        keys = [number[k] for k in start.schema.primary_keys]
+        same = same_key(start.schema, [(F.col(f"o{i}"), F.col(f"n{i}")) for i in keys])
         older = is_older(merge, {name: (f"n{number[name]}", f"o{number[name]}") for name in merge.order})
         with spark_errors():
-            count = old.join(new, reduce(Column.__and__, same)).where(older).count()
+            count = old.join(new, same).where(older).count()
         if count:
             raise older_rows(start, count)

@@ -14,10 +14,10 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.ingest.arguments import PurgeKeywords, ReplayKeywords, target_table
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.mask_personal_data import PersonalColumns, mask_rows, personal_columns
 from lakebed.ingest.run_memory import RunMemory
 from lakebed.maintenance.durations import millis_of
 from lakebed.read.request import ReadRequest, check_keywords
-from lakebed.row_level.mask_personal_data import PersonalColumns, mask_rows, personal_columns
 from lakebed.row_level.purge_rows import PurgeChoice, PurgeResult, purge_rows
 from lakebed.row_level.quarantined_rows import (
     COLUMNS,
@@ -103,8 +103,9 @@ class Quarantine:
         against the newest schema, and read as their run was told to: `format`, `options` (these go before
         those of the run) and `unknown_columns` say otherwise. Rows are taken up as one commit of the quarantine and
         ingested as one of the table, under one new run; a call that dies in between has mended nothing, and another
-        call takes the rows up again. In a table with a primary key the rows come after all that are there. `dry_run`:
-        only count.
+        call takes the rows up again. Bad rows of a run that was cut off stay unless it is named: who repeats it, or
+        ingests its files by another run, may bring them again. In a table with a primary key the rows come after all
+        that are there. `dry_run`: only count.
 
         `source`, a path or several, takes the place of the rows that are chosen: its rows are ingested, and the bad
         rows are mended by them, however many they are. All of its rows have to be good; `format` and `options` say how

@@ -15,9 +15,9 @@ from pyspark.sql.types import TimestampType
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.ingest.columns.checkers import PROBLEM
+from lakebed.ingest.mask_personal_data import column_of
 from lakebed.ingest.quarantine_table import REPLAYS
 from lakebed.physical.paimon_types import Array, Map
-from lakebed.row_level.mask_personal_data import column_of
 from lakebed.spark.clocks import UTC, instant_to_wall
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.write.write_result import wrong_name

@@ -264,7 +264,10 @@ class Replay:
     # --- finding ------------------------------------------------------------------------------------------------------
 
     def open_rows(self, start: Start, files: Sequence[DataFile]) -> tuple[RunMemory, DataFrame]:
-        """The rows of files that are chosen and bad still, with their places, and what is known of runs by then."""
+        """The rows of files that are chosen and bad still, with their places, and what is known of runs by then.
+
+        Rows of a run that was cut off stay unless it is named: whoever ingests its files again brings them again.
+        """
         # After the state of the quarantine was looked up: who claims a row later sees this claim.
         memory = self.memory()
         rows = start.placed(tuple(files))
@@ -272,7 +275,9 @@ class Replay:
         told = {"problems": problems_of(start.schema), "mended_by": mended_by(start.schema, memory.claims())}
         if start.schema.field(REPLAYS) is None:
             told[REPLAYS] = F.lit(None).cast("array<string>")
-        return memory, rows.withColumns(told).where(self.choice.condition() & F.col("mended_by").isNull())
+        bad = rows.withColumns(told).where(self.choice.condition() & F.col("mended_by").isNull())
+        unfinished = () if self.choice.runs else sorted(memory.unfinished())
+        return memory, bad.where(~F.col("run_id").isin(unfinished)) if unfinished else bad
 
     @staticmethod
     def claims_on(condition: Column) -> Column:

@@ -19,7 +19,7 @@ from lakebed.read.plan_changes import ChangesAsked, CommitChanges, Commits, Mode
 from lakebed.read.request import ReadRequest
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.read import Executor, annotated, read_table
-from lakebed.spark.row_merge.merge_sections import merged
+from lakebed.spark.row_merge.merge_sections import key_columns, merged, same_key
 from lakebed.spark.spark_errors import known_failures
 from lakebed.spark.sql_names import quote_name
 
@@ -90,8 +90,9 @@ def _last_image(reader: FileRows, files: Sequence[DataFile], schema: TableSchema
     """What a changelog says last of each key, where that is no delete. Files stand in the order of the changes."""
     rows = reader.read(files, schema, System.FILE, System.SEQUENCE_NUMBER, System.VALUE_KIND)
     kind = F.col(System.VALUE_KIND)
-    keys = (F.col(quote_name(k)) for k in schema.primary_keys)
-    newest = Window.partitionBy(*keys).orderBy(F.col(System.FILE).desc(), F.col(System.SEQUENCE_NUMBER).desc())
+    newest = Window.partitionBy(*key_columns(schema)).orderBy(
+        F.col(System.FILE).desc(), F.col(System.SEQUENCE_NUMBER).desc()
+    )
     # A before-image is never the last word, and may have the number of the image after it.
     last = rows.where(kind != F.lit(KINDS.index("-U"))).withColumn(_PLACE, F.row_number().over(newest))
     kept = last.where((F.col(_PLACE) == 1) & (kind != F.lit(KINDS.index("-D"))))
@@ -115,8 +116,8 @@ def _by_key(old: DataFrame, new: DataFrame, schema: TableSchema) -> DataFrame:
         keys = (F.col(quote_name(k)).alias(f"{name}_{i}") for i, k in enumerate(schema.primary_keys))
         return rows.select(whole, *keys)
 
-    same = [F.col(f"{_OLD}_{i}") == F.col(f"{_NEW}_{i}") for i, _ in enumerate(schema.primary_keys)]
-    both = side(old, _OLD).join(side(new, _NEW), reduce(Column.__and__, same), "full_outer")
+    same = same_key(schema, [(F.col(f"{_OLD}_{i}"), F.col(f"{_NEW}_{i}")) for i, _ in enumerate(schema.primary_keys)])
+    both = side(old, _OLD).join(side(new, _NEW), same, "full_outer")
     before, after = F.col(_OLD), F.col(_NEW)
     changed = both.where(~before.eqNullSafe(after))
 

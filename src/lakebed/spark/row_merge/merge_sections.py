@@ -67,9 +67,20 @@ def without_keys(
     held = held.select(*(F.col(quote_name(k)).alias(f"{_OTHER}{i}") for i, k in enumerate(schema.primary_keys)))
     # Primary keys are never NULL.
     pairs = [(F.col(quote_name(key)), F.col(f"{_OTHER}{i}")) for i, key in enumerate(keys)]
+    return rows.join(held, same_key(schema, pairs), "left_anti")
+
+
+def same_key(schema: TableSchema, pairs: Sequence[tuple[Column, Column]]) -> Column:
+    """Whether two primary keys are the same to the format; `pairs` are their values, column by column."""
     same = [one == other for one, other in pairs]
     same += [is_negative_zero(pairs[i][0]) == is_negative_zero(pairs[i][1]) for i in _with_zeros(schema)]
-    return rows.join(held, reduce(Column.__and__, same), "left_anti")
+    return reduce(Column.__and__, same)
+
+
+def key_columns(schema: TableSchema) -> list[Column]:
+    """What rows of one primary key share, and no others do."""
+    keys = [F.col(quote_name(key)) for key in schema.primary_keys]
+    return [*keys, *(is_negative_zero(keys[i]) for i in _with_zeros(schema))]
 
 
 def _numbered(reader: FileRows, sections: Sequence[Sequence[DataFile]], schema: TableSchema) -> DataFrame:

@@ -58,17 +58,26 @@ def mask_rows(rows: DataFrame, columns: PersonalColumns) -> DataFrame:
     return rows.withColumns(
         {
             "source_file": _masked_folders(F.col("source_file"), columns),
-            "raw": _masked_text(F.col("raw"), columns),
+            "raw": mask_text(F.col("raw"), columns),
             "problems": F.transform("problems", lambda p: _masked_problem(p, columns)),
         }
     )
+
+
+def mask_problems(rows: DataFrame, columns: PersonalColumns) -> DataFrame:
+    """Bad rows that were just checked (`problems`, `file`) with masks, as an error may tell of them."""
+    if not columns.personal:
+        return rows
+    problems = F.transform("problems", lambda p: _masked_problem(p, columns))
+    return rows.withColumns({"problems": problems, "file": _masked_folders(F.col("file"), columns)})
 
 
 def _any_of(names: Iterable[str]) -> Column:
     return F.from_json(F.lit(json.dumps(sorted(names))), "array<string>")
 
 
-def _masked_text(raw: Column, columns: PersonalColumns) -> Column:
+def mask_text(raw: Column, columns: PersonalColumns) -> Column:
+    """The text of a row with masks."""
     known = _any_of(columns.others)
     mask = F.parse_json(F.lit(json.dumps(MASK)))
     values = F.from_json(raw, "map<string,variant>", {"allowSingleQuotes": "false"})
