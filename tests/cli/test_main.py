@@ -61,6 +61,18 @@ def test_a_command_line_without_sense_ends_with_2(lakebed: CommandLine, words: l
     assert said.lower() in result.err.lower()
 
 
+def test_a_group_without_a_command_says_so_in_two_lines(lakebed: CommandLine) -> None:
+    context = click.Context(cli)
+    groups = [name for name in COMMANDS if isinstance(cli.get_command(context, name), click.Group)]
+    assert {"quarantine", "tag"} <= set(groups)
+    for name in groups:
+        result = lakebed(name)
+        assert (result.code, result.out) == (2, "")
+        first, second = result.err.splitlines()
+        assert first == "error[LB7008]: missing command"
+        assert second.endswith(f"`lakebed {name} --help` says more")
+
+
 @pytest.mark.parametrize(
     ("words", "command"),
     [

@@ -123,7 +123,10 @@ def test_a_run_is_done_once_and_rows_alone_need_no_spark(analyzed: tuple[Lake, P
     with pytest.raises(UsageError) as caught:
         table.analyze(never, ["id", "tags", "nmae"])
     assert [d.code for d in caught.value.diagnostics] == ["LB6580", "LB6580"]
-    assert caught.value.diagnostics[1].suggestions == ("name",)
+    tags, missing = caught.value.diagnostics
+    assert tags.message.startswith("column 'tags' of db.t, of type ")
+    assert missing.message == "db.t has no column 'nmae' that could be analyzed"
+    assert (missing.suggestions, missing.remedy) == (("name",), "`lakebed show db.t` lists the columns")
     with pytest.raises(TypeError, match="run_id"):
         table.analyze(never, run_i="x")  # type: ignore[call-arg]
 

@@ -237,6 +237,7 @@ class TestTables:
         with pytest.raises(UsageError) as caught:
             expire(World(partition_keys=[]), older_than=timedelta(0))
         assert caught.value.code == "LB5100"
+        assert caught.value.diagnostics[0].remedy == "`lakebed delete d.t --where ...` deletes old rows"
 
     def test_without_snapshots(self) -> None:
         assert expire(world_of(AGED)).is_noop

@@ -102,7 +102,7 @@ def analyze(
 ) -> TableAnalysis:
     """Describe the newest snapshot of a table, see `lakebed.Table.analyze`."""
     schema = table.schemas.load_latest_schema()
-    fields, left_out = _chosen(schema, columns)
+    fields, left_out = _chosen(table.label, schema, columns)
     names: list[JsonValue] = ["all"] if columns == "all" else [*sorted(f.name for f in fields)]
     asked = canonical_json(["analyze", *names])
     done = table.snapshots.find_commit(run.commit_user, kind=ANALYZE) if run.once else None
@@ -141,7 +141,7 @@ def _commit(table: TableBranch, statistics: TableStatistics, run: WriteRun, aske
     return snapshot
 
 
-def _chosen(schema: TableSchema, columns: Columns) -> tuple[tuple[DataField, ...], tuple[str, ...]]:
+def _chosen(table: str, schema: TableSchema, columns: Columns) -> tuple[tuple[DataField, ...], tuple[str, ...]]:
     """The columns to describe, and those of all that cannot be. Raises `UsageError` (LB6580) for a wrong name."""
     if columns is None:
         return (), ()
@@ -151,25 +151,32 @@ def _chosen(schema: TableSchema, columns: Columns) -> tuple[tuple[DataField, ...
     names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
     fields = {f.name: f for f in schema.fields}
     problems = [
-        _bad_column(name, fields) for name in names if name not in fields or not _is_described(fields[name].type)
+        _bad_column(table, name, fields) for name in names if name not in fields or not _is_described(fields[name].type)
     ]
     if problems:
         raise UsageError(*problems)
     return tuple(fields[name] for name in names), ()
 
 
-def _bad_column(name: str, fields: dict[str, DataField]) -> Diagnostic:
+def _bad_column(table: str, name: str, fields: dict[str, DataField]) -> Diagnostic:
     if name not in fields:
-        message = f"the table has no column {name!r} that could be analyzed"
-        return Diagnostic(BAD_COLUMN, message, path=name, found=name, suggestions=near_names(name, fields))
+        return Diagnostic(
+            BAD_COLUMN,
+            f"{table} has no column {name!r} that could be analyzed",
+            path=name,
+            found=name,
+            suggestions=near_names(name, fields),
+            remedy=f"`lakebed show {table}` lists the columns",
+        )
     shown = type_line(fields[name].type)
     return Diagnostic(
         BAD_COLUMN,
-        f"column {name!r} of type {shown} cannot be analyzed",
+        f"column {name!r} of {table}, of type {shown}, cannot be analyzed",
         path=name,
         expected="a number, a text, bytes, a date or a timestamp, or BOOLEAN",
         found=shown,
-        remedy="leave it out; `all` takes the columns that can be",
+        remedy="leave it out; --all-columns takes those that can be",
+        python_remedy='leave it out; "all" takes those that can be',
     )
 
 

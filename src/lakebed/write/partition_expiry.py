@@ -93,7 +93,7 @@ def expire_partitions(
             NOT_PARTITIONED,
             f"{table.label} has no partitions that could expire",
             path=table.label,
-            remedy="`lakebed delete TABLE --where ...` deletes old rows",
+            remedy=f"`lakebed delete {table.label} --where ...` deletes old rows",
             python_remedy='delete(spark, where="...") deletes old rows',
         )
     rules = PartitionExpiration.of(schema, older_than, time_zone=time_zone)

@@ -9,7 +9,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 @common_options
 def command() -> None:
     """Databases of the warehouse: each is a directory that holds tables, and has no properties."""

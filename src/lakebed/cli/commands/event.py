@@ -45,7 +45,7 @@ def _old_writers(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 @common_options
 def command() -> None:
     """Metadata blocks of Open Data Fabric: export a table's history as a chain, verify one, look at a block."""

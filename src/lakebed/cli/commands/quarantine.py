@@ -35,7 +35,7 @@ def _choice_options(function: Callable[..., Any]) -> Callable[..., Any]:
     return function
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 @common_options
 def command() -> None:
     """Bad rows of a table, which lie in its quarantine, and what becomes of them."""

@@ -9,7 +9,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
-@click.group()
+@click.group(no_args_is_help=False)
 @common_options
 def command() -> None:
     """Tags of a table: names for snapshots, whose rows and schema they keep.
