@@ -54,6 +54,8 @@ def test_the_recipe_of_the_page(tmp_path: Path, lake: SmallLake, monkeypatch: py
     exec(after, names)
     found = {(r["month"], r["carrier"], r["departure_delay"]) for r in lake.rows("nyc.flights")}
     assert found == {("UA", 1, 5), ('U "A', 2, None), ("AA", 3, None), ("", 4, 9), ("B6", 5, 1)}
+    (run,) = names["lake"].quarantine("nyc.flights").list(lake.spark)
+    assert (run.rows, run.mended) == (4, 4)
 
 
 @pytest.mark.parametrize("source", ["parquet", "frame"])
