@@ -98,5 +98,9 @@ def test_where_there_is_nothing_to_show(lake: Lake, spark: SparkSession, tmp_pat
     assert bad.rows(spark).columns[-1] == "mended_by"
     with pytest.raises(UsageError, match="LB6560"):
         bad.rows(spark, run_id=7)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="LB6560"):
+        bad.purge(spark, every=True, run_id=[])
+    with pytest.raises(UsageError, match="unknown_columns"):
+        bad.replay(spark, unknown_columns="drop")  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="LB6109"):
         lake.quarantine("db.people__quarantine")

@@ -11,7 +11,7 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakebed.catalog.names import TableName
 from lakebed.format.table_branch import TableBranch
-from lakebed.ingest.arguments import PurgeKeywords, ReplayKeywords, target_table
+from lakebed.ingest.arguments import PurgeKeywords, ReplayKeywords, check_arguments, target_table
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.mask_personal_data import PersonalColumns, mask_rows, personal_columns
@@ -117,6 +117,7 @@ class Quarantine:
         Keywords: `run_id`, `code`, `where`, `format`, `options`, `unknown_columns`, `progress`.
         """
         check_keywords("Quarantine.replay", ReplayKeywords, asked, "source", "dry_run")
+        check_arguments(asked.get("unknown_columns") or "fail", "columns", None, None)
         self.context.tables.refuse_foreign_rows(self.name)
         self.check()
         replay = Replay(self.context, self.name, cache(spark if callable(spark) else lambda: spark), asked)

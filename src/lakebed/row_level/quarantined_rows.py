@@ -50,7 +50,7 @@ class RowChoice:
     def of(
         cls, run_id: str | Collection[str] | None, code: str | Collection[str] | None, where: str | None
     ) -> RowChoice:
-        """The choice that keywords make. Raises `UsageError` (LB6560) for what is no text."""
+        """The choice that keywords make. Raises `UsageError` (LB6560) for what is no text, and for a list of none."""
         return cls(_texts("run_id", run_id), _texts("code", code), where)
 
     def condition(self) -> Column:
@@ -64,10 +64,11 @@ class RowChoice:
 
 
 def _texts(name: str, given: str | Collection[str] | None) -> tuple[str, ...]:
-    texts = (
-        () if given is None else (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
-    )
-    if any(wrong_name(text) for text in texts):
+    if given is None:
+        return ()
+    texts = (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)
+    # To whom names are computed an empty list means no row, and not every one.
+    if not texts or any(wrong_name(text) for text in texts):
         raise UsageError.of(
             BAD_CHOICE,
             f"{name} chooses bad rows by texts: {given!r}",

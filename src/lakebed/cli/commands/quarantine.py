@@ -21,9 +21,19 @@ if TYPE_CHECKING:
 
 _DEFAULT_LIMIT = 20
 
+
+def _named(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
+    """The values of an option, None where it was not given."""
+    return value or None
+
+
 _CHOICE = (
-    click.option("--run-id", "run_id", multiple=True, metavar="ID", help="Only the bad rows of this run."),
-    click.option("--code", multiple=True, metavar="CODE", help="Only rows with a problem of this code."),
+    click.option(
+        "--run-id", "run_id", multiple=True, metavar="ID", callback=_named, help="Only the bad rows of this run."
+    ),
+    click.option(
+        "--code", multiple=True, metavar="CODE", callback=_named, help="Only rows with a problem of this code."
+    ),
     click.option("--where", metavar="SQL", help="Only rows for which this Spark SQL over the quarantine is true."),
 )
 
