@@ -72,6 +72,7 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "raw": '{"id":"x","name":"b"}',
         "schema_id": 0,
         "problems": [{"path": "id", "code": "LB6202", "expected": "Int32", "found": "x"}],
+        "replays": None,
     }
     assert stages == ["looking at the files", "writing rows", "writing bad rows to quarantine", "committing"]
     (snapshot,) = lake.snapshots()

@@ -25,6 +25,8 @@ from lakebed.render.history_text import history_text
 from lakebed.render.schema_text import schema_text
 from lakebed.render.table_text import table_text
 from lakebed.render.terminal import cell_width, cut, plain, styled, wrapped
+from lakebed.render.write_text import write_text
+from lakebed.write.write_result import WriteResult
 
 CELLS = st.text(st.characters(codec="utf-8", exclude_categories=["Cc", "Cf", "Mn", "Me", "Zl", "Zp"]), max_size=12)
 
@@ -257,3 +259,11 @@ class TestHistory:
         assert [s.id for s in history.newest(2).snapshots] == [3, 4]
         assert history.newest(2).versions == ()
         assert history.newest(99) == history
+
+
+def test_a_compaction_under_a_run_id_without_work_does_not_count_to_zero() -> None:
+    result = WriteResult("db.t", "compact", 0, 19, run_id="nightly")
+    noted = "db.t: there was nothing to compact, and the run is noted (snapshot 19, schema 0)"
+    assert write_text(result) == noted
+    assert write_text(replace(result, repeated=True)) == f"{noted}\nthis run was done before; nothing was done now"
+    assert write_text(replace(result, snapshot_id=None)) == "db.t: there is nothing to compact."

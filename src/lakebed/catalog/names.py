@@ -99,6 +99,11 @@ class TableName:
         """Whether this is the quarantine of another table."""
         return self.table.endswith(QUARANTINE_SUFFIX)
 
+    @property
+    def without_quarantine(self) -> TableName:
+        """The table whose bad rows this quarantine takes; of any other table itself."""
+        return TableName(self.database, self.table.removesuffix(QUARANTINE_SUFFIX))
+
 
 @dataclass(frozen=True, slots=True)
 class TableRef:

@@ -108,9 +108,9 @@ def target_table(table: str) -> TableName:
     if name.is_quarantine:
         raise UsageError.of(
             BAD_ARGUMENT,
-            f"{name} is the quarantine of another table and takes that table's bad rows only",
+            f"{name} is the quarantine of another table, whose bad rows alone it takes",
             found=table,
-            remedy="ingest into the table itself",
+            remedy=f"name the table itself, {name.without_quarantine}",
         )
     return name
 

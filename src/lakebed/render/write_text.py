@@ -104,6 +104,8 @@ def _compacted(result: WriteResult) -> str:
     files = f"{count_text(result.files_removed, 'file')} with {count_text(result.rows_removed, 'row')}"
     if result.snapshot_id is None:
         return f"would compact {files}, {size_text(result.bytes_removed)}"
+    if not result.files_removed:
+        return "there was nothing to compact, and the run is noted"
     made = f"{count_text(result.files_added, 'file')} with {count_text(result.rows_added, 'row')}"
     return f"compacted {files} into {made}, {size_text(result.bytes_removed)} into {size_text(result.bytes_added)}"
 

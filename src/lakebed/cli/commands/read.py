@@ -176,10 +176,10 @@ def _is_quarantine(table: str) -> bool:
 
 def _masked(lake: Lake, table: str, frame: DataFrame) -> DataFrame:
     """The rows of a quarantine without personal data; of the columns that it had in a state of long ago, too."""
-    from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, TableRef
+    from lakebed.catalog.names import TableRef
 
     name = TableRef.parse(table).name
-    of = TableName(name.database, name.table.removesuffix(QUARANTINE_SUFFIX))
+    of = name.without_quarantine
     return lake.quarantine(str(of)).masked(frame) if lake.tables.exists(of) else frame
 
 
