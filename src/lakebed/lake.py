@@ -209,6 +209,7 @@ class Lake:
         folders: Literal["columns", "ignore"] = "columns",
         row_kinds: str | None = None,
         order_by: str | Sequence[str] | None = None,
+        dry_run: bool = False,
         progress: Callable[[str], None] | None = None,
     ) -> IngestResult:
         """Put rows into a table under its declared schema; bad rows go to `<table>__quarantine` with reasons.
@@ -222,6 +223,7 @@ class Lake:
         row takes the place of the one with its key; `row_kinds` names a column of the source that says `+I`, `-U`, `+U`
         or `-D` of each row. In others `order_by` names columns by which new files are sorted. In place of `spark` may
         be a function that gives the session: it is called when everything that needs no Spark has been looked at.
+        `dry_run` writes nothing and tells the counts and the kinds of problems.
         """
         return self.table(table).ingest(
             spark,
@@ -238,6 +240,7 @@ class Lake:
             folders=folders,
             row_kinds=row_kinds,
             order_by=order_by,
+            dry_run=dry_run,
             progress=progress,
         )
 

@@ -82,6 +82,10 @@ def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Pa
     assert (result.code, result.out) == (14, "")
     assert result.err.startswith("error[LB6120]: shop.events: 1 of 3 rows is bad, more than 0")
     assert lakebed.json("history", "shop.events")["snapshots"] == []
+    looked = lakebed.json("ingest", "shop.events", "events.csv", "--dry-run")
+    assert (looked["dry_run"], looked["rows_written"], looked["rows_quarantined"]) == (True, 2, 1)
+    assert len(looked["problems"]) == 1
+    assert lakebed.json("history", "shop.events")["snapshots"] == []
     assert "shop.events__quarantine" not in lakebed.ok("tables", "--quarantine")
 
 

@@ -65,6 +65,7 @@ class IngestKeywords(SourceKeywords, total=False):
     merge_schema: bool | Literal["add", "widen"] | None
     row_kinds: str | None
     order_by: str | Sequence[str] | None
+    dry_run: bool
 
 
 class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
@@ -100,6 +101,18 @@ def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None
     problem = None if run_id is None else wrong_name(run_id)
     if problem is not None:
         raise UsageError.of(BAD_ARGUMENT, f"the run id is {problem}: {run_id!r}", found=repr(run_id))
+
+
+def refuse_dry_merge(merge_schema: object) -> None:
+    """Raise `UsageError` (LB6109) for a dry run that is to change the schema first."""
+    if merge_schema:
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            "a dry run changes no schema, so what would come of the rows under the merged one is not known",
+            found=repr(merge_schema),
+            remedy="leave --merge-schema out: columns that the table has not are told",
+            python_remedy="leave merge_schema out: columns that the table has not are told",
+        )
 
 
 def target_table(table: str) -> TableName:

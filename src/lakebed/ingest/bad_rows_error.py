@@ -42,6 +42,12 @@ def rows_of(count: int, of: int) -> str:
 
 def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELAX) -> BadRowsError:
     """The error, with the most frequent kinds of problems of `rows` (see `PreparedRows.shown`)."""
+    kinds = kinds_of_problems(rows, _SHOWN_KINDS)
+    return BadRowsError(Diagnostic(code, message, remedy=f"{remedy}; nothing was written"), *kinds)
+
+
+def kinds_of_problems(rows: DataFrame, most: int) -> tuple[Diagnostic, ...]:
+    """The most frequent kinds of problems of `rows` (see `PreparedRows.shown`), each with an example."""
     place = F.regexp_replace(F.col("p.path"), r"\[[^\]]*\]", "[]").alias("path")
     examples = [
         F.count(F.lit(1)).alias("rows"),
@@ -54,10 +60,10 @@ def bad_rows_error(rows: DataFrame, code: str, message: str, remedy: str = _RELA
             .groupBy(place, F.col("p.code").alias("code"))
             .agg(*examples)
             .orderBy(F.desc("rows"), "path", "code")
-            .limit(_SHOWN_KINDS)
+            .limit(most)
             .collect()
         )
-    return BadRowsError(Diagnostic(code, message, remedy=f"{remedy}; nothing was written"), *(_kind(k) for k in kinds))
+    return tuple(map(_kind, kinds))
 
 
 def _kind(kind: Any) -> Diagnostic:

@@ -31,7 +31,7 @@ from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
-from lakebed.ingest.run_commit import GoodRows, NumberedCommit
+from lakebed.ingest.run_commit import CountedRows, GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
 from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, unknown_keys
 from lakebed.ingest.sources.source_files import SourceFile
@@ -171,7 +171,9 @@ class CheckedWrite:
         found = frame.agg(F.max(quote_name(column)).cast("decimal(20,0)")).collect()[0][0]
         return None if found is None else int(found)
 
-    def write(self, rows: PreparedRows, good: GoodRows | NumberedCommit) -> tuple[PreparedRows, RunCounts]:
+    def write(
+        self, rows: PreparedRows, good: GoodRows | NumberedCommit | CountedRows
+    ) -> tuple[PreparedRows, RunCounts]:
         """Write the good rows and count all. The rows that are given back know their bad ones where `good` kept them.
 
         Raises `IngestError` for what makes the source unfit as a whole.

@@ -26,6 +26,7 @@ from lakebed.ingest.arguments import (
     OverwriteKeywords,
     SourceKeywords,
     check_arguments,
+    refuse_dry_merge,
     source_paths,
     target_table,
 )
@@ -67,6 +68,7 @@ def ingest(
     folders: Literal["columns", "ignore"] = "columns",
     row_kinds: str | None = None,
     order_by: str | Sequence[str] | None = None,
+    dry_run: bool = False,
     progress: Callable[[str], None] | None = None,
 ) -> IngestResult:
     """Put the rows of a source into a table.
@@ -94,6 +96,8 @@ def ingest(
         row_kinds: the column of the source, not of the table, that says what each row does to its key: `+I`, `-U`, `+U`
             or `-D`. For tables with a primary key, whose rows are all inserts without it.
         order_by: columns of the table by which its new files are sorted. For tables without a primary key.
+        dry_run: write nothing: only say how many rows are good and bad, and the kinds of problems with an example of
+            each. The source is read twice where rows are bad. Nobody's schema changes, so without `merge_schema`.
         progress: told each stage as it begins.
 
     Raises:
@@ -106,6 +110,8 @@ def ingest(
     check_arguments(unknown_columns, folders, max_bad_rows, run_id)
     choice = file_choice(include, exclude)
     merging = merge_types(merge_schema)
+    if dry_run:
+        refuse_dry_merge(merge_schema)
     name = target_table(table)
     storage = context.storage(name)
     schema = storage.schemas.load_latest_schema()
@@ -123,9 +129,9 @@ def ingest(
     if isinstance(source, DataFrame):
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
-        return job.of_frame(source, options, run_id)
+        return job.of_frame(source, options, run_id, dry_run=dry_run)
     named = NamedFiles(source_paths(source), choice, format, options, folders == "columns")
-    return job.of_files(named, run_id, again=again)
+    return job.of_files(named, run_id, again=again, dry_run=dry_run)
 
 
 @known_failures(IngestError)

@@ -14,12 +14,12 @@ from lakebed.errors import IngestError, StoreError
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest import run_history as runs
-from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, rows_of
+from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, kinds_of_problems, rows_of
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.quarantine_table import ensure_quarantine, quarantine_rows, without_logins
 from lakebed.ingest.read_settings import ReadSettings
-from lakebed.ingest.run_commit import BadRows, GoodRows, NumberedCommit, RunGuard
+from lakebed.ingest.run_commit import BadRows, CountedRows, GoodRows, NumberedCommit, RunGuard
 from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover
 from lakebed.ingest.sources.source_files import check_unchanged
@@ -28,6 +28,8 @@ from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.spark.spark_errors import spark_errors
 
 RUN_DIFFERS = "LB6122"
+#: How many kinds of problems a dry run tells of.
+_SHOWN_KINDS = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +74,18 @@ class Run:
                     # What is left belongs to nobody; that it cannot be deleted is no reason to fail.
                     with suppress(StoreError):
                         written.clear()
+
+    def look(self, parts: Sequence[SourcePart]) -> IngestResult:
+        """What would come of it, with nothing written. Raises what `execute` raises before it commits."""
+        if not parts:
+            return replace(self._result(RunCounts(0, 0), None, None), dry_run=True)
+        self.tell("reading rows")
+        rows, counts = self.checked.write(self.checked.prepare(parts), CountedRows())
+        if counts.bad:
+            self._check_limit(rows, counts)
+        problems = kinds_of_problems(rows.shown(), _SHOWN_KINDS) if counts.bad else ()
+        check_unchanged(self.checked.files, self.checked.context.sources)
+        return replace(self._result(counts, None, None), dry_run=True, problems=problems)
 
     def _check_limit(self, rows: PreparedRows, counts: RunCounts) -> None:
         limit = self.max_bad_rows

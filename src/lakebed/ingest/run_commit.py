@@ -121,6 +121,19 @@ class GoodRows:
             self.aside.clear()
 
 
+@dataclass(slots=True)
+class CountedRows:
+    """Good rows that are counted only, and go nowhere."""
+
+    rows: int = 0
+    aside: None = None
+    is_observed: bool = True
+
+    def write(self, values: DataFrame) -> None:
+        """Count them."""
+        self.rows = values.count()
+
+
 class _NumbersLostError(Exception):
     """Somebody else has taken the numbers."""
 

@@ -65,7 +65,8 @@ class IngestResult(Readable):
     `skipped_files` were ingested by earlier runs, `left_out` are hidden or not chosen; `merged` are the columns that
     `merge_schema` has added or widened; `notices` are warnings and notes; `ignored_columns` are columns of the source
     that were left out, since the table does not have them. `repeated` says that the run itself was done before, and
-    that nothing was done now; the counts and snapshots are those of then.
+    that nothing was done now; the counts and snapshots are those of then. A `dry_run` has written nothing: the counts
+    are what would be, and `problems` the kinds of what is wrong with bad rows, the most frequent first, with examples.
     """
 
     renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
@@ -84,6 +85,8 @@ class IngestResult(Readable):
     merged: tuple[MergedColumn, ...] = ()
     notices: tuple[Diagnostic, ...] = ()
     ignored_columns: tuple[str, ...] = ()
+    dry_run: bool = False
+    problems: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -102,6 +105,8 @@ class IngestResult(Readable):
             "merged": [c.to_json() for c in self.merged],
             "notices": [n.to_json() for n in self.notices],
             "ignored_columns": list(self.ignored_columns),
+            "dry_run": self.dry_run,
+            "problems": [p.to_json() for p in self.problems],
         }
 
 

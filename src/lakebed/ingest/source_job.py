@@ -116,7 +116,9 @@ class SourceJob:
             check_reach(spark, [path])
         return spark
 
-    def of_frame(self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None) -> IngestResult:
+    def of_frame(
+        self, frame: DataFrame, options: Mapping[str, object] | None, run_id: str | None, *, dry_run: bool
+    ) -> IngestResult:
         """Ingest a DataFrame."""
         checked = check_options(None, options)
         if run_id is not None:
@@ -131,9 +133,10 @@ class SourceJob:
         opened = nullcontext((part_of(frame),)) if run.checked.reads_once else open_frame(frame)
         with opened as parts:
             run = replace(run, settings=settings.of_parts(parts))
-            return replace(run.execute(parts), merged=merged_columns(self.schema, schema))
+            result = run.look(parts) if dry_run else run.execute(parts)
+            return replace(result, merged=merged_columns(self.schema, schema))
 
-    def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool) -> IngestResult:
+    def of_files(self, named: NamedFiles, run_id: str | None, *, again: bool, dry_run: bool) -> IngestResult:
         """Ingest files, those that were not ingested before."""
         done = None if run_id is None else self.memory.finished(run_id)
         if done is not None and are_gone(named.paths, self.context.sources):
@@ -156,7 +159,8 @@ class SourceJob:
             with naming_columns(looked.parquet_paths, self.context.sources):
                 parts = self._opened(looked, run.checked.schema) if looked.fresh else ()
                 settings = self._settings(named.format, named.options, folders=named.folders).of_parts(parts)
-                result = replace(run, settings=settings).execute(parts)
+                run = replace(run, settings=settings)
+                result = run.look(parts) if dry_run else run.execute(parts)
         result = replace(result, left_out=looked.left_out, merged=merged_columns(self.schema, schema))
         return replace(result, notices=self._notices(looked, result, proven))
 
@@ -261,9 +265,9 @@ class SourceJob:
         skipped = self.memory.finished_with(f for f in looked.files if f not in fresh)
         return (
             *read_otherwise(skipped, looked.read_as),
-            *rows_twice(tuple(self.memory.finished_with(looked.fresh)), result),
+            *(() if result.dry_run else rows_twice(tuple(self.memory.finished_with(looked.fresh)), result)),
             *read_in_part(proven, result),
-            *all_bad(result),
+            *(() if result.dry_run else all_bad(result)),
             *no_rows(looked.fresh, result),
         )
 

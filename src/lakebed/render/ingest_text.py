@@ -19,12 +19,16 @@ _SHOWN = 10
 def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
     """What was read, written, quarantined, merged and skipped, and what can be done about it, there or in Python."""
     where = f"schema {result.schema_id}, run {result.run_id}"
+    if result.dry_run:
+        where = f"schema {result.schema_id}; a dry run, nothing was written"
     if result.snapshot_id is not None:
         where = f"snapshot {result.snapshot_id}, {where}"
     lines = [
         f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
-        f"{result.rows_written:,} written, {result.rows_quarantined:,} quarantined ({where})"
+        f"{result.rows_written:,} {'good' if result.dry_run else 'written'}, "
+        f"{result.rows_quarantined:,} {'bad' if result.dry_run else 'quarantined'} ({where})"
     ]
+    lines += [one_line(f"  {p.code} {p.message}") for p in result.problems]
     lines += [one_line(str(column)) for column in result.merged]
     if result.ignored_columns:
         lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))
@@ -33,7 +37,7 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
     again = "--again" if command_line else "again=True"
     lines += [f"skipped {one_line(f)}: ingested before ({again} ingests it again)" for f in result.skipped_files]
     lines += _left_out(result.left_out, "--json names" if command_line else "left_out names")
-    if result.rows_quarantined:
+    if result.rows_quarantined and not result.dry_run:
         shown = f"lakebed quarantine show {shlex.quote(result.table)}"
         in_python = f"lake.quarantine({result.table!r}).rows(spark)"
         lines.append(f"bad rows and their reasons: {shown if command_line else in_python}")

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 )
 @click.option("--row-kinds", metavar="COLUMN", help="The source's column that says +I, -U, +U or -D of each row.")
 @order_by_option
+@click.option("--dry-run", is_flag=True, help="Write nothing: only say what would come of it.")
 @spark_options
 @common_options
 @click.pass_obj
@@ -45,6 +46,7 @@ def command(
     merge_schema: Literal["add", "widen"] | None,
     row_kinds: str | None,
     order_by: tuple[str, ...],
+    dry_run: bool,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
@@ -73,6 +75,7 @@ def command(
             merge_schema=merge_schema,
             row_kinds=row_kinds,
             order_by=order_by,
+            dry_run=dry_run,
             progress=progress,
         )
     session.output.diagnose(result.notices)
