@@ -185,3 +185,25 @@ def test_a_failure_leaves_no_file_behind() -> None:
         list(file.taken_from(failing()))
     assert file.written is None
     assert not store.exists("/staging/a.arrow")
+
+
+def known_of_rows(lake: SmallLake, width: int) -> list[int]:
+    """How many things Spark notes of the rows of a table with so many columns, in each of its plans."""
+    name = f"t{width}"
+    lake.tables.create_table("db", name, [Field(f"c{i}", Option(Int32())) for i in range(width)])
+    schema = lake.tables.get_schema_manager("db", name).load_latest_schema()
+    header = ",".join(schema.field_names)
+    rows = rows_of(lake, schema, SourceFormat.CSV, [lake.file(f"{name}.csv", f"{header}\n")])
+    every = rows.with_bad()
+    aside = every.frame.where(F.col(ASIDE).isNotNull()).select(f"{ASIDE}.*")
+    frames = (every.frame, every.bad(aside), rows.all(), rows.bad())
+    return [frame._jdf.queryExecution().optimizedPlan().validConstraints().size() for frame in frames]
+
+
+def test_what_spark_notes_of_rows_grows_with_the_columns_and_no_faster(
+    lake: SmallLake, conf: Callable[[dict[str, str]], None]
+) -> None:
+    # Tests do without these notes, users do not.
+    conf({"spark.sql.constraintPropagation.enabled": "true"})
+    for few, twice in zip(known_of_rows(lake, 5), known_of_rows(lake, 10), strict=True):
+        assert 0 < twice <= 3 * few

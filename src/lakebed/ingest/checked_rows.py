@@ -343,8 +343,8 @@ class _CheckedPart:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
     def flagged(self, number: int) -> DataFrame:
-        """What the part, one of some, has: source values `s0`, ..., written values `x0`, ..., `bad` and `fatal`, and
-        where rows come from.
+        """What the part, one of some, has: source values `s0`, ..., their conversions `x0`, ..., the values that are
+        written `v0`, ..., `bad` and `fatal`, and where rows come from.
         """
         part = self.part
         block = block_of(number, part.url, part.start).alias("block")
@@ -371,8 +371,11 @@ class _CheckedPart:
         faulty += [(c, _disagrees(c)) for c, _, _ in self._read if c.folder is not None]
         bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
         fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
-        flags = {"bad": bad, "fatal": fatal}
-        return frame.select("*", *(F.coalesce(flag, F.lit(False)).alias(name) for name, flag in flags.items()))
+        flags = (F.coalesce(flag, F.lit(False)).alias(name) for name, flag in (("bad", bad), ("fatal", fatal)))
+        # Before `bad`, which has all values in it: Spark notes what is known of it once more for each name that a value
+        # gets behind it, and again for each of these notes.
+        written = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
+        return frame.select("*", *written, *flags)
 
     @property
     def _faults(self) -> tuple[RowFault, ...]:
@@ -385,7 +388,7 @@ class _CheckedPart:
         """Every row, see `PreparedRows.all`, of the flagged ones."""
         part = self.part
         shape = () if part.shape is None else (part.shape.alias("shape"),)
-        values = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
+        values = [f"v{c.index}" for c in self.columns]
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
         return flagged.select(*values, "bad", "fatal", cut, "block", *shape, *beside)
 
