@@ -59,6 +59,8 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "repeated": False,
         "left_out": [],
         "ignored_columns": [],
+        "dry_run": False,
+        "problems": [],
         "merged": [],
         "notices": [],
     }
