@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from pyspark.errors.exceptions.connect import SparkConnectException
 from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
@@ -77,6 +78,19 @@ def replayed_rows(spark: SparkSession, lake: lakebed.Lake) -> list[object]:
     return [done.rows_chosen, done.rows_replayed, [list(row) for row in rows]]
 
 
+def written_rows(spark: SparkSession, lake: lakebed.Lake) -> list[list[Any]] | str:
+    """The rows that `df.write.format("lakebed")` has written, or the code by which it is refused."""
+    lake.tables.create_table("db", "written", ["k BIGINT NOT NULL", "at TIMESTAMP(6)"])
+    for mode in ("overwrite", "append"):
+        rows = spark.sql("SELECT timestamp_ntz'2024-07-01 01:02:03' AS at, 7 AS k")
+        try:
+            rows.write.format("lakebed").mode(mode).save("db.written")
+        except SparkConnectException as error:
+            return "LB5608" if "LB5608" in str(error) else str(error)
+    written = lake.read(spark, "db.written").selectExpr("k", "cast(at AS string)")
+    return [list(row) for row in written.collect()]
+
+
 def main(server: str, directory: Path) -> None:
     spark = SparkSession.builder.remote(server).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -108,16 +122,11 @@ def main(server: str, directory: Path) -> None:
     changed = changed_rows(spark, lake)
     register_source(spark, Warehouse(lake.warehouse))
     by_format = spark.read.format("lakebed").schema("key BIGINT, s STRUCT<y: INT>").load("db.t")
-    lake.tables.create_table("db", "written", ["k BIGINT NOT NULL", "at TIMESTAMP(6)"])
-    for mode in ("overwrite", "append"):
-        rows = spark.sql("SELECT timestamp_ntz'2024-07-01 01:02:03' AS at, 7 AS k")
-        rows.write.format("lakebed").mode(mode).save("db.written")
-    written = lake.read(spark, "db.written").selectExpr("k", "cast(at AS string)")
     print(
         json.dumps(
             {
                 "format": [[row.key, row.s.y] for row in by_format.where("key = 1").collect()],
-                "written": [list(row) for row in written.collect()],
+                "written": written_rows(spark, lake),
                 "changed": changed,
                 "type": type(spark).__module__,
                 "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],
