@@ -16,8 +16,8 @@ from lakebed.spark.session import local_session
 MEASUREMENTS = {
     "commits": commits.run,
     "evolved_scan": evolved_scan.run,
-    "maintenance": maintenance.run,
     "ingest": ingest.run,
+    "maintenance": maintenance.run,
     "many_files": many_files.run,
     "merge_on_read": merge_on_read.run,
     "pruning": pruning.run,

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import lakebed
+from bench.writes import COLUMNS, VALUES, interleaved
 
 ROWS = 1_000_000
-RUNS = 3
 BAD_EVERY = 20
-COLUMNS = ("k BIGINT NOT NULL", "i INT", "name STRING", "x DOUBLE", "at TIMESTAMP(6)", "amount DECIMAL(18, 4)")
 NATIVE = "k BIGINT, i INT, name STRING, x DOUBLE, at TIMESTAMP_NTZ, amount DECIMAL(18, 4)"
-VALUES = (
-    *("id as k", "cast(id % 1000 as int) as i", "concat('name-', id * 7919 % 100003) as name", "id * 0.37D as x"),
-    "cast(timestamp_micros(1700000000000000 + id * 1000003) as timestamp_ntz) as at",
-    "cast(id / 7 as decimal(18, 4)) as amount",
-)
 
 
 def run(spark: Any, directory: Path) -> dict[str, Any]:
@@ -50,18 +41,6 @@ def _measure(spark: Any, lake: lakebed.Lake, directory: Path, kind: str, options
         lake.ingest(spark, f"bench.{kind}_{name}", sources[name], again=True)
 
     ways = {"spark": native, "clean": lambda: ingest("clean"), "bad": lambda: ingest("bad")}
-    medians = _interleaved(ways)
+    medians = interleaved(ways)
     ratios = {name: round(medians[name] / medians["spark"], 2) for name in sources}
     return {"seconds": medians, "against spark": ratios}
-
-
-def _interleaved(ways: dict[str, Callable[[], Any]]) -> dict[str, float]:
-    """Median seconds of each, after one run that does not count."""
-    times: dict[str, list[float]] = {name: [] for name in ways}
-    for number in range(RUNS + 1):
-        for name, way in ways.items():
-            started = time.perf_counter()
-            way()
-            if number:
-                times[name].append(time.perf_counter() - started)
-    return {name: round(statistics.median(found), 2) for name, found in times.items()}

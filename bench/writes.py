@@ -64,7 +64,7 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
         else:
             rows.write.mode("overwrite").parquet(target, compression="zstd")
 
-    medians = _interleaved(
+    medians = interleaved(
         {
             "append": lambda: lake.table("bench.plain").append(rows),
             "spark": lambda: native(False),
@@ -91,7 +91,7 @@ def _upserts(spark: Any, lake: lakebed.Lake, directory: Path) -> dict[str, Any]:
     for name in ("keyed", "peer"):
         lake.tables.create_table("bench", name, COLUMNS, primary_keys=["k"], options=options)
     frame = spark.read.parquet(str(source))
-    medians = _interleaved({"lakebed": lambda: lake.table("bench.keyed").upsert(frame)})
+    medians = interleaved({"lakebed": lambda: lake.table("bench.keyed").upsert(frame)})
     (file,) = source.glob("*.parquet")
     command = [str(REFEREES), "-c", PEER, str(lake.warehouse), str(file), str(RUNS)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
@@ -105,7 +105,7 @@ def _upserts(spark: Any, lake: lakebed.Lake, directory: Path) -> dict[str, Any]:
     }
 
 
-def _interleaved(ways: dict[str, Callable[[], Any]]) -> dict[str, float]:
+def interleaved(ways: dict[str, Callable[[], Any]]) -> dict[str, float]:
     """Median seconds of each, after one run that does not count."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for number in range(RUNS + 1):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
-from lakebed.cli.commands.read import collect_rows, fetchable, showable, stream_rows
 from lakebed.cli.commands.spark_options import key_values, spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lakebed.ingest.arguments import ReplayKeywords
-
-_DEFAULT_LIMIT = 20
 
 
 def _named(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -93,29 +91,23 @@ def show(
     **chosen: Any,
 ) -> ExitCode:
     """Print bad rows of TABLE: their problems, the text as it was, file, position. With --json, one object a line."""
-    from lakebed.render.rows import problems_first, row_encoder, rows_text
+    from lakebed.render.rows import problems_first, rows_text
     from lakebed.spark.session import check_spark
 
     lake = session.lake()
     bad = lake.quarantine(table)
-    if limit is None:
-        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    limit = row_limit(session, limit)
     check_spark()
     with spark_failures(), showable():
         with stages(f"bad rows of {table}") as progress:
             progress("starting Spark")
             frame = bad.rows(spark_session(remote, cores), **chosen)
-            encode = row_encoder(frame.schema, lake.time_zone)
-            names, frame = frame.columns, fetchable(frame)
-            progress("reading")
-            rows = stream_rows(frame, limit) if session.json_mode else collect_rows(frame, limit)
+            fetched = FetchedRows.of(session, lake, frame, limit, progress)
         if session.json_mode:
-            for row in rows:
-                session.output.row(dict(zip(names, encode(row), strict=True)))
+            fetched.print_json(session)
             return ExitCode.OK
-    values = [encode(row) for row in rows]
-    more = 0 < limit < len(values)
-    names, values = problems_first(names, values[:limit] if more else values, ordered=False)
+    values, more = fetched.shown()
+    names, values = problems_first(fetched.names, values, ordered=False)
     return session.finish(None, lambda look: rows_text(names, values, width=look.width, more=more, readable=2))
 
 

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from itertools import chain, islice
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.errors import LakebedError, LakebedWarning, NotCountableError, UsageError
+from lakebed.errors import LakebedWarning, NotCountableError, UsageError
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Row
+    from pyspark.sql import DataFrame
 
     from lakebed.lake import Lake
-
-_DEFAULT_LIMIT = 20
 
 
 def _schema_choice(context: click.Context, parameter: click.Parameter, value: str | None) -> int | str | None:
@@ -75,7 +72,7 @@ def command(
     without Spark: 'db.table$files', $snapshots, $schemas, $options, $tags, $branches, $manifests, $partitions,
     $buckets. (`lakebed explain CODE` is about error codes; --explain here about this read.)
     """
-    from lakebed.render.rows import problems_first, row_encoder, rows_text
+    from lakebed.render.rows import problems_first, rows_text
 
     lake = session.lake()
     unmasked = travel.pop("unmasked")
@@ -91,8 +88,7 @@ def command(
         return _print_system_table(session, table, limit, travel)
     if not _is_system_table(table):
         lake.check_read(table, where=where, select=columns, **travel)
-    if limit is None:
-        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    limit = row_limit(session, limit)
     with spark_failures(), showable():
         with stages(f"read {table}") as progress:
             progress("starting Spark")
@@ -108,24 +104,17 @@ def command(
                 notes += _made_null(lake.cast_errors(spark, table, **travel))
             if columns:
                 frame = frame.selectExpr(*split_expressions(columns))
-            names = frame.columns
-            encode = row_encoder(frame.schema, lake.time_zone)
-            frame = fetchable(frame)
-            progress("reading")
-            rows = stream_rows(frame, limit) if session.json_mode else collect_rows(frame, limit)
+            fetched = FetchedRows.of(session, lake, frame, limit, progress)
         # The spinner is gone from here on: rows may be printed.
         session.output.diagnose(notes)
         if session.json_mode:
-            for row in rows:
-                session.output.row(dict(zip(names, encode(row), strict=True)))
+            fetched.print_json(session)
             return ExitCode.OK
-    values = [encode(row) for row in rows]
-    more = 0 < limit < len(values)
-    readable = 0
+    names, readable = fetched.names, 0
+    shown, more = fetched.shown()
     if _is_quarantine(table):
-        names, values = problems_first(names, values, ordered=columns is not None)
+        names, shown = problems_first(names, shown, ordered=columns is not None)
         readable = 0 if columns else 2
-    shown = values[:limit] if more else values
     return session.finish(None, lambda look: rows_text(names, shown, width=look.width, more=more, readable=readable))
 
 
@@ -190,8 +179,7 @@ def _print_system_table(session: Session, table: str, limit: int | None, travel:
     state = {name: travel[name] for name in ("snapshot", "tag", "as_of", "branch")}
     found = session.lake().inspect(table, **state)
     names = found.column_names
-    if limit is None:
-        limit = 0 if session.json_mode else _DEFAULT_LIMIT
+    limit = row_limit(session, limit)
     rows = found.rows[:limit] if limit else found.rows
     if session.json_mode:
         for row in rows:
@@ -213,37 +201,6 @@ def _made_null(errors: DataFrame) -> list[Diagnostic]:
         )
         for column, wanted, n in by_column
     ]
-
-
-@contextmanager
-def showable() -> Iterator[None]:
-    """What Python cannot hold, such as the year 0 in a VARIANT, is a `ValueError` while rows are fetched."""
-    try:
-        yield
-    except (ValueError, OverflowError) as error:
-        raise LakebedError.of(
-            "LB7013",
-            f"a value cannot be shown: {error}",
-            remedy="make it a text with --select 'cast(COLUMN as string) as COLUMN'",
-        ) from error
-
-
-def fetchable(frame: DataFrame) -> DataFrame:
-    """The rows with moments of any year as numbers, which Python can hold."""
-    from lakebed.spark.counted_moments import with_counted_moments
-
-    return with_counted_moments(frame)
-
-
-def stream_rows(frame: DataFrame, limit: int) -> Iterator[Row]:
-    """The rows one by one, the first of them there already."""
-    rows = iter((frame.limit(limit) if limit else frame).toLocalIterator(prefetchPartitions=True))
-    return chain(list(islice(rows, 1)), rows)
-
-
-def collect_rows(frame: DataFrame, limit: int) -> Iterator[Row]:
-    """One row more than the limit, where there is one, which tells that there is."""
-    return iter((frame.limit(limit + 1) if limit else frame).collect())
 
 
 def split_expressions(columns: str) -> list[str]:
