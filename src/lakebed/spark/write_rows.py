@@ -167,14 +167,13 @@ def _in_key_order(
     if plan.keeps_last or plan.keeps_first:
         if plan.keeps_last:
             order = [*_newest_first(plan, index), *(c.desc() for c in order)]
-        last = F.row_number().over(window.orderBy(*order))
-        placed = frame.withColumn(_PLACE, last)
+        placed = frame.withColumn(_PLACE, F.row_number().over(window.orderBy(*order)))
+        counts = F.col(_PLACE) == 1
         if with_changelog:
-            placed = placed.withColumn(LAST, F.col(_PLACE) == 1)
+            placed = placed.withColumn(LAST, counts)
             placed = placed.sortWithinPartitions(*_place(plan), *keys, F.col(_PLACE).desc())
         else:
-            is_last = F.col(_PLACE) == 1
-            placed = placed.where(is_last | _is_aside() if puts_aside else is_last)
+            placed = placed.where(counts | _is_aside() if puts_aside else counts)
             placed = placed.sortWithinPartitions(*_place(plan), *keys)
         return placed.drop(_PLACE, *(f"arrival{i}" for i in range(arrivals)))
     placed = frame.withColumn(ROUND, F.row_number().over(window.orderBy(*order)))
