@@ -180,8 +180,8 @@ class Table:
     ) -> IngestResult:
         """Put rows into the table; see `lakebed.Lake.ingest`.
 
-        Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `merge_schema`, `include`,
-        `exclude`, `folders`, `row_kinds`, `order_by`, `dry_run`, `progress`.
+        Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `max_bad_share`,
+        `merge_schema`, `include`, `exclude`, `folders`, `row_kinds`, `order_by`, `dry_run`, `progress`.
         """
         from lakebed.ingest.arguments import IngestKeywords
         from lakebed.ingest.ingest import ingest

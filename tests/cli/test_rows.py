@@ -82,7 +82,9 @@ def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Pa
     assert (result.code, result.out) == (14, "")
     assert result.err.startswith("error[LB6120]: shop.events: 1 of 3 rows is bad, more than 0")
     assert lakebed.json("history", "shop.events")["snapshots"] == []
-    looked = lakebed.json("ingest", "shop.events", "events.csv", "--dry-run")
+    for wrong in ("5", "0.05", "101%", "-1%", "x"):
+        assert lakebed("ingest", "shop.events", "events.csv", f"--max-bad-share={wrong}").code == 2
+    looked = lakebed.json("ingest", "shop.events", "events.csv", "--dry-run", "--max-bad-share", "33.4%")
     assert (looked["dry_run"], looked["rows_written"], looked["rows_quarantined"]) == (True, 2, 1)
     assert len(looked["problems"]) == 1
     assert lakebed.json("history", "shop.events")["snapshots"] == []

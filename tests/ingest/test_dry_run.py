@@ -62,6 +62,8 @@ def test_a_dry_run_ends_as_the_run_would(lake: SmallLake) -> None:
     before = everything(lake)
     with pytest.raises(BadRowsError, match="1 of 2 rows is bad, more than 0"):
         lake.ingest(source, dry_run=True, max_bad_rows=0)
+    with pytest.raises(BadRowsError, match="1 of 2 rows is bad, more than 49% of them"):
+        lake.ingest(source, dry_run=True, max_bad_share=0.49)
     with pytest.raises(UsageError, match="a dry run changes no schema"):
         lake.ingest(source, dry_run=True, merge_schema="add")
     assert everything(lake) == before

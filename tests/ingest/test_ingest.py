@@ -214,7 +214,10 @@ def test_a_limit_of_bad_rows(lake: SmallLake) -> None:
     assert error.value.diagnostics[1].message.endswith(f"found for example 'x' in {path!r}")
     assert lake.data_files() == set()
     assert lake.snapshots() == []
-    assert lake.ingest(path, max_bad_rows=2).rows_quarantined == 2
+    with pytest.raises(BadRowsError, match="2 of 3 rows are bad, more than 66% of them"):
+        lake.ingest(path, max_bad_rows=2, max_bad_share=0.66)
+    assert lake.snapshots() == []
+    assert lake.ingest(path, max_bad_rows=2, max_bad_share=0.67).rows_quarantined == 2
     texts = lake.parquet("a.parquet", {"id": pa.array(["1", "x"])})
     frame = lake.spark.createDataFrame([("1",), ("y",)], "id string")
     for source, example in ((texts, f"'x' in {texts!r} at offset 1"), (frame, "'y'")):
@@ -305,7 +308,7 @@ def test_tables_that_are_not_written(lake: SmallLake) -> None:
     with pytest.raises(UnsupportedError):
         lake.ingest(path, table="db.keyed")
     lake.create(ID)
-    for parts in ({"unknown_columns": "drop"}, {"max_bad_rows": -1}, {"run_id": " "}):
+    for parts in ({"unknown_columns": "drop"}, {"max_bad_rows": -1}, {"max_bad_share": 5}, {"run_id": " "}):
         with pytest.raises(UsageError) as error:
             lake.ingest(path, **parts)
         assert error.value.code == "LB6109"

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypedDict
 
 from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
+from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.sources.source_listing import FileChoice
 from lakebed.write.partition_specs import NamedPartition
 from lakebed.write.write_result import WriteKeywords, wrong_name
@@ -62,6 +63,7 @@ class IngestKeywords(SourceKeywords, total=False):
     run_id: str | None
     again: bool
     max_bad_rows: int | None
+    max_bad_share: float | None
     merge_schema: bool | Literal["add", "widen"] | None
     row_kinds: str | None
     order_by: str | Sequence[str] | None
@@ -81,7 +83,7 @@ class MergeKeywords(SourceKeywords, WriteKeywords, total=False):
     """The keywords that say how a source is merged; see `lakebed.Table.merge_from`."""
 
 
-def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None, run_id: str | None) -> None:
+def check_arguments(unknown_columns: str, folders: str, run_id: str | None = None) -> None:
     """Raise `UsageError` (LB6109) for values that an argument cannot have."""
     if unknown_columns not in ("fail", "ignore"):
         raise UsageError.of(
@@ -94,13 +96,29 @@ def check_arguments(unknown_columns: str, folders: str, max_bad_rows: int | None
         raise UsageError.of(
             BAD_ARGUMENT, f"folders is {folders!r}", expected="'columns' or 'ignore'", found=repr(folders)
         )
+    problem = None if run_id is None else wrong_name(run_id)
+    if problem is not None:
+        raise UsageError.of(BAD_ARGUMENT, f"the run id is {problem}: {run_id!r}", found=repr(run_id))
+
+
+def bad_row_limit(max_bad_rows: int | None, max_bad_share: float | None) -> BadRowLimit:
+    """The limits of a run. Raises `UsageError` (LB6109) for what is no number of rows, or no share."""
     if max_bad_rows is not None and max_bad_rows < 0:
         raise UsageError.of(
             BAD_ARGUMENT, f"max_bad_rows is {max_bad_rows}", expected="0 or more", found=str(max_bad_rows)
         )
-    problem = None if run_id is None else wrong_name(run_id)
-    if problem is not None:
-        raise UsageError.of(BAD_ARGUMENT, f"the run id is {problem}: {run_id!r}", found=repr(run_id))
+    if max_bad_share is not None and not _is_share(max_bad_share):
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            f"max_bad_share is {max_bad_share!r}",
+            expected="a share of all rows, from 0 to 1: 0.05 for 5%",
+            found=repr(max_bad_share),
+        )
+    return BadRowLimit(max_bad_rows, max_bad_share)
+
+
+def _is_share(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
 
 
 def refuse_dry_merge(merge_schema: object) -> None:

@@ -25,11 +25,13 @@ from lakebed.ingest.arguments import (
     NamedFiles,
     OverwriteKeywords,
     SourceKeywords,
+    bad_row_limit,
     check_arguments,
     refuse_dry_merge,
     source_paths,
     target_table,
 )
+from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.merge_on_ingest import (
@@ -62,6 +64,7 @@ def ingest(
     again: bool = False,
     unknown_columns: Literal["fail", "ignore"] = "fail",
     max_bad_rows: int | None = None,
+    max_bad_share: float | None = None,
     merge_schema: MergeChoice = None,
     include: str | Collection[str] | None = None,
     exclude: str | Collection[str] | None = None,
@@ -86,6 +89,7 @@ def ingest(
         again: also read files that an earlier run has read.
         unknown_columns: whether columns that are not declared fail the run or are left out.
         max_bad_rows: with more bad rows than this the run fails.
+        max_bad_share: with a larger share of all rows bad than this, from 0 to 1, the run fails.
         merge_schema: `add` first gives the table the columns of the source that it has not, `widen` also widens types;
             only what is safe. The schema version that this makes stays when the run fails.
         include: patterns of the files to read, all where None; `*.csv` is held against names, `2024/**/*.csv` against
@@ -107,7 +111,8 @@ def ingest(
         BadRowsError: more bad rows than allowed.
         IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
     """
-    check_arguments(unknown_columns, folders, max_bad_rows, run_id)
+    check_arguments(unknown_columns, folders, run_id)
+    limit = bad_row_limit(max_bad_rows, max_bad_share)
     choice = file_choice(include, exclude)
     merging = merge_types(merge_schema)
     if dry_run:
@@ -124,7 +129,7 @@ def ingest(
     opened = cache(spark if callable(spark) else lambda: spark)
     ignore_unknown, tell = unknown_columns == "ignore", progress or (lambda _: None)
     job = SourceJob(
-        context, opened, name, storage, schema, memory, ignore_unknown, max_bad_rows, tell, merging, row_kinds, names
+        context, opened, name, storage, schema, memory, ignore_unknown, limit, tell, merging, row_kinds, names
     )
     if isinstance(source, DataFrame):
         if format is not None:
@@ -174,10 +179,11 @@ def _job(
 ) -> tuple[NamedFiles, SourceJob]:
     """The files that keywords name, and what reads them whether or not they were ingested before."""
     unknown, folders = asked.get("unknown_columns", "fail"), asked.get("folders", "columns")
-    check_arguments(unknown, folders, None, None)
+    check_arguments(unknown, folders)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
     opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
     memory = RunMemory(table.name, storage, None)
-    job = SourceJob(context, opened, table.name, storage, schema, memory, unknown == "ignore", None, tell, None, None)
+    ignore, no_limit = unknown == "ignore", BadRowLimit()
+    job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, no_limit, tell, None, None)
     return named, job

@@ -14,6 +14,7 @@ from lakebed.errors import IngestError, StoreError
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest import run_history as runs
+from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, kinds_of_problems, rows_of
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
@@ -46,7 +47,7 @@ class Run:
     skipped: tuple[str, ...]
     leftovers: tuple[Leftover, ...]
     guard: RunGuard
-    max_bad_rows: int | None
+    limit: BadRowLimit
     tell: Callable[[str], None]
     again: bool = False
     read_as: str | None = None
@@ -88,14 +89,14 @@ class Run:
         return replace(self._result(counts, None, None), dry_run=True, problems=problems)
 
     def _check_limit(self, rows: PreparedRows, counts: RunCounts) -> None:
-        limit = self.max_bad_rows
         proven = () if counts.good else self.hints()
         if proven:
             bad = f"{rows_of(counts.bad, counts.bad)} bad"
             _, *kinds = bad_rows_error(rows.shown(), MISREAD, bad).diagnostics
             raise BadRowsError(*misread(f"{self.checked.name}: {bad}, since ", proven, "; nothing was written"), *kinds)
-        if limit is not None and counts.bad > limit:
-            message = f"{self.checked.name}: {rows_of(counts.bad, counts.read)} bad, more than {limit}"
+        passed = self.limit.passed_by(counts.bad, counts.read)
+        if passed is not None:
+            message = f"{self.checked.name}: {rows_of(counts.bad, counts.read)} bad, {passed}"
             raise bad_rows_error(rows.shown(), TOO_MANY_BAD, message)
 
     def _write_bad(self, rows: PreparedRows, counts: RunCounts) -> BadRows | None:

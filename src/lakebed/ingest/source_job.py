@@ -18,6 +18,7 @@ from lakebed.evolve.former_names import FormerNames, former_names
 from lakebed.evolve.union_schema import MergeTypes
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.arguments import NamedFiles
+from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.checked_rows import NOT_DECLARED
 from lakebed.ingest.checked_write import CheckedWrite
 from lakebed.ingest.columns.values import Rules
@@ -101,7 +102,7 @@ class SourceJob:
     schema: TableSchema
     memory: RunMemory
     ignore_unknown: bool
-    max_bad_rows: int | None
+    limit: BadRowLimit
     tell: Callable[[str], None]
     merging: MergeTypes | None
     row_kinds: str | None
@@ -327,7 +328,7 @@ class SourceJob:
             skipped=() if looked is None else looked.skipped,
             leftovers=leftovers,
             guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
-            max_bad_rows=self.max_bad_rows,
+            limit=self.limit,
             tell=self.tell,
             again=again,
             read_as=None if looked is None else looked.read_as,

@@ -117,7 +117,7 @@ class Quarantine:
         Keywords: `run_id`, `code`, `where`, `format`, `options`, `unknown_columns`, `progress`.
         """
         check_keywords("Quarantine.replay", ReplayKeywords, asked, "source", "dry_run")
-        check_arguments(asked.get("unknown_columns") or "fail", "columns", None, None)
+        check_arguments(asked.get("unknown_columns") or "fail", "columns")
         self.context.tables.refuse_foreign_rows(self.name)
         self.check()
         replay = Replay(self.context, self.name, cache(spark if callable(spark) else lambda: spark), asked)

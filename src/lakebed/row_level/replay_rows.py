@@ -30,6 +30,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.arguments import ReplayKeywords
+from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.checked_rows import PreparedRows, together
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.ingest_context import IngestContext
@@ -388,7 +389,7 @@ class Replay:
             self._schema,
             memory,
             settings.ignore_unknown if unknown is None else unknown == "ignore",
-            None,
+            BadRowLimit(),
             self.tell,
             None,
             settings.row_kinds,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from decimal import Decimal
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -18,12 +20,29 @@ if TYPE_CHECKING:
     from lakebed.ingest.arguments import FileKeywords
 
 
+def _share(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
+    """The share that a percentage says."""
+    if text is None:
+        return None
+    found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]{1,12})?)%", text.strip(), re.ASCII)
+    percent = None if found is None else Decimal(found[1])
+    if percent is None or percent > 100:
+        raise click.BadParameter("a percentage of all rows is wanted, from 0% to 100%", context, parameter)
+    return float(percent / 100)
+
+
 @click.command()
 @click.argument("table")
 @source_options
 @click.option("--run-id", help="Ingest once under this id, however often the command is repeated.")
 @click.option("--again", is_flag=True, help="Ingest files that were ingested before.")
 @click.option("--max-bad-rows", type=click.IntRange(min=0), help="End with 14 and write nothing beyond this many.")
+@click.option(
+    "--max-bad-share",
+    metavar="PERCENT",
+    callback=_share,
+    help="The same beyond this share of all rows, such as 5% or 0.5%.",
+)
 @click.option(
     "--merge-schema",
     type=click.Choice(["add", "widen"]),
@@ -43,6 +62,7 @@ def command(
     run_id: str | None,
     again: bool,
     max_bad_rows: int | None,
+    max_bad_share: float | None,
     merge_schema: Literal["add", "widen"] | None,
     row_kinds: str | None,
     order_by: tuple[str, ...],
@@ -72,6 +92,7 @@ def command(
             run_id=run_id,
             again=again,
             max_bad_rows=max_bad_rows,
+            max_bad_share=max_bad_share,
             merge_schema=merge_schema,
             row_kinds=row_kinds,
             order_by=order_by,
