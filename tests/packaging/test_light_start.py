@@ -57,6 +57,14 @@ def test_planning_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
     assert "ruamel" in found
 
 
+def test_what_needs_no_warehouse_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
+    manifest = tmp_path / "orders.yaml"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    code = "from lakebed.cli.main import main; main()"
+    for words in (["validate"],):
+        assert not imported(code, *words, str(manifest)) & (HEAVY - {"ruamel"}), words
+
+
 def test_an_error_needs_no_text_of_the_register(tmp_path: Path) -> None:
     code = """
 import sys, lakebed, lakebed.codes

@@ -22,9 +22,10 @@ from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, LakebedWarning, UsageError
 
-#: Command name -> what `lakebed --help` says of it. The module of the same name holds `command`.
+#: Command name -> what `lakebed --help` says of it. The module of the same name holds `command`, but for those below.
 COMMANDS = {
     "init": "Make a warehouse and a lakebed.toml that names it.",
+    "validate": "Tell every problem of manifests, without a warehouse.",
     "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
@@ -60,6 +61,8 @@ COMMANDS = {
     "drop": "Drop a table and its quarantine.",
     "explain": "Explain a code such as LB4203.",
 }
+#: Modules that are not called like their commands, as others are called so.
+_MODULES = {"validate": "validate_manifests"}
 
 
 class _Commands(click.Group):
@@ -71,7 +74,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        command: click.Command = import_module(f"lakebed.cli.commands.{cmd_name.replace('-', '_')}").command
+        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        command: click.Command = import_module(f"lakebed.cli.commands.{module}").command
         return command
 
     def resolve_command(

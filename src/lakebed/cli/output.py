@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from lakebed.printable import printable
 from lakebed.render.diagnostic_text import diagnostic_text
 
 FORMAT_VERSION = 1
+#: Lines of larger files than manifests may be are not shown.
+_LARGEST_SOURCE = 4 * 1024 * 1024
 
 #: What our tables are drawn with, for a terminal that does not have it.
 _ASCII_LINES = str.maketrans({"─": "-", "…": "~"})
@@ -80,8 +83,9 @@ class TextOutput:
         _show(sys.stderr, text, painted)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
+        lines = _SourceLines()
         for diagnostic in diagnostics:
-            _show(sys.stderr, partial(_diagnostic, diagnostic), painted=True)
+            _show(sys.stderr, partial(_diagnostic, diagnostic, lines.line(diagnostic)), painted=True)
 
     def finish(
         self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
@@ -132,8 +136,35 @@ def prepare_streams() -> None:
             stream.reconfigure(encoding=None if stream.isatty() else "utf-8", errors="backslashreplace")
 
 
-def _diagnostic(diagnostic: Diagnostic, look: Look) -> str:
-    return diagnostic_text(diagnostic, colour=look.colour)
+def _diagnostic(diagnostic: Diagnostic, source: str | None, look: Look) -> str:
+    return diagnostic_text(diagnostic, colour=look.colour, source=source)
+
+
+class _SourceLines:
+    """The lines of files that diagnostics are about."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, list[str]] = {}
+
+    def line(self, diagnostic: Diagnostic) -> str | None:
+        """The line that a position is in; None where it is in no file that is there."""
+        position = diagnostic.position
+        if position is None or position.file is None:
+            return None
+        lines = self._files.setdefault(position.file, self._read(position.file))
+        return lines[position.line - 1] if 0 < position.line <= len(lines) else None
+
+    def _read(self, file: str) -> list[str]:
+        if file in self._files:
+            return self._files[file]
+        try:
+            # A pipe gives what it holds only once, and a file of rows is not read for a line of it.
+            if not os.path.isfile(file) or os.path.getsize(file) > _LARGEST_SOURCE:
+                return []
+            with open(file, encoding="utf-8-sig", errors="replace", newline="") as stream:
+                return re.split("\r\n|\r|\n", stream.read())
+        except (OSError, ValueError):
+            return []
 
 
 def _show(stream: TextIO, text: Callable[[Look], str], painted: bool) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
@@ -62,6 +63,37 @@ def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | 
     return Manifest(tuple(table for table in tables if table is not None), problems.warnings)
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedFile:
+    """What one file declares, or what is wrong with it: `tables` is empty where an error is among `diagnostics`."""
+
+    source: str
+    tables: tuple[TableManifest, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @classmethod
+    def parse(cls, data: str | bytes, source: str) -> LoadedFile:
+        """What a text declares; bytes are UTF-8. `source` is what positions call it."""
+        try:
+            manifest = parse_manifest(data, source=source)
+        except ManifestError as error:
+            return cls(source, (), error.diagnostics)
+        return cls(source, manifest.tables, manifest.diagnostics)
+
+
+def load_each(sources: Iterable[str | os.PathLike[str]]) -> tuple[LoadedFile, ...]:
+    """What each of several files declares, those of directories in their place. Raises nothing: problems are told."""
+    failures: list[Diagnostic] = []
+    found = []
+    for source in _files(sources, failures):
+        name = os.fspath(source)  # type: ignore[arg-type]
+        try:
+            found.append(LoadedFile.parse(read_file(name), name))
+        except ManifestError as error:
+            found.append(LoadedFile(name, (), error.diagnostics))
+    return (*found, *(LoadedFile(d.found or "", (), (d,)) for d in failures))
+
+
 def load_all(sources: Source | Iterable[Source]) -> Manifest:
     """One manifest of all tables of several files, directories of files, or loaded manifests, in order.
 
@@ -79,7 +111,7 @@ def load_all(sources: Source | Iterable[Source]) -> Manifest:
         except ManifestError as error:
             failures.extend(error.diagnostics)
     tables = tuple(table for manifest in manifests for table in manifest.tables)
-    failures.extend(_declared_twice(tables))
+    failures.extend(declared_twice(tables))
     if failures:
         raise ManifestError(*failures)
     return Manifest(tables, tuple(d for manifest in manifests for d in manifest.diagnostics))
@@ -95,13 +127,23 @@ def _files(sources: Iterable[Source], failures: list[Diagnostic]) -> list[Source
         below = manifest_files(source)
         found += below
         if not below:
-            message = f"the directory {os.fspath(source)} holds no manifest"
-            remedy = "Name the directory that the manifests lie in, at any depth."
-            failures.append(Diagnostic("LB1001", message, expected=f"files *{', *'.join(ENDINGS)}", remedy=remedy))
+            failures.append(no_manifest(os.fspath(source)))
     return found
 
 
-def _declared_twice(tables: tuple[TableManifest, ...]) -> list[Diagnostic]:
+def no_manifest(directory: str) -> Diagnostic:
+    """The error of a directory in which there is none."""
+    return Diagnostic(
+        "LB1001",
+        f"the directory {directory} holds no manifest",
+        expected=f"files *{', *'.join(ENDINGS)}",
+        found=directory,
+        remedy="Name the directory that the manifests lie in, at any depth.",
+    )
+
+
+def declared_twice(tables: Iterable[TableManifest]) -> list[Diagnostic]:
+    """An error for each table that another one of the same name stands before."""
     first: dict[tuple[str, str] | None, TableManifest] = {}
     found: list[Diagnostic] = []
     for table in tables:
@@ -200,7 +242,7 @@ def manifest_files(directory: str | os.PathLike[str]) -> tuple[str, ...]:
     for where, inner, names in os.walk(directory):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         paths = (os.path.join(where, name) for name in names if _is_named_so(name))
-        found += [path for path in paths if not _declares_attributes(path)]
+        found += [path.removeprefix("./") for path in paths if not _declares_attributes(path)]
     return tuple(sorted(found))
 
 

@@ -1,0 +1,88 @@
+"""Plan declared tables without a warehouse: as tables that are made, or against earlier declarations of them. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lakebed.diagnostics import Diagnostic, path_text
+from lakebed.errors import ConversionError, LakebedError, ManifestError
+from lakebed.evolve.planner import LimitWarnings, plan_table
+from lakebed.model.encoding import without_attributes
+from lakebed.model.extra import FIELD_ID
+from lakebed.model.types import String
+
+if TYPE_CHECKING:
+    from lakebed.evolve.plan import TablePlan
+    from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.manifest.load import LoadedFile
+    from lakebed.manifest.table_manifest import TableManifest
+
+
+def plan_as_new(declared: TableManifest, *, limits: LimitWarnings = lambda _schema: ()) -> TablePlan:
+    """The plan that makes the table. Pins say a column of a table that is there, and are left out.
+
+    Raises what `plan_table` does.
+    """
+    schema = without_attributes(declared.schema, (FIELD_ID,))
+    return plan_table(replace(declared, schema=schema), None, lambda: False, limits=limits)
+
+
+def validate_files(
+    files: Iterable[LoadedFile], attributes: AttributeRegistry | None, limits: LimitWarnings
+) -> tuple[LoadedFile, ...]:
+    """The same files with all that is wrong with them: with each table, and with those that stand there twice.
+
+    `attributes` are those of the project, `limits` are warnings of what cannot be done with a table of a schema.
+    """
+    from lakebed.manifest.load import declared_twice
+
+    loaded = tuple(files)
+    twice = declared_twice(table for file in loaded for table in file.tables)
+    return tuple(_validated(file, twice, attributes, limits) for file in loaded)
+
+
+def _validated(
+    file: LoadedFile, twice: Iterable[Diagnostic], attributes: AttributeRegistry | None, limits: LimitWarnings
+) -> LoadedFile:
+    own = [d for d in twice if d.position is not None and d.position.file == file.source]
+    found = [d for table in file.tables for d in _problems(table, attributes, limits)]
+    return replace(file, diagnostics=tuple(dict.fromkeys((*file.diagnostics, *sorted([*own, *found], key=_place)))))
+
+
+def _place(diagnostic: Diagnostic) -> tuple[int, int]:
+    position = diagnostic.position
+    return (position.line, position.column) if position is not None else (0, 0)
+
+
+def _problems(
+    table: TableManifest, attributes: AttributeRegistry | None, limits: LimitWarnings
+) -> tuple[Diagnostic, ...]:
+    from lakebed.manifest.attribute_registry import check_declared
+
+    found: tuple[Diagnostic, ...] = ()
+    if attributes is not None:
+        try:
+            found = check_declared(attributes, [table])
+        except ManifestError as error:
+            found = error.diagnostics
+    try:
+        return (*found, *plan_as_new(table, limits=limits).diagnostics)
+    except ConversionError as error:
+        # What cannot be stored hides what else is wrong.
+        rest = _with_texts(table, {d.path or "" for d in error.diagnostics})
+        return (*found, *error.diagnostics, *(_problems(rest, None, limits) if rest != table else ()))
+    except LakebedError as error:
+        return (*found, *error.diagnostics)
+
+
+def _with_texts(table: TableManifest, paths: set[str]) -> TableManifest:
+    """The table with texts in the place of the columns that these paths are, or lead into."""
+
+    def is_meant(name: str) -> bool:
+        quoted = path_text((name,))
+        return any(path == quoted or path.startswith(f"{quoted}.") for path in paths)
+
+    fields = tuple(replace(f, type=String()) if is_meant(f.name) else f for f in table.schema.fields)
+    return replace(table, schema=replace(table.schema, fields=fields))
