@@ -125,8 +125,8 @@ def test_the_json_schema_of_rows(row: dict[str, Any], valid: bool) -> None:
     assert [loss.path for loss in report.losses] == ["d.element.e"]
 
 
-def valid(type_: LogicalType, value: Any) -> bool:
-    schema, _ = to_row_schema(Schema((Field("a", type_),)))
+def valid(type_: LogicalType, value: Any, extra: Extra = Extra()) -> bool:
+    schema, _ = to_row_schema(Schema((Field("a", type_, extra),)))
     return bool(jsonschema.Draft202012Validator(schema).is_valid({"a": value}))
 
 
@@ -142,6 +142,18 @@ def test_whole_numbers_have_the_ends_of_their_types(type_: LogicalType, low: int
     assert [valid(type_, n) for n in (low - 1, low, high, high + 1)] == [False, True, True, False]
     assert not valid(type_, 0.5)
     assert valid(Option(type_), None)
+
+
+@pytest.mark.parametrize("type_", [m.Int32(), Option(m.Int32()), m.Float64(), Option(m.Float32())])
+def test_declared_bounds_of_numbers_are_those_of_the_values(type_: LogicalType) -> None:
+    low, high = {"lakebed.dev/minimum": -2}, {"lakebed.dev/maximum": 5}
+    for said, expected in ((low, (-2, 9)), (high, (-9, 5)), ({**low, **high}, (-2, 5)), ({}, (-9, 9))):
+        found = [n for n in range(-9, 10) if valid(type_, n, Extra(said))]
+        assert found == list(range(expected[0], expected[1] + 1))
+    if isinstance(m.required(type_), (m.Float32, m.Float64)):
+        names = ("NaN", "Infinity", "-Infinity")
+        for said, taken in ((low, ["Infinity"]), (high, ["-Infinity"]), ({**low, **high}, []), ({}, list(names))):
+            assert [name for name in names if valid(type_, name, Extra(said))] == taken
 
 
 @pytest.mark.parametrize("length", [0, 1, 3])

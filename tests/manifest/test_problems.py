@@ -168,6 +168,26 @@ CASES: dict[str, str] = {
     "enum with a value twice": table("- {name: x, type: Int8, extra: {lakebed.dev/enum: [1, 2, «LB1073»1]}}"),
     "enum on a list": table("- {name: x, type: {kind: List, itemType: Int8}, extra: {lakebed.dev/enum: «LB1073»[1]}}"),
     "pattern on a number": table("- {name: x, type: Int8, extra: {lakebed.dev/pattern: «LB1073»a+}}"),
+    "enum of a date that is none": table("- {name: x, type: Date, extra: {lakebed.dev/enum: [«LB1073»2024-02-30]}}"),
+    "enum beyond the digits": table(
+        "- {name: x, type: {kind: Decimal, precision: 3, scale: 1}, extra: {lakebed.dev/enum: [1.5, «LB1073»1.55]}}"
+    ),
+    "minimum of another type": table("- {name: x, type: Int8, extra: {lakebed.dev/minimum: «LB1073»low}}"),
+    "minimum out of range": table("- {name: x, type: UInt8, extra: {lakebed.dev/minimum: «LB1073»-1}}"),
+    "minimum null": table("- {name: x, type: Int8, extra: {lakebed.dev/minimum: «LB1073»null}}"),
+    "minimum of a text": table("- {name: x, type: String, extra: {lakebed.dev/minimum: «LB1073»a}}"),
+    "maximum of a list": table(
+        "- {name: x, type: {kind: List, itemType: Int8}, extra: {lakebed.dev/maximum: «LB1073»3}}"
+    ),
+    "maximum that Float32 does not hold": table(
+        "- {name: x, type: Float32, extra: {lakebed.dev/maximum: «LB1073»1e39}}"
+    ),
+    "maximum beyond the unit": table(
+        "- {name: x, type: {kind: Time, unit: Second}, extra: {lakebed.dev/maximum: «LB1073»'08:00:00.5'}}"
+    ),
+    "maximum below the minimum": table(
+        "- {name: x, type: Date, extra: {lakebed.dev/minimum: 2024-1-2, lakebed.dev/maximum: «LB1073»2024-01-01}}"
+    ),
     "personal data that are neither so nor not": table(
         "- {name: x, type: Int8, extra: {lakebed.dev/personalData: «LB1073»email}}"
     ),

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json, required, type_json
 from lakebed.model import types as logical
-from lakebed.model.extra import DEFAULT, ENUM, PATTERN
+from lakebed.model.extra import DEFAULT, ENUM, MAXIMUM, MINIMUM, PATTERN
 from lakebed.physical import path_text
 
 Json: TypeAlias = dict[str, Any]
@@ -29,6 +29,7 @@ _INTEGERS: dict[type[LogicalType], tuple[int, int]] = {
     logical.UInt16: (0, 2**16 - 1),
     logical.UInt32: (0, 2**32 - 1),
 }
+_NUMBER: Json = {"type": "number"}
 #: What the JSON Schema of a value does not say by itself.
 _SAID_BY_ODF = (logical.Decimal, logical.Time, logical.Duration, logical.Timestamp, logical.UInt64, logical.Binary)
 
@@ -60,9 +61,22 @@ def _nullable(type_: LogicalType, path: tuple[str, ...], losses: list[Loss], ext
         said["pattern"] = f"^(?:{pattern})$"
     if isinstance(values, list):
         said["enum"] = values
+    said |= _bounds(said, extra)
     if isinstance(type_, logical.Option):
         return {"anyOf": [said, {"type": "null"}]}
     return said
+
+
+def _bounds(said: Json, extra: Extra) -> Json:
+    """The bounds that are declared for a number; others stay in `x-odf`. JSON Schema looks at them for numbers only."""
+    declared = {key: extra[name] for key, name in (("minimum", MINIMUM), ("maximum", MAXIMUM)) if name in extra}
+    if said.get("type") == "integer":
+        return {key: value for key, value in declared.items() if isinstance(value, int)}
+    if not declared or said.get("anyOf", [{}])[0] != _NUMBER:
+        return {}
+    beyond = {"maximum": "Infinity", "minimum": "-Infinity"}
+    named = [name for key, name in beyond.items() if key not in declared]
+    return {"anyOf": [_NUMBER | declared, *([{"enum": named}] if named else [])]}
 
 
 def _annotations(extra: Extra, type_: LogicalType | None) -> Json:
@@ -90,7 +104,7 @@ def _type(type_: LogicalType, path: tuple[str, ...], losses: list[Loss]) -> Json
         case logical.Date():
             return {"type": "string", "format": "date"}
         case logical.Float16() | logical.Float32() | logical.Float64():
-            return {"anyOf": [{"type": "number"}, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
+            return {"anyOf": [_NUMBER, {"enum": ["NaN", "Infinity", "-Infinity"]}]}
         case logical.List():
             return _list(type_, path, losses)
         case logical.Map():

@@ -18,6 +18,7 @@ from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import wrong_shape
+from lakebed.manifest.value_order import Order, order_of
 from lakebed.model import Extra, JsonValue, List, LogicalType, Map, String, Struct, canonical_json, required
 from lakebed.model.extra import (
     DEFAULT,
@@ -26,6 +27,8 @@ from lakebed.model.extra import (
     EXTENDED_TYPE,
     FIELD_ID,
     KEY_PATTERN,
+    MAXIMUM,
+    MINIMUM,
     ODF_SYSTEM_COLUMN,
     ON_BAD_ROW,
     PAIMON_TYPE,
@@ -71,6 +74,8 @@ PLACES: dict[str, tuple[AttributePlace, ...]] = {
     DEFAULT: (AttributePlace.FIELD,),
     ENUM: (AttributePlace.FIELD,),
     PATTERN: (AttributePlace.FIELD,),
+    MINIMUM: (AttributePlace.FIELD,),
+    MAXIMUM: (AttributePlace.FIELD,),
     ON_BAD_ROW: (AttributePlace.FIELD, AttributePlace.TABLE, AttributePlace.ODF),
     PERSONAL_DATA: (AttributePlace.FIELD,),
     SYSTEM_COLUMN: (AttributePlace.FIELD,),
@@ -114,8 +119,10 @@ class AttributeDecoder:
             DEFAULT: self._default,
             ENUM: self._enum,
             PATTERN: self._pattern,
+            MINIMUM: partial(self._bound, MINIMUM),
+            MAXIMUM: partial(self._bound, MAXIMUM),
             ON_BAD_ROW: self._on_bad_row,
-            PERSONAL_DATA: self._personal_data,
+            PERSONAL_DATA: partial(self._truth, PERSONAL_DATA),
             SYSTEM_COLUMN: partial(self._role, SYSTEM_COLUMN),
             ODF_SYSTEM_COLUMN: partial(self._role, ODF_SYSTEM_COLUMN),
         }
@@ -139,6 +146,7 @@ class AttributeDecoder:
             if key.text not in TABLE_ATTRIBUTES:
                 decode = self._known.get(key.text)
                 values[key.text] = decode(value, subject) if decode else json_value(value, self._problems)
+        self._check_bounds(values, nodes, subject)
         return Attributes(Extra(values), nodes)
 
     def _key_is_good(self, key: ScalarNode, subject: _Subject) -> bool:
@@ -258,7 +266,7 @@ class AttributeDecoder:
     def _literal(self, node: Node, key: str, subject: _Subject, remedy: str | None = None) -> JsonValue:
         if subject.type is None:
             return json_value(node, self._problems)
-        if isinstance(required(subject.type), List | Map | Struct) and not isinstance(node, ScalarNode):
+        if _nested_kind(subject.type) is not None and not isinstance(node, ScalarNode):
             return json_value(node, self._problems)
         literal = literal_for(subject.type, node)
         if literal.value is None:
@@ -270,15 +278,15 @@ class AttributeDecoder:
         if not isinstance(node, SequenceNode) or not node.items:
             self._bad(node, ENUM, subject, "a list of the allowed values, with at least one")
             return None
-        if subject.type is not None and isinstance(required(subject.type), List | Map | Struct):
-            kind = required(subject.type).kind
-            message = f"{ENUM} is for columns of single values; this one is {kind}"
-            self._problems.error("LB1073", message, node, path=subject.path, expected="single values", found=kind)
+        nested = _nested_kind(subject.type)
+        if nested is not None:
+            self._misplaced(node, ENUM, subject, "columns of single values", nested)
             return None
+        order = None if subject.type is None else order_of(subject.type)
         values: list[JsonValue] = []
         seen: set[str] = set()
         for item in node.items:
-            value = self._literal(item, ENUM, subject)
+            value = self._ordered(item, ENUM, subject, order)
             if value is not None and canonical_json(value) in seen:
                 self._bad(item, ENUM, subject, "a value that is not in the list yet")
             seen.add(canonical_json(value))
@@ -290,9 +298,7 @@ class AttributeDecoder:
         if text == "":
             self._bad(node, PATTERN, subject, "a regular expression")
         if subject.type is not None and not isinstance(required(subject.type), String):
-            kind = required(subject.type).kind
-            message = f"{PATTERN} is for String columns; this one is {kind}"
-            self._problems.error("LB1073", message, node, path=subject.path, expected="a String column", found=kind)
+            self._misplaced(node, PATTERN, subject, "String columns", required(subject.type).kind)
         return text
 
     def _role(self, key: str, node: Node, subject: _Subject) -> JsonValue:
@@ -307,12 +313,57 @@ class AttributeDecoder:
         self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
         return None
 
-    def _personal_data(self, node: Node, subject: _Subject) -> JsonValue:
+    def _truth(self, key: str, node: Node, subject: _Subject) -> JsonValue:
         value = json_value(node, self._problems)
         if isinstance(value, bool):
             return value
-        self._bad(node, PERSONAL_DATA, subject, "true or false")
+        self._bad(node, key, subject, "true or false")
         return None
+
+    def _bound(self, key: str, node: Node, subject: _Subject) -> JsonValue:
+        """The least or the greatest value of a column."""
+        order = None if subject.type is None else order_of(subject.type)
+        if subject.type is not None and order is None:
+            kind = required(subject.type).kind
+            self._misplaced(node, key, subject, "columns of numbers, dates and times", kind)
+            return None
+        return self._ordered(node, key, subject, order)
+
+    def _ordered(self, node: Node, key: str, subject: _Subject, order: Order | None) -> JsonValue:
+        """A value of the column's type, as an ingest would read it."""
+        value = self._literal(node, key, subject)
+        if value is None or order is None or order.rank(value) is not None:
+            return value
+        self._bad(node, key, subject, order.expected)
+        return None
+
+    def _check_bounds(self, values: dict[str, JsonValue], nodes: dict[str, Node], subject: _Subject) -> None:
+        """Note a minimum above the maximum, between which no value is."""
+        order = None if subject.type is None else order_of(subject.type)
+        low, high = values.get(MINIMUM), values.get(MAXIMUM)
+        if order is None or low is None or high is None:
+            return
+        least, greatest = order.rank(low), order.rank(high)
+        if least is None or greatest is None or least.scale != greatest.scale or least.place <= greatest.place:
+            return
+        self._problems.error(
+            "LB1073",
+            f"{MAXIMUM} is {high}, which is less than {MINIMUM}, {low}",
+            nodes[MAXIMUM],
+            path=subject.path,
+            expected=f"{low} or more",
+            found=str(high),
+        )
+
+    def _misplaced(self, node: Node, key: str, subject: _Subject, expected: str, found: str) -> None:
+        message = f"{key} is for {expected}; this one is {found}"
+        self._problems.error("LB1073", message, node, path=subject.path, expected=expected, found=found)
+
+
+def _nested_kind(type_: LogicalType | None) -> str | None:
+    """The kind of a type of several values."""
+    inner = None if type_ is None else required(type_)
+    return inner.kind if isinstance(inner, List | Map | Struct) else None
 
 
 SYSTEM_ROLES = ("offset", "op", "system_time", "event_time")

@@ -1,6 +1,6 @@
-"""Check default and enum values in a manifest against the type of their column.
+"""Check values that a manifest declares against the type of their column.
 
-They are `lakebed.dev/default` and `lakebed.dev/enum`.
+They are `lakebed.dev/default`, `lakebed.dev/enum`, `lakebed.dev/minimum` and `lakebed.dev/maximum`.
 
 Numbers and truth values are JSON numbers and booleans; everything else is text as the author wrote it, so that a
 decimal keeps its digits and a date its spelling.
@@ -41,7 +41,8 @@ from lakebed.model import (
     required,
 )
 
-_RANGES: dict[str, tuple[int, int]] = {
+#: The least and the greatest value of each whole type.
+RANGES: dict[str, tuple[int, int]] = {
     "Int8": (-(2**7), 2**7 - 1),
     "Int16": (-(2**15), 2**15 - 1),
     "Int32": (-(2**31), 2**31 - 1),
@@ -70,7 +71,7 @@ def literal_for(type_: LogicalType, node: Node) -> Literal:
             value = _value(node)
             return Literal(value if isinstance(value, bool) else None, "true or false")
         case Int8() | Int16() | Int32() | Int64() | UInt8() | UInt16() | UInt32() | UInt64() | Duration():
-            return _integer(node, *_RANGES[inner.kind])
+            return _integer(node, *RANGES[inner.kind])
         case Float16() | Float32() | Float64():
             return _number(node)
         case Null():

@@ -29,6 +29,8 @@ from lakebed.model.extra import (
     ENUM,
     EXTENDED_TYPE,
     FIELD_ID,
+    MAXIMUM,
+    MINIMUM,
     ON_BAD_ROW,
     PAIMON_TYPE,
     PATTERN,
@@ -262,6 +264,14 @@ _ATTRIBUTES: dict[str, Json] = {
         "description": "A regular expression that the whole text has to match; other rows are bad rows.",
         "type": ["string", "number", "boolean"],
         "minLength": 1,
+    },
+    MINIMUM: {
+        "description": "The least value of a number, date or time; rows with less, or with NaN, are bad rows.",
+        "type": ["string", "number"],
+    },
+    MAXIMUM: {
+        "description": "The greatest value of a number, date or time; rows with more, or with NaN, are bad rows.",
+        "type": ["string", "number"],
     },
     ON_BAD_ROW: {
         "description": "What happens to a row that breaks a rule of this column, or of the table.",

@@ -31,6 +31,7 @@ from lakebed.ingest.columns.checkers import (
     StructChecker,
 )
 from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
+from lakebed.ingest.columns.declared_bounds import bad_declared_values, bound_rules
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.extended_types import extended_type_rules
 from lakebed.ingest.columns.times import moment_converter
@@ -196,19 +197,30 @@ class CheckBuilder:
         return FlatChecker(self._presence(node, source), convert, self._value_rules(node))
 
     def _value_rules(self, node: Node) -> Callable[[Column], tuple[tuple[Fault, str], ...]]:
-        """The rules that attributes of the column add: `lakebed.dev/enum`, `lakebed.dev/pattern`, extended types."""
+        """The rules that attributes of the column add: `lakebed.dev/enum`, `pattern`, `minimum`, `maximum`, extended
+        types.
+        """
         listed, pattern = node.extra.get(ENUM), node.extra.get(PATTERN)
         makers: list[Callable[[Column], tuple[Fault, str]]] = []
-        if isinstance(listed, list):
-            usual = self.by(replace(self.rules, formats=TextFormats()))
+        wrong = [d for d in bad_declared_values(node) if d not in self.problems]
+        self.problems += wrong
+        usual = self.by(replace(self.rules, formats=TextFormats()))
+
+        def value_of(text: str) -> Column:
             convert = usual._converter(node, Text(base64=True), Text()) or _as_it_is
+            return convert(F.lit(text)).value
+
+        if isinstance(listed, list):
             texts = [_literal_text(item) for item in listed if item is not None]
-            allowed = [convert(F.lit(text)).value for text in texts]
+            allowed = [value_of(text) for text in texts]
             expected = "one of " + ", ".join(texts)
-            makers.append(lambda v: (Fault(NOT_IN_ENUM, ~v.isin(*allowed)), expected))
+            # A text that is no value of the column equals none of them.
+            makers.append(lambda v: (Fault(NOT_IN_ENUM, ~F.coalesce(v.isin(*allowed), F.lit(False))), expected))
         if isinstance(pattern, str):
             whole = rf"^(?:{pattern})\z"
             makers.append(lambda v: (Fault(NO_MATCH, ~v.rlike(whole)), f"text that matches {pattern}"))
+        if not wrong:
+            makers.extend(bound_rules(node, value_of))
         makers.extend(extended_type_rules(node.extra, node.meant))
         return lambda v: tuple(make(v) for make in makers)
 
