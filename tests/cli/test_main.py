@@ -12,7 +12,7 @@ import click
 import pytest
 
 from cli.command_line import CommandLine, environment, process
-from lakebed.cli.main import COMMANDS, cli, run
+from lakebed.cli.main import COMMANDS, MODULES, cli, run
 
 
 def test_without_arguments_it_shows_help(lakebed: CommandLine) -> None:
@@ -36,7 +36,9 @@ def test_every_module_of_a_command_is_listed() -> None:
     directory = Path(import_module("lakebed.cli.commands").__path__[0])
     modules = [import_module(f"lakebed.cli.commands.{path.stem}") for path in directory.glob("[a-z]*.py")]
     commands = [m.__name__ for m in modules if isinstance(getattr(m, "command", None), click.Command)]
-    names = {name.rpartition(".")[2].replace("_", "-") for name in commands}
+    called = {module: name for name, module in MODULES.items()}
+    modules_of_commands = [name.rpartition(".")[2] for name in commands]
+    names = {called.get(name, name.replace("_", "-")) for name in modules_of_commands}
     assert names == set(COMMANDS) == set(cli.list_commands(click.Context(cli)))
 
 

@@ -62,7 +62,7 @@ COMMANDS = {
     "explain": "Explain a code such as LB4203.",
 }
 #: Modules that are not called like their commands, as others are called so.
-_MODULES = {"validate": "validate_manifests"}
+MODULES = {"validate": "validate_manifests"}
 
 
 class _Commands(click.Group):
@@ -74,7 +74,7 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = _MODULES.get(cmd_name, cmd_name.replace("-", "_"))
+        module = MODULES.get(cmd_name, cmd_name.replace("-", "_"))
         command: click.Command = import_module(f"lakebed.cli.commands.{module}").command
         return command
 
