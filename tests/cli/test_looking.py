@@ -337,9 +337,9 @@ class TestInferWhatCannotBeDeclared:
     @pytest.mark.parametrize(
         ("names", "place", "code"),
         [
-            (("id", "ID"), "15:13", "LB1061"),
-            (("_ROW_ID", "b"), "10:13", "LB1063"),
-            (("_KEY_x", "b"), "10:13", "LB1063"),
+            (("id", "ID"), "14:15", "LB1061"),
+            (("_ROW_ID", "b"), "10:15", "LB1063"),
+            (("_KEY_x", "b"), "10:15", "LB1063"),
         ],
     )
     def test_it_says_so_beside_the_manifest(

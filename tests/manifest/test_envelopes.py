@@ -164,7 +164,7 @@ content:
   description: Departures from New York
   primaryKeys: []
   partitionKeys:
-  - month
+    - month
   options:
     bucket: "-1"
     file.format: parquet
@@ -175,23 +175,23 @@ content:
       header: "true"
       nullValue: NA
     include:
-    - "*.csv"
+      - "*.csv"
     exclude:
-    - "old/**"
-    - "7"
+      - "old/**"
+      - "7"
   schema:
     fields:
-    - name: month
-      type:
-        kind: Int32
-    - name: departure_delay
-      type:
-        kind: Option
-        inner:
-          kind: Float64
-      extra:
-        lakebed.dev/renamedFrom: dep_delay
-        opendatafabric.org/description: Minutes after the scheduled departure; negative is early
+      - name: month
+        type:
+          kind: Int32
+      - name: departure_delay
+        type:
+          kind: Option
+          inner:
+            kind: Float64
+        extra:
+          lakebed.dev/renamedFrom: dep_delay
+          opendatafabric.org/description: Minutes after the scheduled departure; negative is early
     extra:
       example.org/owner: traffic-team
 """
@@ -309,7 +309,7 @@ def test_a_rewrite_keeps_the_other_events_in_their_order() -> None:
     assert declared.odf.schema_at == 1
     assert declared.odf.events[0].to_json() == {"kind": "SetVocab", "eventTimeColumn": "taken_at"}
     written = dump_table(declared)
-    assert re.findall(r"^  - kind: (\w+)", written, re.MULTILINE) == ["SetVocab", "SetDataSchema", "AddPushSource"]
+    assert re.findall(r"^    - kind: (\w+)", written, re.MULTILINE) == ["SetVocab", "SetDataSchema", "AddPushSource"]
     assert list(declared.odf.events[1].to_json()) == ["kind", "sourceName", "read", "merge"]
     assert only(written) == declared
 

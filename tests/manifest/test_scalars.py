@@ -136,7 +136,7 @@ def test_short_extended_types_become_long() -> None:
 def test_texts_of_several_lines_are_written_for_people_to_read() -> None:
     text = yaml_text({"description": "First line.\nSecond: line # here.\n\nThird.", "odd": " x\ny", "end": "x\n"})
     assert text == ('description: |-\n  First line.\n  Second: line # here.\n\n  Third.\nodd: " x\\ny"\nend: "x\\n"\n')
-    assert dump_table(loaded(table("- {name: x, type: String}"))).endswith("type:\n        kind: String\n")
+    assert dump_table(loaded(table("- {name: x, type: String}"))).endswith("type:\n          kind: String\n")
 
 
 @pytest.mark.parametrize("value", ["1", "[1, 2]", "{c: [1]}", "[{c: 1}, [2]]", '"a\\nb"'])

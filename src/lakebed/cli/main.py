@@ -26,6 +26,7 @@ from lakebed.errors import LakebedError, LakebedWarning, UsageError
 COMMANDS = {
     "init": "Make a warehouse and a lakebed.toml that names it.",
     "validate": "Tell every problem of manifests, without a warehouse.",
+    "fmt": "Write manifests in canonical form, with their comments.",
     "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",

@@ -41,7 +41,7 @@ def _lines(value: JsonValue) -> Iterator[str]:
 
 
 def _entry(key: str, value: JsonValue) -> Iterator[str]:
-    """`key: value`, the value on the same line where it is a scalar; items of a list are not indented further."""
+    """`key: value`, the value on the same line where it is a scalar; what is not is indented."""
     prefix = f"{text_scalar(key)}:"
     if len(prefix) > _MAX_SIMPLE_KEY:
         yield f"? {text_scalar(key)}"
@@ -51,8 +51,7 @@ def _entry(key: str, value: JsonValue) -> Iterator[str]:
         yield from (f"  {line}" if line else "" for line in block)
     elif isinstance(value, dict | list) and value:
         yield prefix
-        indent = "  " if isinstance(value, dict) else ""
-        yield from (f"{indent}{line}" if line else line for line in _lines(value))
+        yield from (f"  {line}" if line else line for line in _lines(value))
     else:
         yield f"{prefix} {_scalar(value)}"
 

@@ -44,6 +44,7 @@ def command(session: Session, table: str, encodings: bool, update: str | None) -
     from lakebed.catalog import drift
     from lakebed.evolve.inferred import refused_parts
     from lakebed.manifest import dump_table
+    from lakebed.manifest.format_manifest import format_manifest
     from lakebed.model.encoding import strip_encoding
 
     lake = session.lake()
@@ -51,7 +52,7 @@ def command(session: Session, table: str, encodings: bool, update: str | None) -
     manifest = lake.infer(table)
     if not encodings:
         manifest = replace(manifest, schema=strip_encoding(manifest.schema))
-    text = dump_table(manifest)
+    text = format_manifest(dump_table(manifest))
     refused = refused_parts(text, lake.schema(table))
     if update is not None:
         if refused:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
 
 STANDARD_INPUT = "-"
 #: What positions in standard input say in the place of a file.
-_NAME_OF_INPUT = "<stdin>"
+NAME_OF_INPUT = "<stdin>"
 _HERE = (".",)
 
 
@@ -20,7 +21,7 @@ def manifest_sources(files: tuple[str, ...]) -> list[str | Manifest]:
     from lakebed.manifest import parse_manifest
 
     return [
-        parse_manifest(sys.stdin.buffer.read(), source=_NAME_OF_INPUT) if file == STANDARD_INPUT else file
+        parse_manifest(sys.stdin.buffer.read(), source=NAME_OF_INPUT) if file == STANDARD_INPUT else file
         for file in files
     ]
 
@@ -32,7 +33,26 @@ def load_files(files: tuple[str, ...]) -> list[LoadedFile]:
     found: list[LoadedFile] = []
     for file in files or _HERE:
         if file == STANDARD_INPUT:
-            found.append(LoadedFile.parse(sys.stdin.buffer.read(), _NAME_OF_INPUT))
+            found.append(LoadedFile.parse(sys.stdin.buffer.read(), NAME_OF_INPUT))
         else:
             found += load_each([file])
     return list({loaded.source: loaded for loaded in found}.values())
+
+
+def listed_files(files: tuple[str, ...]) -> list[str]:
+    """These files, or those of the present directory, those of directories in their place, each once.
+
+    Raises `ManifestError` for directories in which there is none.
+    """
+    from lakebed.errors import ManifestError
+    from lakebed.manifest.load import manifest_files, no_manifest
+
+    found: dict[str, None] = {}
+    empty = []
+    for file in files or _HERE:
+        below = manifest_files(file) if os.path.isdir(file) else (file,)
+        found |= dict.fromkeys(below)
+        empty += [] if below else [no_manifest(file)]
+    if empty:
+        raise ManifestError(*empty)
+    return list(found)

@@ -1,0 +1,112 @@
+"""`lakebed fmt FILE...`: write manifests in canonical form."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import click
+
+from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, STANDARD_INPUT, listed_files
+from lakebed.cli.commands.validate_manifests import numbered
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.files import write_file
+from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.output import Look
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ManifestError, UsageError
+from lakebed.render.terminal import plain, styled
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Formatted:
+    """A file as it was and as it should be; `problems` say why that cannot be told."""
+
+    file: str
+    old: str = ""
+    new: str = ""
+    problems: tuple[Diagnostic, ...] = ()
+
+    @property
+    def changes(self) -> bool:
+        return self.old != self.new
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@click.option("--check", is_flag=True, help="Write nothing; end with 10 where a file is not in canonical form.")
+@click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@common_options
+@click.pass_obj
+def command(session: Session, files: tuple[str, ...], check: bool, diff: bool) -> ExitCode:
+    """Write the manifests FILES in canonical form, with their comments. Needs no warehouse.
+
+    A directory stands for all manifests (*.yaml, *.yml) in it, at any depth; without FILES it is the present one. `-`
+    is standard input, whose canonical form is put out. A file that cannot be formatted stays as it is, and the command
+    ends with 1.
+    """
+    if STANDARD_INPUT in files and len(files) > 1:
+        raise UsageError.of("LB7030", "standard input is formatted alone", remedy="give the files in another command")
+    found = [_formatted(file) for file in listed_files(files)]
+    problems = [d for formatted in found for d in formatted.problems]
+    session.output.diagnose(problems)
+    if files == (STANDARD_INPUT,) and not (check or diff) and not session.json_mode:
+        return ExitCode.FAILURE if problems else _put_out(found[0])
+    changed = [formatted for formatted in found if formatted.changes]
+    if not (check or diff):
+        for formatted in changed:
+            write_file(formatted.file, formatted.new)
+    pending = ExitCode.CHANGES_PENDING if check and changed else ExitCode.OK
+    result = {"files": [{"file": f.file, "changed": f.changes, "ok": not f.problems} for f in found]}
+    return session.finish(
+        result,
+        lambda look: "\n".join([*(_diffs(changed, look) if diff else []), *_summary(found, check or diff)]),
+        code=ExitCode.FAILURE if problems else pending,
+        painted=True,
+    )
+
+
+def _put_out(formatted: _Formatted) -> ExitCode:
+    sys.stdout.write(formatted.new)
+    sys.stdout.flush()
+    return ExitCode.OK
+
+
+def _formatted(file: str) -> _Formatted:
+    from lakebed.manifest.format_manifest import format_manifest
+    from lakebed.manifest.load import read_file
+
+    name = NAME_OF_INPUT if file == STANDARD_INPUT else file
+    try:
+        data = sys.stdin.buffer.read() if file == STANDARD_INPUT else read_file(file)
+        new = format_manifest(data, source=name)
+        return _Formatted(name, data.decode("utf-8"), new)
+    except ManifestError as error:
+        return _Formatted(name, problems=error.diagnostics)
+
+
+def _diffs(changed: list[_Formatted], look: Look) -> Iterator[str]:
+    """What changes in each file, as `diff -u` shows it."""
+    for formatted in changed:
+        old, new = (text.splitlines() for text in (formatted.old, formatted.new))
+        for line in difflib.unified_diff(old, new, formatted.file, formatted.file, lineterm=""):
+            style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[:1])
+            yield styled(line, style, look.colour) if style else plain(line, look.colour)
+
+
+def _summary(found: list[_Formatted], dry: bool) -> list[str]:
+    """The files that change, then how many there are of each sort."""
+    changed = [formatted for formatted in found if formatted.changes]
+    failed = sum(bool(formatted.problems) for formatted in found)
+    same = len(found) - len(changed) - failed
+    parts = [
+        f"{numbered(len(changed), 'file')} {'would be ' if dry else ''}formatted" if changed else "",
+        f"{numbered(same, 'file')} {'is' if same == 1 else 'are'} in canonical form" if same else "",
+        f"{numbered(failed, 'file')} cannot be formatted" if failed else "",
+    ]
+    sign = "would format" if dry else "formatted"
+    return [*(f"{sign} {formatted.file}" for formatted in changed), f"{', '.join(filter(None, parts))}."]
