@@ -188,6 +188,11 @@ CASES: dict[str, str] = {
     "maximum below the minimum": table(
         "- {name: x, type: Date, extra: {lakebed.dev/minimum: 2024-1-2, lakebed.dev/maximum: «LB1073»2024-01-01}}"
     ),
+    "unique in words": table("- {name: x, type: Int8, extra: {lakebed.dev/unique: «LB1073»yes}}"),
+    "unique lists": table("- {name: x, type: {kind: List, itemType: Int8}, extra: {lakebed.dev/unique: «LB1073»true}}"),
+    "unique member": table(
+        "- {name: x, type: {kind: Struct, fields: [{name: y, type: Int8, extra: {lakebed.dev/unique: «LB1073»true}}]}}"
+    ),
     "personal data that are neither so nor not": table(
         "- {name: x, type: Int8, extra: {lakebed.dev/personalData: «LB1073»email}}"
     ),

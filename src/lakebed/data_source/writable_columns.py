@@ -18,7 +18,7 @@ from lakebed.format.new_files import UNAWARE
 from lakebed.ingest.system_columns import system_roles
 from lakebed.model import LogicalType, required
 from lakebed.model import types as logical
-from lakebed.model.extra import ENUM, EXTENDED_TYPE, MAXIMUM, MINIMUM, PATTERN
+from lakebed.model.extra import ENUM, EXTENDED_TYPE, MAXIMUM, MINIMUM, PATTERN, UNIQUE
 from lakebed.physical import paimon_types as physical
 from lakebed.physical import path_text
 from lakebed.write.plan_write import WritePlan
@@ -75,7 +75,7 @@ def _checked(column: Node) -> tuple[tuple[Node, str], ...]:
 
 
 def _why_checked(node: Node) -> str | None:
-    if any(name in node.extra for name in (ENUM, PATTERN, MINIMUM, MAXIMUM, EXTENDED_TYPE)):
+    if any(name in node.extra for name in (ENUM, PATTERN, MINIMUM, MAXIMUM, UNIQUE, EXTENDED_TYPE)):
         return "checked by the column's attributes"
     match node.stored, node.own:
         case physical.Array(), logical.List(fixed_length=length):

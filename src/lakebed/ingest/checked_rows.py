@@ -6,7 +6,6 @@ condition holds, which are put aside meanwhile, so that the source is read once.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
@@ -20,27 +19,26 @@ from lakebed.arrow.aside_files import ASIDE
 from lakebed.catalog.node import Node, siblings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
-from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
+from lakebed.ingest.columns.column_defaults import ColumnDefault, check_defaults, column_default
 from lakebed.ingest.columns.column_names import none_known
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.mask_personal_data import PersonalColumns, mask_problems, personal_columns
 from lakebed.ingest.numbering import block_of
+from lakebed.ingest.repeated_values import EXPECTED, REPEATED, TWICE, RepeatedValues, is_repeated, value_column
 from lakebed.ingest.row_kind_column import of_known_kind
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
 from lakebed.ingest.sources.json_texts import has_json, json_steps, with_json
 from lakebed.ingest.sources.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
 from lakebed.ingest.sources.source_schema import SourceSchema
-from lakebed.ingest.sources.source_types import Text
 from lakebed.ingest.system_columns import SystemRow
-from lakebed.model.extra import DEFAULT, ON_BAD_ROW
-from lakebed.physical import DataField, path_text, with_nullability
+from lakebed.model.extra import ON_BAD_ROW, UNIQUE
+from lakebed.physical import DataField, path_text
 from lakebed.physical.paimon_types import DataType, Variant
 
-BAD_DEFAULT = "LB6116"
 FOLDER_DIFFERS = "LB6130"
 
 NOT_DECLARED = SourceSchema({})
@@ -81,6 +79,10 @@ class _Column:
     json_steps: tuple[Callable[[Column], Column], ...] = ()
 
     @property
+    def is_unique(self) -> bool:
+        return self.node.extra.get(UNIQUE) is True
+
+    @property
     def fails_the_run(self) -> bool:
         return self.node.extra.get(ON_BAD_ROW) == _FAIL
 
@@ -90,7 +92,7 @@ class PreparedRows:
     """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read.
 
     `personal` says which columns hold personal data, `ignored` are columns of the source that are left out. `known_bad`
-    gives the bad rows where they need not be looked for in the source.
+    gives the bad rows where they need not be looked for in the source, `unique` finds those that have values of others.
     """
 
     parts: tuple[_CheckedPart, ...]
@@ -99,6 +101,15 @@ class PreparedRows:
     system: SystemRow | None = None
     ignored: tuple[str, ...] = ()
     known_bad: Callable[[], DataFrame] | None = None
+    unique: RepeatedValues | None = None
+
+    def with_unique(self, columns: Sequence[int]) -> PreparedRows:
+        """The rows, of which those are bad, too, that have the same value as another one in one of these columns."""
+        if not columns:
+            return self
+        part = self.parts[0]
+        fatal = (c.index for c in part.columns if c.index in columns and (c.fails_the_run or part.fatal_rows))
+        return replace(self, unique=RepeatedValues(tuple(columns), frozenset(fatal)))
 
     @property
     def folders(self) -> frozenset[str]:
@@ -113,7 +124,10 @@ class PreparedRows:
         `beside` are columns that the frame of every part has.
         """
         frames = (part.all(part.flagged(i), *map(F.col, beside)) for i, part in enumerate(self.parts))
-        return reduce(DataFrame.union, frames)
+        return self._with_repeated(reduce(DataFrame.union, frames))
+
+    def _with_repeated(self, rows: DataFrame) -> DataFrame:
+        return rows if self.unique is None else self.unique.flagged(rows)
 
     def with_bad(self) -> RowsWithBad:
         """Every row as `all` gives it, the bad ones with what `bad` needs of them."""
@@ -128,14 +142,23 @@ class PreparedRows:
             values = ((F.col(key[0]) if key in own else F.lit(None).cast(type_)) for key, type_ in every.items())
             members = (value.alias(place) for value, place in zip(values, places.values(), strict=True))
             aside = F.struct(F.lit(i).alias("part"), *part.told, *members)
-            rows.append(part.all(frame, F.when(F.col("bad"), aside).alias(ASIDE)))
+            # Which rows have values of others is known when all of them are together.
+            put = F.when(F.col("bad"), aside) if self.unique is None else aside
+            rows.append(part.all(frame, put.alias(ASIDE)))
             names.append({name: places[name, type_] for name, type_ in own})
-        return RowsWithBad(reduce(DataFrame.union, rows), tuple(zip(self.parts, names, strict=True)))
+        all_rows = self._with_repeated(reduce(DataFrame.union, rows))
+        if self.unique is not None:
+            aside = F.col(ASIDE).withField(TWICE, F.col(TWICE))
+            all_rows = all_rows.withColumn(ASIDE, F.when(F.col("bad"), aside))
+        return RowsWithBad(all_rows, tuple(zip(self.parts, names, strict=True)))
 
     def bad(self) -> DataFrame:
         """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
         if self.known_bad is not None:
             return self.known_bad()
+        if self.unique is not None:
+            every = self.with_bad()
+            return every.bad(every.frame.where(F.col("bad")).select(f"{ASIDE}.*"))
         # After the filter: raw texts and problems are made for bad rows only.
         found = ((part, part.flagged(i).where(F.col("bad"))) for i, part in enumerate(self.parts))
         frames = (part.bad(frame.select(*part.told, *part.kept)) for part, frame in found)
@@ -167,9 +190,8 @@ class RowsWithBad:
         frames = []
         for i, (part, names) in enumerate(self.parts):
             own = (F.col(place).alias(name) for name, place in names.items())
-            frames.append(
-                part.bad(aside.where(F.col("part") == i).select("raw", "line", "file", "offset", "fault", *own))
-            )
+            told = ("raw", "line", "file", "offset", "fault", *([TWICE] if TWICE in aside.columns else []))
+            frames.append(part.bad(aside.where(F.col("part") == i).select(*told, *own)))
         return reduce(DataFrame.union, frames)
 
 
@@ -201,7 +223,7 @@ def prepare(
     # A default is written as in the manifest, whatever the source has.
     usual = builder.by(replace(rules, formats=TextFormats()))
     defaults = [
-        _default(usual, node, system.default_of(node, f) if system else f.default_value)
+        column_default(usual, node, system.default_of(node, f) if system else f.default_value)
         for node, f in zip(nodes, schema.fields, strict=True)
     ]
     planned = [_columns(builder, part, nodes, defaults, schema, system, declared) for part in parts]
@@ -210,7 +232,7 @@ def prepare(
         if part.columns is not None and (ignore_unknown or not part.columns):
             builder.problems += none_known([c.name for c in part.columns], schema.field_names, part.label)
     if not builder.problems:
-        _check_defaults(session, builder, nodes, defaults)
+        check_defaults(session, builder, nodes, defaults)
     if builder.problems:
         raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
@@ -226,64 +248,11 @@ def together(prepared: Sequence[PreparedRows]) -> PreparedRows:
     return PreparedRows(tuple(parts), False, prepared[0].personal, prepared[0].system, tuple(ignored))
 
 
-@dataclass(frozen=True, slots=True)
-class _Default:
-    """The default of a column: its text and what checks it."""
-
-    text: str
-    checker: Checker
-
-    @property
-    def value(self) -> Column:
-        return self.checker.value(F.lit(self.text))
-
-
-def _default(builder: CheckBuilder, node: Node, text: str | None) -> _Default | None:
-    if text is None or not node.nullable:
-        return None
-    declared = node.extra.get(DEFAULT)
-    if isinstance(node.stored, NESTED):
-        if not isinstance(declared, (list, dict)):
-            builder.problems.append(_bad_default(node, text))
-            return None
-        text = json.dumps(declared)
-    elif len(text) > 1 and text[0] == text[-1] == "'":
-        text = text[1:-1]
-    stored = with_nullability(node.stored, False)
-    checker = builder.checker(replace(node, stored=stored), Text(base64=True))
-    return None if checker is None else _Default(text, checker)
-
-
-def _check_defaults(
-    session: SparkSession, builder: CheckBuilder, nodes: Sequence[Node], defaults: Sequence[_Default | None]
-) -> None:
-    """Note defaults that cannot be converted; a NULL in their place would be silent."""
-    given = [(p, d) for p, d in zip(nodes, defaults, strict=True) if d is not None]
-    if not given:
-        return
-    tests = [F.coalesce(d.checker.bad(F.lit(d.text), d.value), F.lit(False)) for _, d in given]
-    found = session.sql("SELECT 1").select(*(t.alias(f"d{i}") for i, t in enumerate(tests))).collect()[0]
-    for is_bad, (node, default) in zip(found, given, strict=True):
-        if is_bad:
-            builder.problems.append(_bad_default(node, default.text))
-
-
-def _bad_default(node: Node, text: str) -> Diagnostic:
-    name = path_text(node.path)
-    return Diagnostic(
-        BAD_DEFAULT,
-        f"the default of column {name} cannot be used as its value: {text!r}",
-        path=name,
-        found=text,
-        remedy="change the default in the manifest and apply it",
-    )
-
-
 def _columns(
     builder: CheckBuilder,
     part: SourcePart,
     nodes: Sequence[Node],
-    defaults: Sequence[_Default | None],
+    defaults: Sequence[ColumnDefault | None],
     schema: TableSchema,
     system: SystemRow | None,
     declared: SourceSchema,
@@ -375,7 +344,16 @@ class _CheckedPart:
         # Before `bad`, which has all values in it: Spark notes what is known of it once more for each name that a value
         # gets behind it, and again for each of these notes.
         written = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
-        return frame.select("*", *written, *flags)
+        own = (self._own_value(c).alias(value_column(c.index)) for c in self.columns if c.is_unique)
+        return frame.select("*", *written, *own, *flags)
+
+    def _own_value(self, column: _Column) -> Column:
+        """The value that the source has for a column, NULL where it is bad."""
+        type_ = scan_type(column.field.type)
+        if column.checker is None or column.source is None:
+            return F.lit(None).cast(type_)
+        bad = F.coalesce(F.col("is_bad") | column.checker.bad(_s(column), _x(column)), F.lit(False))
+        return F.when(~bad, _x(column)).cast(type_)
 
     @property
     def _faults(self) -> tuple[RowFault, ...]:
@@ -389,6 +367,7 @@ class _CheckedPart:
         part = self.part
         shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = [f"v{c.index}" for c in self.columns]
+        values += [value_column(c.index) for c in self.columns if c.is_unique]
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
         return flagged.select(*values, "bad", "fatal", cut, "block", *shape, *beside)
 
@@ -418,6 +397,8 @@ class _CheckedPart:
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
         rows = rows.select("*", *values)
         found = [_problems_of(c, checker) for c, checker, _ in self._read]
+        if TWICE in rows.columns:
+            found += [_repeated(c) for c, _, _ in self._read if c.is_unique]
         whole_row = F.lit(None).cast(PROBLEM)
         for i, fault in enumerate(self._faults):
             told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, F.col("line"))
@@ -475,6 +456,11 @@ def _problems_of(column: _Column, checker: Checker) -> Column:
     shown = F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
     other = F.array(problem(path, FOLDER_DIFFERS, expected, shown))
     return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)
+
+
+def _repeated(column: _Column) -> Column:
+    path, shown = F.lit(path_text(column.node.path)), F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
+    return F.array(F.when(is_repeated(column.index), problem(path, REPEATED, EXPECTED, shown)).cast(PROBLEM))
 
 
 def _disagrees(column: _Column) -> Column:

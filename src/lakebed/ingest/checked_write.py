@@ -30,6 +30,7 @@ from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.numbering import NumberedRows
+from lakebed.ingest.repeated_values import ROW, check_unique, unique_columns
 from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
 from lakebed.ingest.run_commit import CountedRows, GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
@@ -97,8 +98,9 @@ class CheckedWrite:
 
     def prepare(self, parts: Sequence[SourcePart]) -> PreparedRows:
         """The rows of the parts, checked when they are read. Raises what `prepare` raises."""
+        check_unique(self.schema, None if self.system is None else self.system.offset)
         with spark_errors():
-            return prepare(
+            rows = prepare(
                 self.spark,
                 parts,
                 self.checked,
@@ -109,6 +111,7 @@ class CheckedWrite:
                 former=self.former,
                 kinds=self.kind_column,
             )
+        return rows.with_unique(unique_columns(self.schema))
 
     @property
     def reads_once(self) -> bool:
@@ -138,7 +141,8 @@ class CheckedWrite:
         writer.replaces = self.replaces
         if not writer.target.plan.is_keyed:
             return GoodRows(writer, order=self.sorted_by)
-        in_order = arrival([f.path for f in self.files]) if offset is None else (self._value(offset),)
+        row = F.col(ROW) if unique_columns(self.schema) else F.monotonically_increasing_id()
+        in_order = arrival([f.path for f in self.files], row) if offset is None else (self._value(offset),)
         return GoodRows(writer, self._row_kind(), in_order)
 
     @property

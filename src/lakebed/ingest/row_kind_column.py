@@ -69,9 +69,12 @@ def kind_of_operation(operation: Column) -> Column:
     return F.element_at(F.array(*map(F.lit, kinds)), operation.cast("int") + 1).cast("tinyint")
 
 
-def arrival(files: Sequence[str]) -> tuple[Column, ...]:
-    """What orders rows as they came, from the column `block`: by file as named, then by place in the file."""
+def arrival(files: Sequence[str], row: Column) -> tuple[Column, ...]:
+    """What orders rows as they came, from the column `block`: by file as named, then by place in the file.
+
+    `row` grows within each piece of a file.
+    """
     part, url, start = (F.split_part(F.col("block"), F.lit(BETWEEN), F.lit(i)) for i in (1, 2, 3))
     places = F.from_json(F.lit(json.dumps({path: i for i, path in enumerate(files)})), "map<string,int>")
     by_file = (F.coalesce(F.try_element_at(places, plain_path(url)), F.lit(len(files))),) if len(files) > 1 else ()
-    return (*by_file, part.cast("int"), start.cast("bigint"), F.monotonically_increasing_id())
+    return (*by_file, part.cast("int"), start.cast("bigint"), row)

@@ -12,6 +12,7 @@ from lakebed.errors import SourceMismatchError
 from lakebed.ingest.bad_rows_error import cut_rows_error
 from lakebed.ingest.checked_rows import prepare
 from lakebed.ingest.checked_write import CheckedWrite
+from lakebed.ingest.repeated_values import unique_columns
 from lakebed.ingest.run_history import RunCounts
 from lakebed.ingest.sources.json_values import read_shape, shape_of_all
 from lakebed.ingest.sources.source_parts import SourcePart
@@ -50,7 +51,7 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
             ignore_unknown=checked.ignore_unknown,
             declared=checked.declared,
             former=checked.former,
-        )
+        ).with_unique(unique_columns(of_source))
         flags = [F.count(F.lit(1)), *(F.count_if(F.col(flag)) for flag in ("bad", "cut"))]
         number, bad, cut = rows.all().agg(*flags).collect()[0]
     if cut:

@@ -36,6 +36,7 @@ from lakebed.model.extra import (
     PERSONAL_DATA,
     RENAMED_FROM,
     SYSTEM_COLUMN,
+    UNIQUE,
 )
 from lakebed.model.known_attributes import MALFORMED, Core, extended_type
 
@@ -76,6 +77,7 @@ PLACES: dict[str, tuple[AttributePlace, ...]] = {
     PATTERN: (AttributePlace.FIELD,),
     MINIMUM: (AttributePlace.FIELD,),
     MAXIMUM: (AttributePlace.FIELD,),
+    UNIQUE: (AttributePlace.FIELD,),
     ON_BAD_ROW: (AttributePlace.FIELD, AttributePlace.TABLE, AttributePlace.ODF),
     PERSONAL_DATA: (AttributePlace.FIELD,),
     SYSTEM_COLUMN: (AttributePlace.FIELD,),
@@ -98,11 +100,14 @@ class Attributes:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """What an attribute belongs to. `type` is None for a schema, or where the type is faulty."""
+    """What an attribute belongs to. `type` is None for a schema, or where the type is faulty. A member of a struct is
+    no column.
+    """
 
     place: AttributePlace
     path: str | None
     type: LogicalType | None
+    is_column: bool
 
 
 class AttributeDecoder:
@@ -121,6 +126,7 @@ class AttributeDecoder:
             PATTERN: self._pattern,
             MINIMUM: partial(self._bound, MINIMUM),
             MAXIMUM: partial(self._bound, MAXIMUM),
+            UNIQUE: self._unique,
             ON_BAD_ROW: self._on_bad_row,
             PERSONAL_DATA: partial(self._truth, PERSONAL_DATA),
             SYSTEM_COLUMN: partial(self._role, SYSTEM_COLUMN),
@@ -133,7 +139,7 @@ class AttributeDecoder:
         """The attributes at `node`; faulty ones are noted and left out. An empty or absent `extra` gives none."""
         if node is None or is_null(node):
             return Attributes(Extra(), {})
-        subject = _Subject(place, path_text(path) or None, type_)
+        subject = _Subject(place, path_text(path) or None, type_, len(path) == 1)
         if not isinstance(node, MappingNode):
             wrong_shape(self._problems, node, f"`extra` of {place}", "a mapping of attributes", path=subject.path)
             return Attributes(Extra(), {})
@@ -319,6 +325,13 @@ class AttributeDecoder:
             return value
         self._bad(node, key, subject, "true or false")
         return None
+
+    def _unique(self, node: Node, subject: _Subject) -> JsonValue:
+        found = _nested_kind(subject.type) if subject.is_column else "a member of a struct"
+        if found is not None:
+            self._misplaced(node, UNIQUE, subject, "columns of single values", found)
+            return None
+        return self._truth(UNIQUE, node, subject)
 
     def _bound(self, key: str, node: Node, subject: _Subject) -> JsonValue:
         """The least or the greatest value of a column."""

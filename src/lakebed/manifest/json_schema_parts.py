@@ -36,6 +36,7 @@ from lakebed.model.extra import (
     PATTERN,
     PERSONAL_DATA,
     RENAMED_FROM,
+    UNIQUE,
 )
 
 if TYPE_CHECKING:
@@ -272,6 +273,10 @@ _ATTRIBUTES: dict[str, Json] = {
     MAXIMUM: {
         "description": "The greatest value of a number, date or time; rows with more, or with NaN, are bad rows.",
         "type": ["string", "number"],
+    },
+    UNIQUE: {
+        "description": "Whether no two rows of a run may have the same value; all rows that have it are bad rows.",
+        "type": "boolean",
     },
     ON_BAD_ROW: {
         "description": "What happens to a row that breaks a rule of this column, or of the table.",
