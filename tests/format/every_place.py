@@ -17,7 +17,7 @@ from lakebed.diagnostics import Severity
 from lakebed.physical import paimon_types as t
 from lakebed.physical.paimon_types import UNASSIGNED, DataField, DataType, with_nullability
 
-#: Each type without parts, with a Spark expression of a value of it; None where no rows can be written.
+#: Each type without parts, with a Spark expression of a value of it; None where it cannot be written in every place.
 LEAVES: dict[DataType, str | None] = {
     t.Boolean(): "true",
     t.TinyInt(): "cast(-1 AS tinyint)",
@@ -53,6 +53,8 @@ LEAVES: dict[DataType, str | None] = {
     t.Row(()): None,
 }
 _KEY = (t.Binary, t.VarBinary)
+#: What columns of blobs need.
+EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
 _NOT_A_KEY = (t.Variant, t.Blob, t.Geometry, t.Geography, t.Vector, t.Unknown, t.Row)
 
 
@@ -108,16 +110,15 @@ _READ_ONLY = (t.Timestamp, t.LocalZonedTimestamp, t.Variant, t.Row)
 def types() -> Iterator[Case]:
     """Every type in every place."""
     for leaf, value in LEAVES.items():
-        codes = frozenset() if value else frozenset({"LB6505" if isinstance(leaf, _READ_ONLY) else "LB5054"})
+        writable = value or isinstance(leaf, t.Blob)
+        codes = frozenset() if writable else frozenset({"LB6505" if isinstance(leaf, _READ_ONLY) else "LB5054"})
         text = str(leaf) if not isinstance(leaf, t.Row) else "ROW<>"
-        yield Case(
-            f"{text} as a column", schema(("id", t.Int()), ("c", leaf), options=_needed(leaf)), codes | _by(leaf)
-        )
+        yield Case(f"{text} as a column", schema(("id", t.Int()), ("c", leaf), options=_needed(leaf)), codes)
         for place, type_ in nested(leaf).items():
             table = schema(("id", t.Int()), ("c", type_), options=_needed(leaf))
             # The format allows blobs in few places.
             if not isinstance(leaf, t.Blob) or is_valid(table):
-                yield Case(f"{text} in {place}", table, codes | _by(leaf))
+                yield Case(f"{text} in {place}", table, codes)
         if isinstance(leaf, _NOT_A_KEY):
             continue
         legacy = {"LB5030"} if isinstance(leaf, _KEY) else set()
@@ -135,11 +136,7 @@ def _needed(leaf: DataType) -> dict[str, str]:
     """The options without which the format allows no such column."""
     if not isinstance(leaf, t.Blob):
         return {}
-    return {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
-
-
-def _by(leaf: DataType) -> frozenset[str]:
-    return frozenset({"LB5052"} if _needed(leaf) else ())
+    return EVOLVING
 
 
 #: Options that make an append table one that is not written, by the values that do so.
@@ -149,7 +146,6 @@ REFUSED = {
     ("type", "object-table"): "LB5051",
     ("type", "lance-table"): "LB5051",
     ("type", "iceberg-table"): "LB5051",
-    ("data-evolution.enabled", "true"): "LB5052",
     ("scan.primary-branch", "main"): "LB5053",
     ("manifest.format", "orc"): "LB5011",
     ("changelog-producer", "input"): "LB5061",

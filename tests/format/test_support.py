@@ -17,6 +17,7 @@ from lakebed.format.refuse_unsupported import (
     refuse_unreadable,
     refuse_unreadable_files,
     refuse_unwritable,
+    write_problems,
 )
 from lakebed.format.snapshot import SnapshotManager
 from lakebed.physical import parse
@@ -25,6 +26,7 @@ from lakebed.store import LocalStore
 from referees.corpus import SHARED
 
 PLAIN = [("id", "BIGINT"), ("name", "STRING")]
+EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
 
 
 def _codes(action: Any, *arguments: Any, **parts: Any) -> list[str]:
@@ -47,11 +49,11 @@ def test_a_plain_append_table_is_read_and_written() -> None:
 
 def test_all_reasons_are_given_at_once() -> None:
     schema = table_schema(
-        [*PLAIN, ("b", "BLOB"), ("v", "BIGINT")],
+        [*PLAIN, ("g", "GEOMETRY"), ("v", "BIGINT")],
         primary_keys=["id"],
         options={"data-evolution.enabled": "true", "type": "object-table", "scan.primary-branch": "rt"},
     )
-    assert _codes(refuse_unreadable, schema) == ["LB5051", "LB5053"]
+    assert _codes(refuse_unreadable, schema, columns=["id"]) == ["LB5051", "LB5053"]
     assert sorted(_codes(refuse_unwritable, schema)) == ["LB5050", "LB5051", "LB5052", "LB5053", "LB5054"]
 
 
@@ -60,7 +62,8 @@ def test_all_reasons_are_given_at_once() -> None:
     [
         ({"type": "TABLE"}, [], []),
         ({"type": "format-table"}, ["LB5051"], ["LB5051"]),
-        ({"data-evolution.enabled": "true"}, [], ["LB5052"]),
+        ({"data-evolution.enabled": "true"}, [], []),
+        ({"data-evolution.enabled": "true", "bucket": "4", "bucket-key": "id"}, [], ["LB5052"]),
         ({"scan.fallback-branch": "b"}, [], []),
         ({"scan.primary-branch": "b"}, ["LB5053"], ["LB5053"]),
         ({"bucket": "4", "bucket-key": "id"}, [], []),
@@ -133,10 +136,33 @@ def test_types_without_a_form_are_refused_unless_left_out(type_: Any) -> None:
 @pytest.mark.parametrize(
     "type_", ["BLOB", {"type": "ARRAY", "element": "BLOB"}, {"type": "MAP", "key": "INT", "value": "BLOB"}]
 )
-def test_blobs_are_read_but_not_written(type_: Any) -> None:
-    schema = table_schema([("id", "INT"), ("b", type_)])
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ({}, None),
+        ({"data-evolution.enabled": "false"}, "data-evolution.enabled"),
+        ({"blob-descriptor-field": "a, b"}, "blob-descriptor-field"),
+        ({"blob.stored-descriptor-fields": "b"}, "blob.stored-descriptor-fields"),
+        ({"blob-external-storage-field": "b"}, "blob-external-storage-field"),
+        ({"blob-view-field": "b"}, "blob-view-field"),
+        ({"video-frame-field": "b"}, "video-frame-field"),
+    ],
+)
+def test_blobs_are_written_where_blob_files_of_the_table_hold_them(
+    type_: Any, options: dict[str, str], reason: str | None
+) -> None:
+    schema = table_schema([("id", "INT"), ("b", type_)], options=EVOLVING | options)
     assert _codes(refuse_unreadable, schema) == []
-    assert _codes(refuse_unwritable, schema) == ["LB5054"]
+    (*problems,) = write_problems(schema)
+    assert [d.code for d in problems] == ([] if reason is None else ["LB5098"])
+    assert all(d.path == "b" and reason is not None and reason in d.message for d in problems)
+
+
+def test_maps_to_blobs_have_keys_of_one_value() -> None:
+    row = {"type": "ROW", "fields": [{"id": 9, "name": "x", "type": "INT"}]}
+    for key, codes in (("DECIMAL(20, 2)", []), ("TIME(3)", []), ("TIMESTAMP(3)", ["LB5098"]), (row, ["LB5098"])):
+        schema = table_schema([("id", "INT"), ("b", {"type": "MAP", "key": key, "value": "BLOB"})], options=EVOLVING)
+        assert _codes(refuse_unwritable, schema) == codes
 
 
 def test_nanoseconds_are_read_but_not_written() -> None:

@@ -6,19 +6,25 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 import lakebed
-from format.every_place import LEAVES, is_valid, nested, options, row, schema
+from format.every_place import EVOLVING, LEAVES, is_valid, nested, options, row, schema
 from ingest.ingest_lake import SmallLake
 from lakebed.catalog import TableName
 from lakebed.physical import paimon_types as t
 
 VALUES = {leaf: value for leaf, value in LEAVES.items() if value is not None}
+#: Where blobs may be, with a value.
+BLOBS = {
+    "b": (t.Blob(), "X'00FF'"),
+    "bs": (t.Array(t.Blob()), "array(X'', null, X'01')"),
+    "bm": (t.Map(t.Int(), t.Blob()), "map(7, X'02')"),
+}
 #: Maps are compared by their entries.
 SHOWN = "m.struct.m", "m.list", "m.value", "map_entries(m.key)", "map_entries(m.multiset)", "m.deep"
 
 
 def harmless() -> dict[str, str]:
     """Options that can stand together, with the first value of each that is no default of another's."""
-    chosen = {"partition.legacy-name": "false"}
+    chosen = {"partition.legacy-name": "false", **EVOLVING}
     for case in options():
         key, _, value = case.about.partition(" = ")
         if case.codes or key in chosen:
@@ -40,7 +46,7 @@ def value_in(place: str, value: str) -> str:
 
 
 def shown(frame: DataFrame) -> list[object]:
-    columns: list[Column] = [F.col("id")]
+    columns: list[Column] = [F.col("id"), F.col("b"), F.col("bs"), F.map_entries("bm")]
     for i in range(len(VALUES)):
         columns += [F.col(f"c{i}"), F.col(f"p{i}")]
         columns += [F.expr(text.replace("m.", f"n{i}.", 1).replace("(m.", f"(n{i}.")) for text in SHOWN]
@@ -54,6 +60,9 @@ def test_every_writable_type_in_every_place_under_every_harmless_option(lake: Sm
         inside = ", ".join(f"'{place}', {value_in(place, value)}" for place in nested(leaf))
         given = {f"c{i}": value, f"n{i}": f"named_struct({inside})", f"p{i}": value}
         source += [F.expr(f"if(id = 0, {text}, null)").alias(name) for name, text in given.items()]
+    for name, (type_, value) in BLOBS.items():
+        columns.append((name, type_))
+        source.append(F.expr(f"if(id = 0, {value}, null)").alias(name))
     settings = harmless()
     table = schema(*columns, partition=tuple(f"p{i}" for i in range(len(VALUES))), options=settings)
     lake.tables.create(TableName("db", "t"), table)

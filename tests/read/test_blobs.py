@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from datetime import date
 from decimal import Decimal
 from pathlib import Path
@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lakebed
+from arrow.blob_bytes import Payload, array_bytes, file_bytes, index_bytes, map_bytes
 from format.building import parquet_bytes, table_schema
 from format.laid_out import LaidOut, Vector
 from lakebed.arrow import blob_values
-from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder, blob_payloads, blob_places, index_size
+from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, blob_payloads, blob_places, index_size
 from lakebed.arrow.blob_values import array_value, blob_batches, key_decoder, map_value
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError, UsageError
 from lakebed.format.blob_columns import BlobDescriptor
@@ -27,60 +28,7 @@ from lakebed.store import LocalStore
 from referees.client import Referees
 from referees.encoding import spark_rows
 
-Payload = bytes | Placeholder | None
 EVOLVING = {"row-tracking.enabled": "true", "data-evolution.enabled": "true"}
-
-
-# --- a writer, for the tests ------------------------------------------------------------------------------------------
-
-
-def _varint(number: int) -> bytes:
-    rest = number << 1 if number >= 0 else (-number << 1) - 1
-    out = bytearray()
-    while rest > 0x7F:
-        out.append(rest & 0x7F | 0x80)
-        rest >>= 7
-    return bytes([*out, rest])
-
-
-def _index(lengths: Iterable[int]) -> bytes:
-    out, before = b"", 0
-    for length in lengths:
-        out += _varint(length - before)
-        before = length
-    return out
-
-
-def _file(payloads: Sequence[Payload]) -> bytes:
-    data, lengths = b"", []
-    for payload in payloads:
-        if isinstance(payload, bytes):
-            length = len(payload) + 16
-            body = struct.pack("<i", 1481511375) + payload + struct.pack("<q", length)
-            data += body + struct.pack("<I", zlib.crc32(body))
-            lengths.append(length)
-        else:
-            lengths.append(-1 if payload is None else -2)
-    index = _index(lengths)
-    return data + index + struct.pack("<ib", len(index), 1)
-
-
-def _lengths(values: Sequence[bytes | None]) -> bytes:
-    return _index(-1 if v is None else len(v) for v in values)
-
-
-def _array(values: Sequence[bytes | None]) -> bytes:
-    index = _lengths(values)
-    head = struct.pack("<iBi", 1094861634, 1, len(values))
-    return head + b"".join(v for v in values if v is not None) + index + struct.pack("<i", len(index))
-
-
-def _map(entries: Sequence[tuple[bytes, bytes | None]]) -> bytes:
-    keys, values = [k for k, _ in entries], [v for _, v in entries]
-    first, second = _lengths(keys), _lengths(values)
-    head = struct.pack("<iBi", 1296188226, 1, len(entries))
-    data = b"".join(keys) + b"".join(v for v in values if v is not None)
-    return head + data + first + second + struct.pack("<ii", len(first), len(second))
 
 
 # --- bytes ------------------------------------------------------------------------------------------------------------
@@ -91,7 +39,7 @@ BYTES = st.binary(max_size=40)
 
 @given(PAYLOADS)
 def test_what_is_written_is_read(payloads: list[Payload]) -> None:
-    data = _file(payloads)
+    data = file_bytes(payloads)
     assert blob_payloads(data) == payloads
     places = blob_places(data[-index_size(data[-5:]) :], len(data))
     found = [data[p.offset : p.offset + p.length] if isinstance(p, BlobPlace) else p for p in places]
@@ -100,13 +48,13 @@ def test_what_is_written_is_read(payloads: list[Payload]) -> None:
 
 @given(st.lists(st.one_of(st.none(), BYTES)), st.dictionaries(BYTES, st.one_of(st.none(), BYTES)))
 def test_nested_values(array: list[bytes | None], entries: dict[bytes, bytes | None]) -> None:
-    assert array_value(_array(array)) == array
-    assert map_value(_map(list(entries.items())), bytes) == list(entries.items())
+    assert array_value(array_bytes(array)) == array
+    assert map_value(map_bytes(list(entries.items())), bytes) == list(entries.items())
 
 
 @given(st.lists(st.one_of(st.none(), st.just(PLACEHOLDER), st.binary(max_size=30)), min_size=1, max_size=6), st.data())
 def test_damage_never_makes_another_content(payloads: list[Payload], data: Any) -> None:
-    whole = _file(payloads)
+    whole = file_bytes(payloads)
     damaged = bytearray(whole)
     if data.draw(st.booleans()):
         damaged = damaged[: data.draw(st.integers(0, len(whole)))]
@@ -122,7 +70,7 @@ def test_damage_never_makes_another_content(payloads: list[Payload], data: Any) 
 
 @given(st.binary(max_size=80), st.booleans())
 def test_damage_of_nested_values(noise: bytes, is_map: bool) -> None:
-    good = _map([(b"a", b"12"), (b"b", None)]) if is_map else _array([b"12", None])
+    good = map_bytes([(b"a", b"12"), (b"b", None)]) if is_map else array_bytes([b"12", None])
     for payload in (noise, good[: len(noise) % len(good)], bytes(a ^ b for a, b in zip(good, noise, strict=False))):
         try:
             found = map_value(payload, bytes) if is_map else array_value(payload)
@@ -134,10 +82,10 @@ def test_damage_of_nested_values(noise: bytes, is_map: bool) -> None:
 @pytest.mark.parametrize(
     "payload",
     [
-        _array([b"1"])[:-1],
-        _array([b"1"]) + b"\0",
-        _map([(b"a", b"1"), (b"a", b"2")]),
-        struct.pack("<iBi", 1296188226, 1, 1) + _index([-1]) + _index([-1]) + struct.pack("<ii", 1, 1),
+        array_bytes([b"1"])[:-1],
+        array_bytes([b"1"]) + b"\0",
+        map_bytes([(b"a", b"1"), (b"a", b"2")]),
+        struct.pack("<iBi", 1296188226, 1, 1) + index_bytes([-1]) + index_bytes([-1]) + struct.pack("<ii", 1, 1),
     ],
 )
 def test_nested_values_that_contradict_themselves(payload: bytes) -> None:
@@ -181,20 +129,20 @@ def test_a_truth_value_as_a_key_is_one_of_two(data: bytes) -> None:
 
 def test_nested_values_use_all_of_their_data() -> None:
     """Bytes that no length accounts for are damage, not something to be passed over."""
-    whole = _array([b"12", b"3"])
+    whole = array_bytes([b"12", b"3"])
     assert array_value(whole) == [b"12", b"3"]
     with pytest.raises(ValueError, match="do not fit"):
         array_value(whole[:9] + b"x" + whole[9:])
-    entries = _map([(b"a", b"12")])
+    entries = map_bytes([(b"a", b"12")])
     with pytest.raises(ValueError, match="do not fit"):
         map_value(entries[:12] + b"x" + entries[12:], bytes)
 
 
 def test_batches_are_bounded_by_rows_and_bytes() -> None:
     schema = pa.schema([("x", pa.binary()), ("_ROW_ID", pa.int64()), ("_LAKEBED_PLACEHOLDER", pa.bool_())])
-    sizes = [b.num_rows for b in blob_batches(_file([None] * 1500), schema)]
+    sizes = [b.num_rows for b in blob_batches(file_bytes([None] * 1500), schema)]
     assert sizes == [1024, 476]
-    (one, two) = blob_batches(_file([b"x" * (9 << 20), b"y" * (9 << 20), PLACEHOLDER]), schema)
+    (one, two) = blob_batches(file_bytes([b"x" * (9 << 20), b"y" * (9 << 20), PLACEHOLDER]), schema)
     assert (one.num_rows, two.to_pylist()) == (2, [{"x": None, "_ROW_ID": None, "_LAKEBED_PLACEHOLDER": True}])
 
 
@@ -207,9 +155,9 @@ def test_unknown_versions_and_too_short_files() -> None:
 @pytest.mark.parametrize("more", [-1, 1, 8, 100])
 def test_an_entry_ends_where_the_index_begins_at_the_latest(more: int) -> None:
     """A place is also given to those who read the payload by themselves, without a look at its checksum."""
-    whole = _file([b"one", b"two"])
+    whole = file_bytes([b"one", b"two"])
     sizes = [19, 19 + more]
-    index = _index(sizes)
+    index = index_bytes(sizes)
     data = whole[: 2 * 19] + index + struct.pack("<ib", len(index), 1)
     if more < 0:
         assert blob_places(data[-index_size(data) :], len(data))[1] == BlobPlace(19 + 4, 3 + more)
@@ -220,7 +168,7 @@ def test_an_entry_ends_where_the_index_begins_at_the_latest(more: int) -> None:
 
 def test_an_entry_begins_with_its_mark_whatever_its_checksum_says() -> None:
     body = b"BLOB" + b"one" + struct.pack("<q", 19)
-    index = _index([19])
+    index = index_bytes([19])
     data = body + struct.pack("<I", zlib.crc32(body)) + index + struct.pack("<ib", len(index), 1)
     with pytest.raises(ValueError, match="no entry of 19 bytes at offset 0"):
         blob_payloads(data)
@@ -232,7 +180,7 @@ def test_every_row_of_a_blob_file_comes_once(monkeypatch: pytest.MonkeyPatch) ->
     schema = pa.schema([("x", pa.binary())])
     for sizes in ([], [1], [1, 1, 1], [1, 1, 1, 1], [6, 1, 6], [2, 2, 2, 2, 9], [0] * 7):
         payloads = [bytes([i]) * n for i, n in enumerate(sizes)]
-        rows = [row["x"] for b in blob_batches(_file(payloads), schema) for row in b.to_pylist()]
+        rows = [row["x"] for b in blob_batches(file_bytes(payloads), schema) for row in b.to_pylist()]
         assert rows == payloads
 
 
@@ -265,7 +213,7 @@ def _data(table: LaidOut, name: str, start: int, ids: Sequence[int], sequence: i
 
 def _blobs(table: LaidOut, name: str, start: int, payloads: Sequence[Payload], sequence: int = 1, **meta: Any) -> str:
     known = {"first_row_id": start, "max_sequence_number": sequence, "write_cols": ("x",)}
-    return table.add(name, _file(payloads), len(payloads), **known | meta)
+    return table.add(name, file_bytes(payloads), len(payloads), **known | meta)
 
 
 @pytest.fixture(scope="module")

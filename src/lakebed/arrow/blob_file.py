@@ -1,4 +1,4 @@
-"""Read blob files: one column of BLOB, ARRAY<BLOB> or MAP<_, BLOB> (Paimon specification, "File Format").
+"""Read and write blob files: one column of BLOB, ARRAY<BLOB> or MAP<_, BLOB> (Paimon specification, "File Format").
 
 An entry is magic number, payload, length of the entry and checksum. The file ends with an index of the entries'
 lengths, delta-varint compressed, its length and a version. Damage is a ValueError.
@@ -8,18 +8,23 @@ from __future__ import annotations
 
 import struct
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from lakebed.store.base import Output
+
 _MAGIC = struct.pack("<i", 1481511375)
 _TRAILER = struct.Struct("<qI")
-_LENGTH = 8
+_ENTRY_LENGTH, _CHECKSUM = struct.Struct("<q"), struct.Struct("<I")
+_LENGTH = _ENTRY_LENGTH.size
 _FOOTER = struct.Struct("<ib")
 _OVERHEAD = len(_MAGIC) + _TRAILER.size
 _VERSION = 1
 _NULL: Final = -1
 _PLACEHOLDER: Final = -2
+#: Smaller parts are put together before they go to a store; larger ones go there as they are, without a copy.
+_SMALL = 64 << 10
 
 
 class Placeholder:
@@ -84,6 +89,73 @@ def _payload(data: bytes, place: BlobPlace) -> bytes:
     if checksum != zlib.crc32(data[start : end + _LENGTH]):
         raise ValueError(f"the entry at offset {start} is damaged")
     return data[place.offset : end]
+
+
+class BlobFileWriter:
+    """Writes the rows of one blob file to `output`, in their order. No row is held: a payload goes on part by part."""
+
+    def __init__(self, output: Output) -> None:
+        self._output = output
+        self._small = bytearray()
+        self._lengths: list[int] = []
+        #: How many bytes the entries have.
+        self.size = 0
+
+    @property
+    def rows(self) -> int:
+        """How many rows were added."""
+        return len(self._lengths)
+
+    def add_null(self) -> None:
+        """Add a row without a value."""
+        self._lengths.append(_NULL)
+
+    def add(self, parts: Iterable[bytes | memoryview]) -> None:
+        """Add a row whose payload is these parts, one after the other."""
+        start, checksum = self.size, self._write(_MAGIC, 0)
+        for part in parts:
+            checksum = self._write(part, checksum)
+        length = self.size - start + _TRAILER.size
+        checksum = self._write(_ENTRY_LENGTH.pack(length), checksum)
+        self._write(_CHECKSUM.pack(checksum), 0)
+        self._lengths.append(length)
+
+    def finish(self) -> None:
+        """Write the index. The output is not closed."""
+        index = delta_varint_bytes(self._lengths)
+        self._small += index + _FOOTER.pack(len(index), _VERSION)
+        self._send()
+
+    def _write(self, part: bytes | memoryview, checksum: int) -> int:
+        """Write a part of an entry; the checksum of what came before and of it."""
+        if len(part) < _SMALL:
+            self._small += part
+        else:
+            self._send()
+            self._output.write(part)
+        if len(self._small) >= _SMALL:
+            self._send()
+        self.size += len(part)
+        return zlib.crc32(part, checksum)
+
+    def _send(self) -> None:
+        if self._small:
+            self._output.write(bytes(self._small))
+            self._small.clear()
+
+
+def delta_varint_bytes(numbers: Iterable[int]) -> bytes:
+    """Numbers as `delta_varints` reads them."""
+    made, before = bytearray(), 0
+    for number in numbers:
+        delta = number - before
+        rest = (delta << 1) ^ (delta >> 63)
+        while rest > 0x7F:
+            made.append(rest & 0x7F | 0x80)
+            rest >>= 7
+        made.append(rest)
+        before = number
+    return bytes(made)
 
 
 def delta_varints(data: bytes) -> Sequence[int]:

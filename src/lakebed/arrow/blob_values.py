@@ -1,4 +1,4 @@
-"""Decode payloads of blob files into Arrow values: bytes, arrays of bytes, maps to bytes.
+"""Convert payloads of blob files from and to Arrow values: bytes, arrays of bytes, maps to bytes.
 
 Damage is a ValueError.
 """
@@ -6,14 +6,16 @@ Damage is a ValueError.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, timedelta
 from decimal import Context, Decimal
 from typing import Any
 
 import pyarrow as pa
 
-from lakebed.arrow.blob_file import PLACEHOLDER, Placeholder, blob_payloads, delta_varints
+from lakebed.arrow.blob_file import PLACEHOLDER, Placeholder, blob_payloads, delta_varint_bytes, delta_varints
+from lakebed.errors import WriteError
+from lakebed.format.blob_columns import is_descriptor
 
 #: The column that says of each row whether it is a placeholder.
 IS_PLACEHOLDER = "_LAKEBED_PLACEHOLDER"
@@ -28,6 +30,9 @@ _EPOCH = date(1970, 1, 1)
 _LONG_DECIMAL = 18
 _INTEGERS = {pa.int8(): "<b", pa.int16(): "<h", pa.int32(): "<i", pa.int64(): "<q"}
 Decode = Callable[[bytes], Any]
+Part = bytes | memoryview
+Encode = Callable[[pa.Scalar], Iterable[Part]]
+IS_DESCRIPTOR, KEY_TWICE = "LB6508", "LB6509"
 
 
 def blob_batches(data: bytes, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
@@ -166,3 +171,78 @@ def _decimal(precision: int, scale: int) -> Decode:
     if precision <= _LONG_DECIMAL:
         return lambda data: Decimal(short(data)).scaleb(-scale, exact)
     return lambda data: Decimal(int.from_bytes(data, "big", signed=True)).scaleb(-scale, exact)
+
+
+def payload_encoder(type_: pa.DataType, column: str) -> Encode:
+    """From a value of this type that is not NULL to the parts of its payload, of which contents are not copied.
+
+    What it makes raises WriteError, which names `column`, for what blob files cannot hold.
+    """
+    if pa.types.is_list(type_):
+        return lambda array: _nested_parts(_ARRAY, (_contents(array.values, column),))
+    if pa.types.is_map(type_):
+        key = key_encoder(type_.key_type)
+        return lambda entries: _map_parts(entries.values, key, column)
+    return lambda value: (_content(value, column),)
+
+
+def _map_parts(entries: pa.StructArray, encode: Callable[[pa.Scalar], bytes], column: str) -> Iterator[Part]:
+    keys = [encode(key) for key in entries.field(0)]
+    if len(set(keys)) != len(keys):
+        raise WriteError.of(
+            KEY_TWICE,
+            f"column {column}: a map of blobs has a key twice",
+            path=column,
+            remedy="leave one of the entries out",
+        )
+    return _nested_parts(_MAP, (keys, _contents(entries.field(1), column)))
+
+
+def _nested_parts(magic: int, groups: Sequence[Sequence[Part | None]]) -> Iterator[Part]:
+    """The parts of a nested value, and at its end for each group of them how long they are."""
+    yield _HEADER.pack(magic, _VERSION, len(groups[0]))
+    for group in groups:
+        yield from (part for part in group if part is not None)
+    indexes = [delta_varint_bytes(_NULL if part is None else len(part) for part in group) for group in groups]
+    yield b"".join(indexes) + struct.pack(f"<{len(groups)}i", *map(len, indexes))
+
+
+def _contents(values: pa.Array, column: str) -> list[Part | None]:
+    return [_content(value, column) if value.is_valid else None for value in values]
+
+
+def _content(value: pa.Scalar, column: str) -> memoryview:
+    """The bytes of a content. Raises WriteError for what says where a content lies: no reader would look there."""
+    content = memoryview(value.as_buffer())
+    if is_descriptor(content):
+        raise WriteError.of(
+            IS_DESCRIPTOR,
+            f"column {column}: a row has the descriptor of a blob where the table stores its content",
+            path=column,
+            remedy=f"get the contents first: lake.fetch_blobs(df, {column!r})",
+        )
+    return content
+
+
+def key_encoder(type_: pa.DataType) -> Callable[[pa.Scalar], bytes]:
+    """From the key of a map to its bytes, as `key_decoder` reads them. Raises ValueError for keys without a form."""
+    if type_ in _INTEGERS:
+        layout = struct.Struct(_INTEGERS[type_])
+        return lambda key: layout.pack(key.as_py())
+    if pa.types.is_boolean(type_):
+        return lambda key: bytes([key.as_py()])
+    if pa.types.is_date32(type_) or pa.types.is_time32(type_):
+        return lambda key: struct.pack("<i", key.cast(pa.int32()).as_py())
+    if pa.types.is_decimal(type_):
+        return lambda key: _decimal_bytes(key.as_py(), type_)
+    if pa.types.is_string(type_) or pa.types.is_binary(type_):
+        return lambda key: bytes(key.as_buffer())
+    raise ValueError(f"maps with keys of type {type_} have no form in blob files")
+
+
+def _decimal_bytes(value: Decimal, type_: pa.DataType) -> bytes:
+    number = int(value.scaleb(type_.scale, Context(prec=40)))
+    if type_.precision <= _LONG_DECIMAL:
+        return struct.pack("<q", number)
+    magnitude = number if number >= 0 else ~number
+    return number.to_bytes(magnitude.bit_length() // 8 + 1, "big", signed=True)

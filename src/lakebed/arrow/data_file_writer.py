@@ -102,6 +102,8 @@ class DataFileWriter:
             creation_time=self._task.creation_time,
             delete_row_count=self._deletes,
             file_source=int(self._task.source),
+            value_stats_cols=self._task.write_cols,
+            write_cols=self._task.write_cols,
         )
 
     def let_go(self) -> None:

@@ -24,6 +24,7 @@ from lakebed.physical.paimon_types import (
     Array,
     BigInt,
     Binary,
+    Blob,
     Boolean,
     Char,
     DataField,
@@ -64,6 +65,7 @@ _LEAVES: dict[type[DataType], pa.DataType] = {
     VarChar: pa.string(),
     Binary: pa.binary(),
     VarBinary: pa.binary(),
+    Blob: pa.binary(),
     Date: pa.date32(),
 }
 _Convert = Callable[[pa.Array], pa.Array]

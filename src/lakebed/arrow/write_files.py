@@ -5,12 +5,13 @@ This runs in Spark's workers. A file is nobody's until a snapshot names it; a ca
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 
+from lakebed.arrow.blob_series import BlobSeries
 from lakebed.arrow.data_file_writer import DataFileWriter
 from lakebed.arrow.row_forms import RowForms
 from lakebed.arrow.row_runs import LAST, Place, runs
@@ -25,6 +26,8 @@ from lakebed.store.safe_delete import Inside
 
 def write_data_files(batches: Iterable[pa.RecordBatch], task: WriteTask, *, store: Store | None = None) -> NewFiles:
     """Write rows as data files; entries that add these, in the order in which they were written.
+
+    Entries of blob files follow that of the data file with the other columns of their rows.
 
     Batches hold the table's columns by name, and `_LAKEBED_BUCKET` (int32) and `_LAKEBED_ROUND` (int32) where rows of a
     partition do not all belong together; in keyed tables also `_VALUE_KIND` (int8) where rows do not all insert. Rows
@@ -54,7 +57,11 @@ class _Files:
         self._codec = binary_row.codec(task.partition_types)
         self._place: Place | None = None
         self._next_sequence = task.first_sequence
-        self._data = _Series(task, RowForms(task), outputs)
+        self._data = _Series(task.of_data_files, RowForms(task.of_data_files), outputs)
+        self._blobs: RowForms | None = None
+        if task.blob_fields:
+            self._blobs = RowForms(task.of_blobs)
+            self._data.blobs = self._blobs.values
         self._changelog: _Series | None = None
         if task.makes_changelog:
             self._changelog = _Series(task.of_changelog, RowForms(task.of_changelog), outputs, repeats_keys=True)
@@ -68,13 +75,18 @@ class _Files:
             alike = self._changelog.task.file_format == self._task.file_format
             logged = values if alike else self._changelog.rows.convert(batch, first)
         last = _last(batch) if logged is not None else None
-        partition = [values.column(i) for i in self._task.partition_places]
+        blobs = None
+        if self._blobs is not None:
+            # Rows wait for their row group, and would keep the contents that came with them in memory.
+            blobs, values = self._blobs.convert(batch, first), _apart(values)
+        partition = [values.column(i) for i in self._data.task.partition_places]
         for run in runs(batch, partition, self._codec):
             if run.place != self._place:
                 self._begin_place(run.place)
             rows = values.slice(run.start, run.length)
             kept = rows if last is None else rows.filter(last.slice(run.start, run.length))
-            self._data.write(kept, first + run.start)
+            own = None if blobs is None else blobs.slice(run.start, run.length)
+            self._data.write(kept, first + run.start, own)
             if self._changelog is not None and logged is not None:
                 self._changelog.write(logged.slice(run.start, run.length), first + run.start)
         self._next_sequence += batch.num_rows
@@ -105,6 +117,11 @@ class _Files:
                 series.place, series.directory = place, directory
 
 
+def _apart(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows in memory of their own."""
+    return pa.RecordBatch.from_arrays([pa.concat_arrays([c]) for c in batch.columns], schema=batch.schema)
+
+
 def _last(batch: pa.RecordBatch) -> pa.Array | None:
     """Which rows go into data files; None for all."""
     at = batch.schema.get_field_index(LAST)
@@ -120,10 +137,10 @@ class _Outputs:
     made: list[Output] = field(default_factory=list)
     count: int = 0
 
-    def next_name(self, task: WriteTask) -> str:
-        """The name of the next data file."""
+    def next_name(self, name: Callable[[int], str]) -> str:
+        """The name of the next file, from its number."""
         self.count += 1
-        return task.file_name(self.count - 1)
+        return name(self.count - 1)
 
     def open(self, path: str) -> Output:
         """A new file."""
@@ -147,34 +164,42 @@ class _Outputs:
 
 
 class _Series:
-    """The files of one sort, one after the other."""
+    """The files of one sort, one after the other; `blobs` are the columns that go into files beside them."""
 
     def __init__(self, task: WriteTask, rows: RowForms, outputs: _Outputs, *, repeats_keys: bool = False) -> None:
         self.task, self.rows = task, rows
         self._outputs, self._repeats_keys = outputs, repeats_keys
         self._open: DataFileWriter | None = None
+        self._beside: BlobSeries | None = None
+        self.blobs: pa.Schema | None = None
         self.place: Place | None = None
         self.directory = ""
         self.entries: list[ManifestEntry] = []
 
-    def write(self, left: pa.RecordBatch, first: int) -> None:
-        """Write rows of one place, whose first one has the number `first` where rows have none of their own."""
+    def write(self, left: pa.RecordBatch, first: int, blobs: pa.RecordBatch | None = None) -> None:
+        """Write rows of one place, whose first one has the number `first` where rows have none of their own.
+
+        `blobs` are the values of the same rows in columns of blobs.
+        """
         while left.num_rows:
             if self._open is not None and self._open.is_full:
                 self.end_file()
             file = self._open = self._open or self._begin_file(first)
             taken = file.add(left)
             left, first = left.slice(taken), first + taken
+            if blobs is not None and self._beside is not None:
+                self._beside.add(blobs.slice(0, taken))
+                blobs = blobs.slice(taken)
 
     def end_file(self) -> None:
-        """Finish the file that is open."""
+        """Finish the file that is open, and those beside it."""
         if self._open is None:
             return
         assert self.place is not None
-        meta = self._open.finish()
-        entry = ManifestEntry(int(Kind.ADD), self.place.partition, self.place.bucket, self.task.total_buckets, meta)
-        self.entries.append(entry)
-        self._open = None
+        metas = [self._open.finish(), *(() if self._beside is None else self._beside.finish())]
+        place, total = self.place, self.task.total_buckets
+        self.entries += (ManifestEntry(int(Kind.ADD), place.partition, place.bucket, total, meta) for meta in metas)
+        self._open = self._beside = None
 
     def let_go(self) -> None:
         """Write no more."""
@@ -182,10 +207,16 @@ class _Series:
             self._open.let_go()
 
     def _begin_file(self, first: int) -> DataFileWriter:
-        name, directory = self._outputs.next_name(self.task), self.directory
+        name, directory = self._outputs.next_name(self.task.file_name), self.directory
 
         def open_beside(beside: str) -> Output:
             return self._outputs.open(f"{directory}/{beside}")
 
+        def open_blobs() -> tuple[str, Output]:
+            beside = self._outputs.next_name(self.task.blob_file_name)
+            return beside, open_beside(beside)
+
         output = open_beside(name)
+        if self.blobs is not None:
+            self._beside = BlobSeries(self.task, self.blobs, open_blobs)
         return DataFileWriter(output, name, self.task, self.rows, first, open_beside, repeats_keys=self._repeats_keys)

@@ -11,6 +11,7 @@ from uuid import uuid4
 from lakebed.catalog.annotations import OPTION
 from lakebed.catalog.option_values import at_level, is_set, long, size_of, text_of, whole_number, word
 from lakebed.catalog.options import (
+    BLOB_TARGET_FILE_SIZE,
     DATA_FILE_PREFIX,
     FILE_COMPRESSION,
     FILE_COMPRESSION_PER_LEVEL,
@@ -20,10 +21,12 @@ from lakebed.catalog.options import (
     TARGET_FILE_SIZE,
 )
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format.blob_columns import blob_file_fields
 from lakebed.format.changelog import changelog_options
 from lakebed.format.manifest import FileSource
 from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
+from lakebed.format.row_ranges import BLOB
 from lakebed.format.writable_types import written_format
 from lakebed.physical.paimon_types import DataField, DataType
 from lakebed.store import Store, open_store
@@ -43,7 +46,7 @@ class WriteTask:
     tables and in buckets. `id` and `number` are in the names of files: no other attempt has the same (see `attempt`).
     `creation_time` is the wall clock in milliseconds, as if it were UTC. `makes_changelog`: every row goes into
     changelog files, too. `source` says whether the rows are new or those of other files; `level` and `sequence`, the
-    one number of all rows, are those of compacted files.
+    one number of all rows, are those of compacted files. `write_cols`: the columns of a file that has not all.
     """
 
     location: str
@@ -62,6 +65,7 @@ class WriteTask:
     sequence: int | None = None
     source: FileSource = FileSource.APPEND
     makes_changelog: bool = False
+    write_cols: tuple[str, ...] | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, Any] | None = field(default=None, repr=False)
     allow_overwrite_races: bool = False
@@ -100,6 +104,24 @@ class WriteTask:
         options = changelog_options(self.options)
         return replace(self, options=options, file_format=written_format(options), makes_changelog=False)
 
+    @cached_property
+    def blob_fields(self) -> tuple[DataField, ...]:
+        """The columns whose values go into blob files."""
+        return blob_file_fields(self.fields, self.options)
+
+    @cached_property
+    def of_data_files(self) -> Self:
+        """The same task as it writes the files of the other columns."""
+        if not self.blob_fields:
+            return self
+        fields = tuple(f for f in self.fields if f not in self.blob_fields)
+        return replace(self, fields=fields, write_cols=tuple(f.name for f in fields))
+
+    @cached_property
+    def of_blobs(self) -> Self:
+        """The same task as it writes blob files."""
+        return replace(self, fields=self.blob_fields, partition_keys=())
+
     def open_store(self) -> Store:
         """The store of the table."""
         return open_store(
@@ -136,6 +158,11 @@ class WriteTask:
         return size_of(self.options, TARGET_FILE_SIZE, _KEYED_SIZE if self.key else APPEND_FILE_SIZE)
 
     @cached_property
+    def blob_target_size(self) -> int:
+        """From how many bytes on the next blob file is begun."""
+        return size_of(self.options, BLOB_TARGET_FILE_SIZE, self.target_size)
+
+    @cached_property
     def target_rows(self) -> int:
         """How many rows a file has at most."""
         text = text_of(self.options, TARGET_FILE_ROW_NUM)
@@ -162,4 +189,11 @@ class WriteTask:
         suffix = f"{self.compression}.{self.file_format}"
         if not is_set(self.options, FILE_SUFFIX_INCLUDE_COMPRESSION):
             suffix = self.file_format
+        return self._named(count, suffix)
+
+    def blob_file_name(self, count: int) -> str:
+        """The name of the blob file that is the `count`th file of the attempt."""
+        return self._named(count, BLOB)
+
+    def _named(self, count: int, suffix: str) -> str:
         return f"{text_of(self.options, DATA_FILE_PREFIX)}{self.id}-{self.number}-{count}.{suffix}"

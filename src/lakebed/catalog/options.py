@@ -73,6 +73,7 @@ BLOB_EXTERNAL_STORAGE_FIELD = "blob-external-storage-field"
 BLOB_FIELD = "blob-field"
 BLOB_VIEW_FIELD = "blob-view-field"
 BLOB_STORED_DESCRIPTOR_FIELDS = "blob.stored-descriptor-fields"
+BLOB_TARGET_FILE_SIZE = "blob.target-file-size"
 BUCKET = "bucket"
 BUCKET_FUNCTION_TYPE = "bucket-function.type"
 BUCKET_KEY = "bucket-key"
@@ -437,7 +438,6 @@ _REFUSED = frozenset(
     {
         TYPE,
         SCAN_PRIMARY_BRANCH,
-        DATA_EVOLUTION_ENABLED,
         CHANGELOG_PRODUCER,
         MANIFEST_FORMAT,
         DATA_FILE_EXTERNAL_PATHS,
@@ -453,6 +453,7 @@ _FOLLOWED = frozenset(
         BLOB_EXTERNAL_STORAGE_FIELD,
         BLOB_FIELD,
         BLOB_STORED_DESCRIPTOR_FIELDS,
+        BLOB_TARGET_FILE_SIZE,
         BLOB_VIEW_FIELD,
         BUCKET,
         BUCKET_FUNCTION_TYPE,
@@ -465,6 +466,7 @@ _FOLLOWED = frozenset(
         COMPACTION_DELETE_RATIO_THRESHOLD,
         COMPACTION_MIN_FILE_NUM,
         COMPACTION_SMALL_FILE_RATIO,
+        DATA_EVOLUTION_ENABLED,
         DATA_FILE_PATH_DIRECTORY,
         DATA_FILE_PREFIX,
         DELETION_VECTORS_BITMAP64,
@@ -513,6 +515,7 @@ _FOLLOWED = frozenset(
         SNAPSHOT_TIME_RETAINED,
         TARGET_FILE_ROW_NUM,
         TARGET_FILE_SIZE,
+        VIDEO_FRAME_FIELD,
     }
 )
 

@@ -29,7 +29,7 @@ NO_ROWS_OF_IT = "LB5609"
 #: Types all of whose values Spark has as well.
 _PLAIN = (
     *(physical.Boolean, physical.TinyInt, physical.SmallInt, physical.Int, physical.BigInt),
-    *(physical.Float, physical.Double, physical.Decimal, physical.Date),
+    *(physical.Float, physical.Double, physical.Decimal, physical.Date, physical.Blob),
 )
 _WHOLE = (spark_types.ByteType, spark_types.ShortType, spark_types.IntegerType, spark_types.LongType)
 

@@ -1,4 +1,4 @@
-"""Find where the values of BLOB columns lie, and refuse those that cannot be read (Paimon, "Blob Type").
+"""Find where the values of BLOB columns lie, and refuse those that cannot be read or written (Paimon, "Blob Type").
 
 A value lies in a blob file beside the data file; or the data file holds a descriptor that says where it is.
 """
@@ -6,6 +6,7 @@ A value lies in a blob file beside the data file; or the data file holds a descr
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from lakebed.catalog.option_values import is_set
@@ -15,19 +16,48 @@ from lakebed.catalog.options import (
     BLOB_STORED_DESCRIPTOR_FIELDS,
     BLOB_VIEW_FIELD,
     DATA_EVOLUTION_ENABLED,
+    VIDEO_FRAME_FIELD,
 )
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import CorruptMetadataError, UnsupportedError, UsageError
-from lakebed.physical.paimon_types import Array, Blob, DataType, Map
+from lakebed.physical.paimon_types import (
+    Array,
+    BigInt,
+    Binary,
+    Blob,
+    Boolean,
+    Char,
+    DataField,
+    DataType,
+    Date,
+    Decimal,
+    Int,
+    Map,
+    SmallInt,
+    Time,
+    TinyInt,
+    VarBinary,
+    VarChar,
+    type_line,
+)
 from lakebed.store import Store, open_store
 
 _DESCRIBED = (BLOB_DESCRIPTOR_FIELD, BLOB_STORED_DESCRIPTOR_FIELDS, BLOB_EXTERNAL_STORAGE_FIELD)
 _VIEWED = (BLOB_VIEW_FIELD,)
+#: Columns of these options are written otherwise than into blob files, and not by Lakebed.
+_WRITTEN_ELSEWHERE = (*_DESCRIBED, *_VIEWED, VIDEO_FRAME_FIELD)
+#: The keys that blob files have a form for, of maps to blobs.
+_KEYS = (
+    *(TinyInt, SmallInt, Int, BigInt, Boolean, Decimal, Date, Time),
+    *(Char, VarChar, Binary, VarBinary),
+)
+UNWRITTEN_BLOB = "LB5098"
 
 _MAGIC = 0x424C4F4244455343
 _VERSION = 2
 _HEAD = struct.Struct("<Bqi")
+_MARK = _HEAD.pack(_VERSION, _MAGIC, 0)[:9]
 _FIRST_HEAD = struct.Struct("<Bi")
 _TAIL = struct.Struct("<qq")
 
@@ -60,6 +90,17 @@ class BlobDescriptor:
         raise UsageError.of("LB5567", f"{data[:24]!r} is no descriptor of a blob", expected="the bytes of a descriptor")
 
 
+def is_descriptor(data: memoryview) -> bool:
+    """Whether bytes are the stored form of a descriptor, of the version that has a mark."""
+    if data[: len(_MARK)] != _MARK:
+        return False
+    try:
+        BlobDescriptor.from_bytes(bytes(data))
+    except UsageError:
+        return False
+    return True
+
+
 def holds_blobs(type_: DataType) -> bool:
     """Whether a column's values are blobs, arrays of blobs or maps to blobs."""
     match type_:
@@ -71,15 +112,44 @@ def holds_blobs(type_: DataType) -> bool:
 
 def in_blob_files(schema: TableSchema) -> frozenset[int]:
     """The ids of the columns whose values lie in blob files."""
-    if not is_set(schema.options, DATA_EVOLUTION_ENABLED):
-        return frozenset()
-    inline = _names(schema, _DESCRIBED) | _names(schema, _VIEWED)
-    return frozenset(f.id for f in schema.fields if holds_blobs(f.type) and f.name not in inline)
+    return frozenset(f.id for f in blob_file_fields(schema.fields, schema.options))
+
+
+def blob_file_fields(fields: Sequence[DataField], options: Mapping[str, str]) -> tuple[DataField, ...]:
+    """Those columns of a table with these options whose values lie in blob files."""
+    if not is_set(options, DATA_EVOLUTION_ENABLED):
+        return ()
+    inline = _names(options, (*_DESCRIBED, *_VIEWED))
+    return tuple(f for f in fields if holds_blobs(f.type) and f.name not in inline)
+
+
+def unwritable_blobs(schema: TableSchema) -> Iterator[Diagnostic]:
+    """What stands in the way of new values of columns of blobs; none where they can be written."""
+    own = in_blob_files(schema)
+    for field in schema.fields:
+        if not holds_blobs(field.type):
+            continue
+        option = next((key for key in _WRITTEN_ELSEWHERE if field.name in _names(schema.options, (key,))), None)
+        if option is not None:
+            reason = f"by the option {option} its values are written in another way"
+        elif field.id not in own:
+            reason = f"blob files need the option {DATA_EVOLUTION_ENABLED}"
+        elif isinstance(field.type, Map) and not isinstance(field.type.key, _KEYS):
+            reason = f"blob files have no form for keys of the type {field.type.key.root}"
+        else:
+            continue
+        yield Diagnostic(
+            UNWRITTEN_BLOB,
+            f"column {field.name!r} of blobs cannot be written: {reason}",
+            path=field.name,
+            found=type_line(field.type),
+            remedy="use another engine for this table",
+        )
 
 
 def refuse_blobs(schema: TableSchema, *, descriptors: bool) -> None:
     """Raise UnsupportedError for columns of blobs that cannot be read as content, or else as `descriptors`."""
-    own, viewed = in_blob_files(schema), _names(schema, _VIEWED)
+    own, viewed = in_blob_files(schema), _names(schema.options, _VIEWED)
     problems = []
     for field in schema.fields:
         if not holds_blobs(field.type):
@@ -108,8 +178,9 @@ def refuse_blobs(schema: TableSchema, *, descriptors: bool) -> None:
         raise UnsupportedError(*problems)
 
 
-def _names(schema: TableSchema, options: tuple[str, ...]) -> frozenset[str]:
-    texts = (schema.options.get(key, "") for key in options)
+def _names(options: Mapping[str, str], keys: tuple[str, ...]) -> frozenset[str]:
+    """The columns that these options name."""
+    texts = (options.get(key, "") for key in keys)
     return frozenset(name.strip() for text in texts for name in text.split(",") if name.strip())
 
 

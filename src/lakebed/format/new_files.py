@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -29,6 +29,13 @@ class NewFiles:
     def entries(self) -> tuple[ManifestEntry, ...]:
         """Those of all files."""
         return (*self.added, *self.changelog)
+
+
+def rows_of_entries(entries: Iterable[ManifestEntry]) -> int:
+    """How many rows files hold, each row once: several may have parts of its columns, and a blob file one of them."""
+    files = [entry.file for entry in entries if not is_blob_name(entry.file.file_name)]
+    ranges = {(f.first_row_id, f.row_count) for f in files if f.first_row_id is not None}
+    return sum(rows for _, rows in ranges) + sum(f.row_count for f in files if f.first_row_id is None)
 
 
 def new_append_file(

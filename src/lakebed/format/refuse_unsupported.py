@@ -29,7 +29,7 @@ from lakebed.catalog.options import (
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UnsupportedError
-from lakebed.format.blob_columns import holds_blobs
+from lakebed.format.blob_columns import blob_file_fields, holds_blobs, unwritable_blobs
 from lakebed.format.changelog import changelog_options, has_input_changelog
 from lakebed.format.manifest import DataFileMeta
 from lakebed.format.writable_types import unwritable_fields, written_format
@@ -66,13 +66,15 @@ _READ_OPTIONS = {
 _COMMIT_OPTIONS = {MANIFEST_FORMAT: ("LB5011", "avro")}
 #: Options that change what a writer of rows must do, beside those.
 _WRITE_OPTIONS = {
-    DATA_EVOLUTION_ENABLED: ("LB5052", "false"),
     CHANGELOG_PRODUCER: ("LB5061", "none"),
     **_COMMIT_OPTIONS,
     DATA_FILE_EXTERNAL_PATHS: ("LB5062", ""),
 }
+#: What a writer of rows does not do together with a primary key or with buckets.
+_EVOLVING = {DATA_EVOLUTION_ENABLED: ("LB5052", "false")}
 #: Options that change what a writer of rows with a primary key must do.
 _KEYED_OPTIONS = {
+    **_EVOLVING,
     DELETION_VECTORS_ENABLED: ("LB5055", "false"),
     PRIMARY_KEY_NULLABLE: ("LB5085", "false"),
     SEQUENCE_SNAPSHOT_ORDERING: ("LB5085", "false"),
@@ -141,7 +143,7 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
     if has_input_changelog(schema):
         del asked[CHANGELOG_PRODUCER]
     problems = [*_primary_key(schema), *_options(schema, asked, "written")]
-    unfit = [*_types(schema, "written", None)]
+    unfit = [*unwritable_blobs(schema), *_types(schema, "written", None)]
     named = {d.path for d in unfit}
     problems += unfit
     problems += (d for d in _unwritable_fields(schema) if d.path not in named)
@@ -149,6 +151,8 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
     for option in (DATA_FILE_PREFIX, *((CHANGELOG_FILE_PREFIX,) if has_input_changelog(schema) else ())):
         problems += _prefix(schema, option)
     bucket = text_of(schema.options, BUCKET)
+    if not schema.primary_keys and whole(bucket) != -1:
+        problems += _options(schema, _EVOLVING, "written")
     if not schema.primary_keys and whole(bucket) != -1 and BUCKET_KEY not in schema.options:
         problems.append(
             Diagnostic(
@@ -166,11 +170,13 @@ def write_problems(schema: TableSchema) -> tuple[Diagnostic, ...]:
 
 
 def _unwritable_fields(schema: TableSchema) -> tuple[Diagnostic, ...]:
-    """What the formats of new files cannot hold."""
+    """What the formats of new files cannot hold; columns of blobs have files of their own."""
+    own = frozenset(blob_file_fields(schema.fields, schema.options))
+    fields = tuple(f for f in schema.fields if f not in own)
     formats = [written_format(schema.options)]
     if has_input_changelog(schema):
         formats.append(written_format(changelog_options(schema.options)))
-    return tuple(d for format_ in dict.fromkeys(formats) for d in unwritable_fields(format_, schema.fields))
+    return tuple(d for format_ in dict.fromkeys(formats) for d in unwritable_fields(format_, fields))
 
 
 def _prefix(schema: TableSchema, option: str) -> Iterator[Diagnostic]:
@@ -256,7 +262,8 @@ def _types(schema: TableSchema, action: str, columns: Collection[str] | None) ->
     for field in schema.fields:
         if columns is not None and field.name not in columns:
             continue
-        if action == "read" and holds_blobs(field.type):
+        if holds_blobs(field.type):
+            # `refuse_blobs` and `unwritable_blobs` look at them.
             continue
         found = _unsupported_type(field.type)
         if found is None and action == "written":

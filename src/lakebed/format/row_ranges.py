@@ -21,7 +21,8 @@ from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import overlapping
 from lakebed.physical.paimon_types import DataField
 
-_BLOB = ".blob"
+#: How the names of blob files end, after a dot.
+BLOB = "blob"
 Range = tuple[int, int]
 #: The schema version of an id.
 Versions = Callable[[int], TableSchema]
@@ -57,7 +58,7 @@ def is_blob_file(file: DataFile) -> bool:
 
 def is_blob_name(name: str) -> bool:
     """Whether a file of this name, or path, holds the values of one column of blobs."""
-    return name.lower().endswith(_BLOB)
+    return name.lower().endswith(f".{BLOB}")
 
 
 def plan_ranges(

@@ -19,7 +19,7 @@ from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
 from lakebed.format.live_files import DataFile, data_files, entry_of_file
 from lakebed.format.manifest import FileSource, ManifestEntry
-from lakebed.format.new_files import NewFiles
+from lakebed.format.new_files import NewFiles, rows_of_entries
 from lakebed.format.refuse_unsupported import refuse_unwritable
 from lakebed.format.sequence_numbers import SequenceGuard, next_sequence
 from lakebed.format.snapshot import Snapshot
@@ -90,7 +90,7 @@ class TableWriter:
     @property
     def rows(self) -> int:
         """Rows in all files."""
-        return sum(entry.file.row_count for entry in self.entries)
+        return rows_of_entries(self.entries)
 
     @property
     def is_observed(self) -> bool:

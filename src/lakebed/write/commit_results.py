@@ -11,6 +11,7 @@ from lakebed.errors import UsageError
 from lakebed.format import binary_row
 from lakebed.format.live_files import delta_manifests, entries_of, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry
+from lakebed.format.new_files import rows_of_entries
 from lakebed.format.partition import partition_text
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
@@ -45,16 +46,16 @@ class CommitResults:
         self, entries: Sequence[ManifestEntry], schema_id: int, rows_by_kind: Mapping[str, int] | None = None
     ) -> WriteResult:
         """What a commit of these entries did, or would do. Without `rows_by_kind` all rows of new files are inserts."""
-        added = [e.file for e in entries if e.kind == Kind.ADD]
+        new = [e for e in entries if e.kind == Kind.ADD]
         gone = [e for e in entries if e.kind == Kind.DELETE]
-        rows = sum(file.row_count for file in added)
+        added, rows = [e.file for e in new], rows_of_entries(new)
         return WriteResult(
             table=self.table.label,
             operation=self.operation,
             schema_id=schema_id,
             snapshot_id=None,
             rows_by_kind=rows_by_kind if rows_by_kind is not None else {"+I": rows} if rows else {},
-            rows_removed=sum(e.file.row_count for e in gone),
+            rows_removed=rows_of_entries(gone),
             files_added=len(added),
             files_removed=len(gone),
             bytes_added=sum(file.file_size for file in added),

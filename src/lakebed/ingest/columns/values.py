@@ -163,7 +163,7 @@ def _converter(source: SourceType, target: Target, rules: Rules) -> Converter | 
             return _floating(source, target, rules.formats)
         case physical.Char() | physical.VarChar():
             return _text(source, target.stored, rules)
-        case physical.Binary() | physical.VarBinary():
+        case physical.Binary() | physical.VarBinary() | physical.Blob():
             return _bytes(source, target, target.stored)
         case _:
             return None
@@ -384,16 +384,19 @@ def _text(source: SourceType, stored: physical.Char | physical.VarChar, rules: R
     return None
 
 
-def _bytes(source: SourceType, target: Target, stored: physical.Binary | physical.VarBinary) -> Converter | None:
+def _bytes(
+    source: SourceType, target: Target, stored: physical.Binary | physical.VarBinary | physical.Blob
+) -> Converter | None:
     meant = target.meant.fixed_length if isinstance(target.meant, logical.Binary) else None
     exact = stored.length if isinstance(stored, physical.Binary) else meant
+    most = stored.length if isinstance(stored, physical.VarBinary) else physical.MAX_LENGTH
 
     def checked(value: Column) -> tuple[Fault, ...]:
         if exact is not None:
             return (Fault(WRONG_LENGTH, F.octet_length(value) != F.lit(exact)),)
-        if stored.length >= physical.MAX_LENGTH:
+        if most >= physical.MAX_LENGTH:
             return ()
-        return (Fault(WRONG_LENGTH, F.octet_length(value) > F.lit(stored.length)),)
+        return (Fault(WRONG_LENGTH, F.octet_length(value) > F.lit(most)),)
 
     if isinstance(source, Text) and source.base64:
         return lambda x: Conversion(F.try_to_binary(x, F.lit("base64")), lambda v: (*unconverted(v), *checked(v)))

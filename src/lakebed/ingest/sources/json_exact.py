@@ -33,6 +33,7 @@ from lakebed.physical.paimon_types import (
     Array,
     BigInt,
     Binary,
+    Blob,
     Char,
     DataType,
     Date,
@@ -103,6 +104,7 @@ class Values:
     value: Wanted
 
 
+_WRITTEN_AS_TEXT = (Char, VarChar, Binary, VarBinary, Blob, Date, Time, Timestamp, LocalZonedTimestamp)
 #: What of a JSON value has to be kept as it is written.
 Wanted: TypeAlias = AsParsed | AsWritten | Members | Items | Values
 
@@ -112,7 +114,7 @@ def wanted(type_: DataType, point: str = ".") -> Wanted:
 
     def kept(part: DataType, inner: tuple[Wanted, ...]) -> Wanted:
         match part:
-            case Char() | VarChar() | Binary() | VarBinary() | Date() | Time() | Timestamp() | LocalZonedTimestamp():
+            case _ if isinstance(part, _WRITTEN_AS_TEXT):
                 # Also a number may be a day by the pattern of the source: 2024.10.
                 return AsWritten(is_text=True)
             case TinyInt() | SmallInt() | Int() | BigInt() | Decimal() | Float() | Double():

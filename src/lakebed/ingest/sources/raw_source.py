@@ -30,6 +30,7 @@ from lakebed.physical import type_line
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Binary,
+    Blob,
     Char,
     DataField,
     LocalZonedTimestamp,
@@ -45,7 +46,7 @@ _REPLACEMENT = "\ufffd"
 #: What the frame of a part has beside its own columns: the quoted URL of the file, the offset there, what could not be
 #: decoded when it was read.
 _URL, _NUMBER, _UNDECODED = "source", "number", "undecoded"
-_BINARY = (Binary, VarBinary)
+_BINARY = (Binary, Blob, VarBinary)
 _TEXTS = (Char, VarChar)
 _MOMENTS = (Timestamp, LocalZonedTimestamp)
 

@@ -16,11 +16,11 @@ from lakebed.ingest.sources import json_exact, json_values
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_folders import NULL_NAME, is_url_text, unescaped
 from lakebed.ingest.sources.source_types import Json, SourceType, Text
-from lakebed.physical.paimon_types import Array, Binary, Char, DataType, Map, Multiset, Row, VarBinary, VarChar
+from lakebed.physical.paimon_types import Array, Binary, Blob, Char, DataType, Map, Multiset, Row, VarBinary, VarChar
 from lakebed.spark.sql_names import quote_name
 
 NESTED = (Row, Array, Map, Multiset)
-_TEXTS = (Char, VarChar, Binary, VarBinary)
+_TEXTS = (Char, VarChar, Binary, Blob, VarBinary)
 
 
 @dataclass(frozen=True, slots=True)
