@@ -130,14 +130,8 @@ def _missing_library(error: ImportError) -> LakebedError:
 
 
 def _guess(name: str, data: bytes) -> str:
-    """The form by the first bytes where they are a mark, then by the name, then by what JSON says."""
-    for mark, form in _MAGIC.items():
-        if data.startswith(mark):
-            return form
-    by_name = ENDINGS.get(PurePath(name).suffix.lower())
-    if by_name is not None:
-        return by_name
-    found = _guess_json(data) if data[:256].lstrip()[:1] == b"{" else _guess_block(data)
+    """The form of bytes. Raises `UsageError` where nothing says it."""
+    found = form_of(name, data)
     if found is None:
         raise UsageError.of(
             "LB7050",
@@ -146,6 +140,17 @@ def _guess(name: str, data: bytes) -> str:
             python_remedy="say it with `form`",
         )
     return found
+
+
+def form_of(name: str, data: bytes) -> str | None:
+    """The form by the first bytes where they are a mark, then by the name, then by what JSON says; None for no sign."""
+    for mark, form in _MAGIC.items():
+        if data.startswith(mark):
+            return form
+    by_name = ENDINGS.get(PurePath(name).suffix.lower())
+    if by_name is not None:
+        return by_name
+    return _guess_json(data) if data[:256].lstrip()[:1] == b"{" else _guess_block(data)
 
 
 def _guess_block(data: bytes) -> str | None:

@@ -270,6 +270,9 @@ class TestDiff:
 
     def test_two_tables_in_a_file(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
         (here / "two.yaml").write_text(f"{MANIFEST}---\n{MANIFEST.replace('orders', 'o')}", encoding="utf-8")
+        assert lakebed.ok("diff", "two.yaml", "shop.orders") == "No differences.\n"
+        others = MANIFEST.replace("orders", "p"), MANIFEST.replace("orders", "o")
+        (here / "two.yaml").write_text("---\n".join(others), encoding="utf-8")
         result = lakebed("diff", "two.yaml", "shop.orders")
         assert result.code == 2
         assert result.err.startswith("error[LB7005]: two.yaml declares 2 tables")

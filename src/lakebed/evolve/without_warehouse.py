@@ -10,7 +10,7 @@ from lakebed.diagnostics import Diagnostic, path_text
 from lakebed.errors import ConversionError, LakebedError, ManifestError
 from lakebed.evolve.planner import LimitWarnings, plan_table
 from lakebed.model.encoding import without_attributes
-from lakebed.model.extra import FIELD_ID
+from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.model.types import String
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.manifest.load import LoadedFile
     from lakebed.manifest.table_manifest import TableManifest
+    from lakebed.model import Field
 
 
 def plan_as_new(declared: TableManifest, *, limits: LimitWarnings = lambda _schema: ()) -> TablePlan:
@@ -27,6 +28,33 @@ def plan_as_new(declared: TableManifest, *, limits: LimitWarnings = lambda _sche
     """
     schema = without_attributes(declared.schema, (FIELD_ID,))
     return plan_table(replace(declared, schema=schema), None, lambda: False, limits=limits)
+
+
+def plan_between(
+    old: TableManifest, new: TableManifest, *, has_snapshots: bool = False, limits: LimitWarnings = lambda _schema: ()
+) -> TablePlan:
+    """The plan that leads from an earlier declaration of a table to a later one.
+
+    A column that both pin to one field id is renamed where its name is another. With `has_snapshots` what only a table
+    without rows allows is forbidden. Raises what `plan_table` does.
+    """
+    base = plan_as_new(old).target
+    assert base is not None, "what is made anew is not forbidden"
+    schema = without_attributes(_with_renames(old, new).schema, (FIELD_ID,))
+    return plan_table(replace(new, schema=schema), base, lambda: has_snapshots, limits=limits)
+
+
+def _with_renames(old: TableManifest, new: TableManifest) -> TableManifest:
+    """The later declaration with the renames that pins of its columns say."""
+    former = {f.extra[FIELD_ID]: f.name for f in old.schema.fields if FIELD_ID in f.extra}
+
+    def renamed(f: Field) -> Field:
+        before = former.get(f.extra.get(FIELD_ID), f.name)
+        if before == f.name or RENAMED_FROM in f.extra:
+            return f
+        return replace(f, extra=f.extra.merged({RENAMED_FROM: before}))
+
+    return replace(new, schema=replace(new.schema, fields=tuple(map(renamed, new.schema.fields))))
 
 
 def validate_files(

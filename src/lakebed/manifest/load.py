@@ -253,6 +253,11 @@ def _is_named_so(name: str) -> bool:
 def _declares_attributes(path: str) -> bool:
     """Whether a file does; one that cannot be read is for the reader of manifests to report."""
     try:
-        return bool(_ATTRIBUTES.search(Path(path).read_bytes()))
+        return declares_attributes(Path(path).read_bytes())
     except OSError:
         return False
+
+
+def declares_attributes(data: bytes) -> bool:
+    """Whether the bytes of a file declare a project's attributes, and no table."""
+    return bool(_ATTRIBUTES.search(data))

@@ -26,6 +26,24 @@ def comparison_text(changes: Sequence[str], found: Comparison, *, width: int | N
     return "\n".join([*changes, *([""] if broken else []), *broken])
 
 
+def comparisons_text(
+    found: Sequence[tuple[str, str, Sequence[str], Comparison | None]], same: int, *, width: int | None = None
+) -> str:
+    """Several tables: each by name and what became of it, with its differences; then how many are the same."""
+    lines: list[str] = []
+    for name, status, changes, comparison in found:
+        lines.append(f"{_SIGNS[status]} {name}: {status}")
+        if comparison is not None:
+            text = comparison_text(changes, comparison, width=None if width is None else width - 4)
+            lines += [f"    {line}" if line else "" for line in text.split("\n")]
+    if not found:
+        return f"No differences in {same:,} tables."
+    return "\n".join([*lines, *([f"{same:,} {'table is' if same == 1 else 'tables are'} the same."] if same else [])])
+
+
+_SIGNS = {"added": "+", "removed": "-", "changed": "~"}
+
+
 def _broken(party: Party, found: Comparison) -> str:
     every = (*found.differences, *found.excused)
     columns = dict.fromkeys(path_text(d.path) for d in every if party in d.breaks)

@@ -1,25 +1,36 @@
-"""`lakebed diff A B`: compare two schemas: manifests, tables, versions or schema files."""
+"""`lakebed diff A B`: compare two schemas, or all tables of two directories."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.manifest_files import STANDARD_INPUT, manifest_sources
+from lakebed.cli.commands.manifest_files import STANDARD_INPUT
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
-from lakebed.errors import LakebedError, NoWarehouseError, UsageError
+from lakebed.cli.output import Look
+from lakebed.cli.schema_sides import Pair, Sides
+from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
-    from lakebed.catalog import TableSchema
-    from lakebed.lake import Lake
+    from lakebed.model.compare import Comparison
 
-_SUFFIXES = (".yaml", ".yml", ".json")
+
+@dataclass(frozen=True, slots=True)
+class _Difference:
+    """What leads from one version of a table to the other; no `comparison` where it is on one side only."""
+
+    name: str | None
+    status: str
+    changes: tuple[str, ...] = ()
+    comparison: Comparison | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        comparison = self.comparison.to_json() if self.comparison is not None else None
+        return {"name": self.name, "status": self.status, "changes": list(self.changes), "comparison": comparison}
 
 
 @click.command()
@@ -30,103 +41,46 @@ _SUFFIXES = (".yaml", ".yml", ".json")
 @common_options
 @click.pass_obj
 def command(session: Session, a: str, b: str, exit_code: bool, encodings: bool) -> ExitCode:
-    """Compare two schemas: what leads from A to B. Each is a table, a version of one (db.table@3), or a manifest file.
+    """Compare two schemas: what leads from A to B. Each is a table, a version of one (db.table@3, a tag, a branch), a
+    manifest, a directory of manifests, another file that holds a schema (Parquet, Arrow, DDL, ...), or one of these in
+    a commit of git (git:main:schemas/orders.yaml).
 
-    `-` is a manifest on standard input; a pipe will do too. Two manifests need no warehouse. Versions of one table are
-    compared by field id, different tables by name.
+    `-` is a manifest on standard input; a pipe will do too. Files need no warehouse. Versions of one table are compared
+    by field id, different tables by name. Where a side has several tables, those of the same name are compared.
     """
-    from lakebed.evolve import describe_changes
-    from lakebed.model.compare import compare
-    from lakebed.model.encoding import strip_encoding
-    from lakebed.render.comparison_text import comparison_text
-
     if a == b == STANDARD_INPUT:
         raise UsageError.of("LB7030", "standard input can be one side only", remedy="give a file as the other side")
-    sides = _Sides(session)
-    old, new = sides.read(a), sides.read(b)
-    by_name = old.table is None or old.table != new.table
-    changes = describe_changes(old.schema, new.schema, by_name=by_name, encodings=encodings)
-    kept = [side.schema.logical if encodings else strip_encoding(side.schema.logical) for side in (old, new)]
-    found = compare(*kept)
+    found = [_difference(pair, encodings) for pair in Sides(session).pairs(a, b)]
+    differ = [d for d in found if d.status != "same"]
+    result: dict[str, Any] = {"a": a, "b": b, "identical": not differ}
+    if len(found) == 1 and found[0].comparison is not None:
+        result |= {"changes": list(found[0].changes), "comparison": found[0].comparison.to_json()}
+    else:
+        result["tables"] = [d.to_json() for d in found]
     return session.finish(
-        {"a": a, "b": b, "identical": not changes, "changes": list(changes), "comparison": found.to_json()},
-        lambda look: comparison_text(changes, found, width=look.width),
-        code=ExitCode.CHANGES_PENDING if changes and exit_code else ExitCode.OK,
+        result,
+        lambda look: _text(found, look),
+        code=ExitCode.CHANGES_PENDING if differ and exit_code else ExitCode.OK,
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Side:
-    """A schema, and the table whose field ids it has, None where they are nobody's."""
+def _difference(pair: Pair, encodings: bool) -> _Difference:
+    from lakebed.evolve import describe_changes
+    from lakebed.model.compare import compare
+    from lakebed.model.encoding import strip_encoding
 
-    table: str | None
-    schema: TableSchema
-
-
-class _Sides:
-    """Reads the two sides. The warehouse is opened only for a table, or where there is one to look a manifest up in."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    @cached_property
-    def _lake(self) -> Lake:
-        return self._session.lake()
-
-    def read(self, text: str) -> _Side:
-        """The schema that an argument names: a manifest in a file, pipe or standard input, or a table."""
-        from lakebed.catalog import TableRef
-
-        if text == STANDARD_INPUT or _is_there(text):
-            return self._declared(text)
-        try:
-            return _Side(str(TableRef.parse(text).name), self._lake.schema(text))
-        except LakebedError:
-            if text.endswith(_SUFFIXES):
-                return self._declared(text)
-            raise
-
-    def _declared(self, file: str) -> _Side:
-        """The version that applying a manifest to its own table would give, else the table that it would make anew.
-
-        Without a warehouse it is the latter.
-        """
-        from lakebed.evolve import plan_table
-        from lakebed.manifest import load_all
-
-        (source,) = manifest_sources((file,))
-        manifest = load_all(source)
-        if len(manifest.tables) != 1:
-            raise UsageError.of(
-                "LB7005",
-                f"{file} declares {len(manifest.tables)} tables",
-                expected="a manifest of one table",
-                found=", ".join(t.name for t in manifest.tables),
-                remedy="put each table into a file of its own",
-            )
-        if self._has_warehouse():
-            plan = self._lake.plan(manifest).tables[0]
-            if plan.target is not None:
-                return _Side(plan.name, plan.target)
-        made = plan_table(manifest.tables[0], None, lambda: False).target
-        if made is None:
-            raise UsageError.of(
-                "LB7005", f"{file} declares no possible table", remedy="`lakebed plan` says what is wrong"
-            )
-        return _Side(None, made)
-
-    def _has_warehouse(self) -> bool:
-        try:
-            self._session.configuration()
-        except NoWarehouseError:
-            return False
-        return True
+    if pair.old is None or pair.new is None:
+        return _Difference(pair.name, "added" if pair.old is None else "removed")
+    changes = describe_changes(pair.old, pair.new, by_name=pair.by_name, encodings=encodings)
+    kept = [v.logical if encodings else strip_encoding(v.logical) for v in (pair.old, pair.new)]
+    return _Difference(pair.name, "changed" if changes else "same", changes, compare(*kept))
 
 
-def _is_there(text: str) -> bool:
-    """Whether the argument is a file or a pipe, whatever it is called; a table may have the name of neither."""
-    path = Path(text)
-    try:
-        return path.is_file() or path.is_fifo() or text.startswith("/dev/fd/")
-    except OSError:
-        return False
+def _text(found: list[_Difference], look: Look) -> str:
+    from lakebed.render.comparison_text import comparison_text, comparisons_text
+
+    only = found[0] if len(found) == 1 else None
+    if only is not None and only.comparison is not None:
+        return comparison_text(only.changes, only.comparison, width=look.width)
+    blocks = [(str(d.name), d.status, d.changes, d.comparison) for d in found if d.status != "same"]
+    return comparisons_text(blocks, len(found) - len(blocks), width=look.width)
