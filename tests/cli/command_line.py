@@ -67,6 +67,10 @@ class CommandLine:
         assert result.code == 0, result.err
         return result.out
 
+    def json_of(self, *words: str) -> Any:
+        """The result object of a command, however it ends."""
+        return self("--json", *words).json["result"]
+
     def json(self, *words: str) -> Any:
         """The result object of a command that must succeed."""
         result = self("--json", *words)

@@ -2,27 +2,16 @@
 
 from __future__ import annotations
 
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from cli.command_line import CommandLine
 from cli.conftest import MANIFEST
+from cli.git_repository import commit_all, git, put
 
 ITEMS = MANIFEST.replace("shop.orders", "shop.items")
 WIDER = MANIFEST.replace("type: Int32", "type: Int64")
-
-
-def put(name: str, text: str) -> None:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-
-
-def git(*words: str) -> None:
-    identity = ["-c", "user.name=a", "-c", "user.email=a@b.c", "-c", "commit.gpgsign=false"]
-    subprocess.run(["git", *identity, *words], check=True, capture_output=True)
 
 
 @pytest.fixture
@@ -31,9 +20,7 @@ def repository(here: Path) -> Path:
     put("schemas/orders.yaml", MANIFEST)
     put("schemas/items.yaml", ITEMS)
     put("schemas/.hidden.yaml", "not a manifest")
-    git("init", "-q", "-b", "main")
-    git("add", ".")
-    git("commit", "-q", "-m", "first")
+    commit_all()
     git("tag", "v1")
     put("schemas/orders.yaml", WIDER)
     put("schemas/more.yaml", MANIFEST.replace("shop.orders", "shop.more"))

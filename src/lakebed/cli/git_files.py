@@ -42,17 +42,17 @@ class GitPlace:
         """Another path in the same commit."""
         return GitPlace(self.ref, os.path.relpath(path))
 
-    def manifests(self) -> tuple[LoadedFile, ...]:
+    def manifests(self, *, missing_ok: bool = False) -> tuple[LoadedFile, ...]:
         """What the manifest at this place declares, or those of the directory; none where it holds none.
 
-        Raises `NotFoundError` where there is no such commit or path.
+        Raises `NotFoundError` where there is no such commit, or no such path and that is not `missing_ok`.
         """
         from lakebed.manifest.load import LoadedFile, declares_attributes
 
         commit = _commit(self.ref)
         names = _run("ls-tree", "-r", "-z", "--name-only", commit, "--", self.path).split(b"\0")
         listed = [os.fsdecode(name) for name in names if name]
-        if not listed and self.path != ".":
+        if not listed and not missing_ok and self.path != ".":
             message = f"there is no {self.path} in {self.ref}"
             raise NotFoundError.of("LB7062", message, path=str(self), remedy=f"`git ls-tree -r {self.ref}` lists it")
         wanted = listed if listed == [self.path] else [name for name in listed if self._is_manifest(name)]
@@ -77,6 +77,16 @@ class GitPlace:
 
         parts = os.path.relpath(name, self.path).split(os.sep)
         return not any(part.startswith(".") and part != ".." for part in parts) and name.lower().endswith(ENDINGS)
+
+
+def path_in_repository(file: str) -> str | None:
+    """The path of a file from the root of the repository; None for what is not a file in it."""
+    if not os.path.isfile(file):
+        return None
+    done = _output("rev-parse", "--show-toplevel")
+    root = os.fsdecode(done.stdout.rstrip(b"\n")) if done.returncode == 0 else os.getcwd()
+    path = os.path.relpath(os.path.realpath(file), os.path.realpath(root))
+    return None if path.startswith(os.pardir) else path.replace(os.sep, "/")
 
 
 def _commit(ref: str) -> str:

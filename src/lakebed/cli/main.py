@@ -27,6 +27,7 @@ COMMANDS = {
     "init": "Make a warehouse and a lakebed.toml that names it.",
     "validate": "Tell every problem of manifests, without a warehouse.",
     "fmt": "Write manifests in canonical form, with their comments.",
+    "check": "Tell which changes of manifests since a commit break whom, without a warehouse.",
     "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",

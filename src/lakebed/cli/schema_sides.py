@@ -171,16 +171,9 @@ def _of_commit(place: GitPlace) -> list[Side]:
 
 def _of_files(files: Iterable[LoadedFile]) -> list[Side]:
     """The tables of manifests. Raises `ManifestError` with all problems of all files."""
-    from lakebed.diagnostics import Severity
-    from lakebed.manifest.load import declared_twice
+    from lakebed.manifest.load import tables_of
 
-    loaded = tuple(files)
-    tables = [table for file in loaded for table in file.tables]
-    problems = [d for file in loaded for d in file.diagnostics if d.severity is Severity.ERROR]
-    problems += declared_twice(tables)
-    if problems:
-        raise ManifestError(*problems)
-    return [_of_table(table) for table in tables]
+    return [_of_table(table) for table in tables_of(files)]
 
 
 def _of_table(declared: TableManifest) -> Side:

@@ -6,15 +6,18 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.names import TableName
 from lakebed.diagnostics import Diagnostic, path_text
 from lakebed.errors import ConversionError, LakebedError, ManifestError
+from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import LimitWarnings, plan_table
+from lakebed.evolve.verdicts import Verdict
 from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.model.types import String
 
 if TYPE_CHECKING:
-    from lakebed.evolve.plan import TablePlan
     from lakebed.manifest.attribute_registry import AttributeRegistry
     from lakebed.manifest.load import LoadedFile
     from lakebed.manifest.table_manifest import TableManifest
@@ -55,6 +58,43 @@ def _with_renames(old: TableManifest, new: TableManifest) -> TableManifest:
         return replace(f, extra=f.extra.merged({RENAMED_FROM: before}))
 
     return replace(new, schema=replace(new.schema, fields=tuple(map(renamed, new.schema.fields))))
+
+
+def check_against(old: Iterable[TableManifest], new: Iterable[TableManifest], *, limits: LimitWarnings) -> Plan:
+    """The plan that leads from earlier declarations of tables to later ones, as if all had rows.
+
+    A table that is only in `new` is made, one that is only in `old` has one breaking change. Errors of single tables,
+    such as a rename from nowhere, are among the diagnostics.
+    """
+    before = {TableName.parse(table.name): table for table in old}
+    after = {TableName.parse(table.name): table for table in new}
+    planned: list[TablePlan] = []
+    problems: list[Diagnostic] = []
+    for name, table in after.items():
+        try:
+            if name in before:
+                planned.append(plan_between(before[name], table, has_snapshots=True, limits=limits))
+            else:
+                planned.append(plan_as_new(table, limits=limits))
+        except LakebedError as error:
+            problems += error.diagnostics
+    gone = [_gone(name, table) for name, table in before.items() if name not in after]
+    return Plan(tuple(sorted([*planned, *gone], key=lambda t: t.name)), tuple(problems))
+
+
+def _gone(name: TableName, table: TableManifest) -> TablePlan:
+    """What becomes of a table that is not declared any more."""
+    change = PlannedChange(
+        kind=EditKind.DROP,
+        path=(name.database, name.table),
+        summary=f"table {name} is not declared any more",
+        verdict=Verdict.BREAKING,
+        code="LB4240",
+        reason="nobody can rely on its columns any more; the table itself stays where it is",
+        remedy="declare it again, or approve that it is gone",
+        position=table.position,
+    )
+    return TablePlan(str(name), False, 0, None, (), (change,), None)
 
 
 def validate_files(

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
-from lakebed.diagnostics import Diagnostic, Position, near_names
+from lakebed.diagnostics import Diagnostic, Position, Severity, near_names
 from lakebed.errors import ManifestError
 from lakebed.manifest.attributes import AttributePlace
 from lakebed.manifest.document import DocumentDecoder
@@ -92,6 +92,17 @@ def load_each(sources: Iterable[str | os.PathLike[str]]) -> tuple[LoadedFile, ..
         except ManifestError as error:
             found.append(LoadedFile(name, (), error.diagnostics))
     return (*found, *(LoadedFile(d.found or "", (), (d,)) for d in failures))
+
+
+def tables_of(files: Iterable[LoadedFile]) -> tuple[TableManifest, ...]:
+    """The tables of several files. Raises `ManifestError` with all their errors, also where two declare one table."""
+    loaded = tuple(files)
+    tables = tuple(table for file in loaded for table in file.tables)
+    problems = [d for file in loaded for d in file.diagnostics if d.severity is Severity.ERROR]
+    problems += declared_twice(tables)
+    if problems:
+        raise ManifestError(*problems)
+    return tables
 
 
 def load_all(sources: Source | Iterable[Source]) -> Manifest:

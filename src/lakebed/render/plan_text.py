@@ -66,6 +66,29 @@ def render_plan(
     return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
 
 
+def render_check(plan: Plan, against: str, *, colour: bool = False, width: int | None = None) -> str:
+    """The tables that differ from what they were in `against`, with verdicts; then one line of totals."""
+    leave = _Leave(frozenset(plan.approvals), FrontEnd.COMMAND_LINE)
+    blocks = []
+    for table in plan.tables:
+        head = f"{styled(table.name, 'bold', colour)}:"
+        if table.create:
+            blocks.append(f"{head} new table")
+        elif not table.is_noop:
+            lines = [line for change in table.changes for line in _change(change, table, leave, colour, width)]
+            odf = _odf(table, leave, colour, width) if table.compatibility else []
+            blocks.append("\n".join([f"{head} {_count(table)}", *lines, *odf]))
+    new = sum(table.create for table in plan.tables)
+    same = sum(table.is_noop for table in plan.tables)
+    counts = [(len(plan.tables) - new - same, "changed"), (new, "new"), (same, "unchanged")]
+    said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
+    return "\n\n".join([*blocks, f"Tables against {against}: {said}.{_verdicts(plan)}"])
+
+
+def _count(table: TablePlan) -> str:
+    return f"{len(table.changes):,} change{'' if len(table.changes) == 1 else 's'}"
+
+
 def plan_in_python(plan: Plan) -> str:
     """A plan as `str()` shows it: leave as a program gives it, and at the end what was said about the tables."""
     return _with_diagnostics(render_plan(plan, front_end=FrontEnd.PYTHON), plan.all_diagnostics)
@@ -225,6 +248,11 @@ def _totals(plan: Plan) -> str:
         for key, text in (("create", "to create"), ("change", "to change"), ("unchanged", "unchanged"))
         if tables[key]
     ]
+    return f"Tables: {', '.join(parts)}.{_verdicts(plan)}"
+
+
+def _verdicts(plan: Plan) -> str:
+    """How many changes of tables that are there have each verdict."""
     verdicts = Counter(c.verdict for t in plan.tables if not t.create for c in t.changes)
     counts = ", ".join(f"{verdicts[v]} {v.value}" for v in Verdict if verdicts[v])
-    return f"Tables: {', '.join(parts)}." + (f" Changes: {counts}." if counts else "")
+    return f" Changes: {counts}." if counts else ""

@@ -1,0 +1,119 @@
+"""`lakebed check --against git:REF`: tell which changes of manifests break whom, without a warehouse."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.commands.manifest_files import load_files
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.git_files import PREFIX, GitPlace, path_in_repository
+from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.output import Look
+
+if TYPE_CHECKING:
+    from lakebed.evolve.plan import Plan, TablePlan
+    from lakebed.manifest.load import LoadedFile
+
+_CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "remedy", "before", "after", "position")
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@click.option(
+    "--against",
+    required=True,
+    metavar="git:REF",
+    help="What to compare with: the same files in a commit, other ones in it (git:REF:PATH), or a directory.",
+)
+@click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="text, the JSON of --json, or annotations of GitHub Actions on the lines of the manifests.",
+)
+@common_options
+@click.pass_obj
+def command(session: Session, files: tuple[str, ...], against: str, allow: tuple[str, ...], form: str) -> ExitCode:
+    """Compare the manifests FILES with what they were, and end with 11 where a change breaks somebody.
+
+    Every table is judged as `lakebed plan` judges it, as if it had rows; one that is not declared any more breaks, too.
+    FILES are files and directories, without them the present directory. Needs no warehouse.
+    """
+    from lakebed.evolve.plan import check_codes
+    from lakebed.evolve.without_warehouse import check_against
+    from lakebed.format.refuse_unsupported import limits
+    from lakebed.manifest.load import tables_of
+
+    session.json_mode = session.json_mode or form == "json"
+    if allow:
+        check_codes(allow)
+    new = tables_of(load_files(files))
+    plan = check_against(tables_of(_earlier(against, files)), new, limits=limits).approved(allow)
+    diagnostics = plan.all_diagnostics
+    if form == "github" and not session.json_mode:
+        session.finish(None, lambda _: "\n".join(_annotations(plan)), painted=True)
+    else:
+        session.output.diagnose(diagnostics)
+        session.finish(_json(plan, against), lambda look: _text(plan, against, look), code=_code(plan), painted=True)
+    return _code(plan)
+
+
+def _earlier(against: str, files: tuple[str, ...]) -> list[LoadedFile]:
+    """What is compared with: the same files in a commit that is named without a path, else what is named."""
+    if not against.startswith(PREFIX):
+        return load_files((against,))
+    place = GitPlace.parse(against)
+    places = [place] if place.path != "." or not files else [place.within(file) for file in files]
+    found = [loaded for each in places for loaded in each.manifests(missing_ok=place.path == ".")]
+    return list({loaded.source: loaded for loaded in found}.values())
+
+
+def _code(plan: Plan) -> ExitCode:
+    from lakebed.diagnostics import Severity
+
+    if plan.is_forbidden or plan.leave_missing():
+        return ExitCode.REFUSED
+    errs = any(d.severity is Severity.ERROR for d in plan.diagnostics)
+    return ExitCode.FAILURE if errs else ExitCode.OK
+
+
+def _text(plan: Plan, against: str, look: Look) -> str:
+    from lakebed.render.plan_text import render_check
+
+    return render_check(plan, against, colour=look.colour, width=look.width)
+
+
+def _annotations(plan: Plan) -> list[str]:
+    from lakebed.render.github_annotations import diagnostic_annotations, plan_annotations
+
+    return [
+        *diagnostic_annotations(plan.all_diagnostics, path_in_repository),
+        *plan_annotations(plan, path_in_repository),
+    ]
+
+
+def _json(plan: Plan, against: str) -> dict[str, Any]:
+    tables = [_table_json(table, written) for table, written in zip(plan.tables, plan.to_json()["tables"], strict=True)]
+    return {
+        "against": against,
+        "verdict": plan.worst.value,
+        "breaks": plan.is_forbidden or bool(plan.leave_missing()),
+        "approvals_missing": list(plan.approvals_missing()),
+        "tables": tables,
+    }
+
+
+def _table_json(table: TablePlan, written: dict[str, Any]) -> dict[str, Any]:
+    status = "added" if table.create else "same" if table.is_noop else "changed"
+    changes = [{key: change[key] for key in _CHANGE} for change in ([] if table.create else written["changes"])]
+    is_gone = table.target is None and table.base_fingerprint is None
+    return {
+        "name": table.name,
+        "status": "removed" if is_gone else status,
+        "verdict": table.worst.value,
+        "changes": changes,
+    }
