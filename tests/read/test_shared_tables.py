@@ -35,10 +35,8 @@ REFUSED = {
     "orc__append_complex_build_in_fieldid",
     "orc__append_complex_data",
     "orc__append_with_multiple_ts_precision_and_timezone",
-    "orc__blob_data_evolution_with_dense_stats",
     "parquet__append_with_bloomfilter",
     "parquet__append_with_bsi_bitmap_bloomfilter",
-    "parquet__blob_append_table_alter_table_with_cast_with_data_evolution",
 }
 
 

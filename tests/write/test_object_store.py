@@ -11,12 +11,14 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 import lakebed
+from format.every_place import EVOLVING
 from lakebed import Lake
 from lakebed.data_source.data_source import LakebedDataSource, bound_source
 from lakebed.data_source.read_options import Warehouse
 from lakebed.errors import CorruptMetadataError, NotFoundError, UnsupportedError
 from lakebed.evolve.schema_changes import AddColumn, RenameColumn
 from lakebed.model import Field, Int64, List, Option, String, Struct
+from lakebed.physical import parse
 from lakebed.physical.paimon_types import BigInt
 from store.s3_server import S3Server
 
@@ -123,6 +125,17 @@ def test_rows_are_read_and_changed_without_a_connector(spark: SparkSession, far:
     # Columns of old files are found by their ids.
     far.tables.alter_table("db", name, [RenameColumn(("v",), "w"), AddColumn(("n",), BigInt())])
     check(table.read(spark), {k: {**row, "w": row["v"], "n": None} for k, row in model.items()})
+
+
+def test_blobs_are_written_and_read_without_a_connector(spark: SparkSession, far: Lake) -> None:
+    far.tables.create_table("db", "blobs", [("k", parse("BIGINT")), ("x", parse("BLOB"))], options=EVOLVING)
+    table = far.table("db.blobs")
+    large = "cast(repeat('x', 9000000) AS binary)"
+    rows = spark.sql(f"SELECT * FROM VALUES (1L, X'01'), (2L, null), (3L, {large}) AS t(k, x)").coalesce(1)
+    assert table.append(rows).files_added == 2
+    assert sorted(map(tuple, table.read(spark).collect())) == sorted(map(tuple, rows.collect()))
+    places = table.read(spark, blobs="descriptor").where("k < 3")
+    assert sorted(map(tuple, far.fetch_blobs(places, "x").collect())) == [(1, b"\1"), (2, None)]
 
 
 def test_what_only_spark_reads_is_told_before_a_job(spark: SparkSession, far: Lake) -> None:

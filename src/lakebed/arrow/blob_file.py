@@ -41,11 +41,16 @@ class BlobPlace:
     offset: int
     length: int
 
+    @property
+    def entry(self) -> tuple[int, int]:
+        """Where the entry around the payload begins and ends."""
+        return self.offset - len(_MAGIC), self.offset + self.length + _TRAILER.size
+
 
 def blob_payloads(data: bytes) -> list[bytes | Placeholder | None]:
     """The payloads of a whole file, in the order of its rows."""
     places = blob_places(data[-index_size(data) :], len(data))
-    return [_payload(data, p) if isinstance(p, BlobPlace) else p for p in places]
+    return [payload_at(data, p) if isinstance(p, BlobPlace) else p for p in places]
 
 
 def index_size(tail: bytes) -> int:
@@ -80,7 +85,8 @@ def blob_places(index: bytes, file_size: int) -> list[BlobPlace | Placeholder | 
     return places
 
 
-def _payload(data: bytes, place: BlobPlace) -> bytes:
+def payload_at(data: bytes, place: BlobPlace) -> bytes:
+    """The payload at a place in the bytes of whole entries. Damage is a ValueError."""
     start, end = place.offset - len(_MAGIC), place.offset + place.length
     stored, checksum = _TRAILER.unpack_from(data, end)
     whole = place.length + _OVERHEAD

@@ -19,7 +19,6 @@ from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (
     Array,
     BigInt,
-    Blob,
     Char,
     DataField,
     DataType,
@@ -95,7 +94,7 @@ def check_exact(have: DataType, want: DataType, at: Stored, *, orc: bool) -> Non
                 raise _changed(have.key, want.key, at.inside("key"))
             check_exact(have.key, want.key, at.inside("key"), orc=orc)
             check_exact(have.value, want.value, at.inside("value"), orc=orc)
-        case ((Variant() | Blob() | Unknown()), _):
+        case ((Variant() | Unknown()), _):
             raise at.refused("LB5604", f"values of type {have.root} are not read by this source")
         case ((Timestamp() | LocalZonedTimestamp()), _) if orc:
             raise at.refused(

@@ -16,6 +16,7 @@ import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from lakebed.arrow.avro_file import avro_batches
+from lakebed.arrow.blob_values import blob_batches
 from lakebed.arrow.convert_arrays import Stored, arrow_of, convert, find, nulls
 from lakebed.arrow.decode_files import to_arrow_schema
 from lakebed.convert.scan_types import scan_schema
@@ -148,6 +149,8 @@ def _stored_batches(store: Store, part: FilePart) -> Iterator[tuple[int, pa.Reco
                 yield from _parquet(store, part)
             case "orc":
                 yield from _orc(store, part)
+            case "blob":
+                yield from _blobs(store, part)
             case _:
                 yield from _avro(store, part)
     except LakebedError:
@@ -241,6 +244,13 @@ def _avro(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, b
         yield from _empty(0, part.rows)
         return
     for batch in avro_batches(store.read(part.path), schema):
+        yield start, batch, False
+        start += batch.num_rows
+
+
+def _blobs(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
+    start = 0
+    for batch in blob_batches(store.read(part.path), to_arrow_schema(scan_schema(part.stored))):
         yield start, batch, False
         start += batch.num_rows
 

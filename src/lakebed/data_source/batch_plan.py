@@ -12,7 +12,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.arrow.convert_arrays import Stored, check_exact
 from lakebed.arrow.file_part import OPENING, Column, FilePart, part_count, refuse_format, rows_of
-from lakebed.arrow.join_row_parts import SideBySide, put_together, row_files, side_by_side
+from lakebed.arrow.join_row_parts import SideBySide, blob_columns, put_together, row_files, side_by_side
 from lakebed.arrow.newest_row import NewestRow, merged, newest_row
 from lakebed.catalog import TableManager, TableRef, open_warehouse
 from lakebed.catalog.table_schema import TableSchema
@@ -20,6 +20,7 @@ from lakebed.convert.scan_types import scan_schema
 from lakebed.convert.spark import with_metadata
 from lakebed.data_source.read_options import DataSourceOptions, Warehouse
 from lakebed.data_source.user_schema import all_nullable, chosen_fields
+from lakebed.format.blob_columns import refuse_blobs
 from lakebed.format.live_files import DataFile
 from lakebed.format.row_kinds import SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.row_ranges import stored_fields
@@ -137,12 +138,19 @@ class TableRead:
 
 @dataclass(frozen=True)
 class Planner:
-    """Makes the work of tasks, for files that are read as `columns` of `schema`."""
+    """Makes the work of tasks, for files that are read as `columns` of `schema`.
+
+    Raises UnsupportedError for columns of blobs whose contents are not in the table's files.
+    """
 
     schema: TableSchema
     load: Callable[[int], TableSchema]
     columns: tuple[Column, ...]
     verify_checksums: bool = True
+
+    def __post_init__(self) -> None:
+        fields = tuple(c.field for c in self.columns if c.field is not None)
+        refuse_blobs(fields, self.schema.options, descriptors=False)
 
     @cached_property
     def _version(self) -> Callable[[int], TableSchema]:
@@ -190,8 +198,9 @@ class Planner:
 
     def put_together(self, group: Sequence[DataFile]) -> Iterator[Work]:
         """The work for files that hold parts of the same rows."""
-        for files in row_files(group, self.columns):
+        for files in row_files(group):
             rule = side_by_side(files, self.columns, self._version)
+            rule = replace(rule, blobs=blob_columns(group, files[0], self.columns, self._version))
             shares = [[c for c, n in zip(self.columns, rule.sources, strict=True) if n == i] for i in range(len(files))]
             parts = (self.part(file, own) for file, own in zip(files, shares, strict=True))
             yield Work(tuple(replace(part, deletions=None) for part in parts), self.columns, rule)

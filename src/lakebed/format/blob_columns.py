@@ -147,11 +147,13 @@ def unwritable_blobs(schema: TableSchema) -> Iterator[Diagnostic]:
         )
 
 
-def refuse_blobs(schema: TableSchema, *, descriptors: bool) -> None:
-    """Raise UnsupportedError for columns of blobs that cannot be read as content, or else as `descriptors`."""
-    own, viewed = in_blob_files(schema), _names(schema.options, _VIEWED)
+def refuse_blobs(fields: Sequence[DataField], options: Mapping[str, str], *, descriptors: bool) -> None:
+    """Raise UnsupportedError for those columns of a table with these options that hold blobs which cannot be read as
+    content, or else as `descriptors`.
+    """
+    own, viewed = blob_file_fields(fields, options), _names(options, _VIEWED)
     problems = []
-    for field in schema.fields:
+    for field in fields:
         if not holds_blobs(field.type):
             continue
         if field.name in viewed:
@@ -165,7 +167,7 @@ def refuse_blobs(schema: TableSchema, *, descriptors: bool) -> None:
                     remedy='read with blobs="content"',
                 )
             )
-        elif not descriptors and field.id not in own:
+        elif not descriptors and field not in own:
             problems.append(
                 Diagnostic(
                     "LB5564",

@@ -46,7 +46,7 @@ def cast_errors(spark: SparkSession, table: TableBranch, request: ReadRequest, s
     """
     planned = plan_read(table, request)
     for one in planned.states:
-        refuse_blobs(one.state.schema, descriptors=request.blobs == DESCRIPTOR)
+        refuse_blobs(one.state.schema.fields, one.state.schema.options, descriptors=request.blobs == DESCRIPTOR)
     executor = Executor.of(spark, table, request, scratch)
     wanted = planned.main.state.schema.fields
     frames = list(_in_files(executor.reader(planned.main.state), planned.main, wanted))

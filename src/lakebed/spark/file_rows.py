@@ -30,7 +30,7 @@ from lakebed.format.row_kinds import ROW_ID, SEQUENCE_NUMBER, VALUE_KIND
 from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_storage import Schemas
 from lakebed.physical.paimon_tree import outer_rows
-from lakebed.physical.paimon_types import Array, DataField, Map, Multiset, Row, Unknown
+from lakebed.physical.paimon_types import UNASSIGNED, Array, Boolean, DataField, Map, Multiset, Row, Unknown
 from lakebed.spark.file_constants import by_number, partition_columns
 from lakebed.spark.orc_values import (
     holds_instants,
@@ -88,8 +88,13 @@ _STORED = {
     System.VALUE_KIND: spark_types.ByteType(),
     System.ROW_ID: spark_types.LongType(),
 }
-#: The same as fields of the table format.
-_OF_FILES = {System.SEQUENCE_NUMBER: SEQUENCE_NUMBER, System.VALUE_KIND: VALUE_KIND, System.ROW_ID: ROW_ID}
+#: What workers read beside the columns of the table, as fields of the table format.
+_OF_FILES = {
+    System.SEQUENCE_NUMBER: SEQUENCE_NUMBER,
+    System.VALUE_KIND: VALUE_KIND,
+    System.ROW_ID: ROW_ID,
+    System.PLACEHOLDER: DataField(UNASSIGNED, IS_PLACEHOLDER, Boolean()),
+}
 _COMPUTED = {
     System.FILE: spark_types.IntegerType(),
     System.POSITION: spark_types.LongType(),
@@ -238,7 +243,7 @@ class FileRows:
         if not form.is_native:
             check_workers(self.spark)
         if form.by_workers:
-            system = [_OF_FILES[column] for column in _STORED if column.value in wanted.names]
+            system = [field for field in _OF_FILES.values() if field.name in wanted.names]
             return scan_by_workers(self.spark, self.store, (*form.stored, *system), files, verify_checksums=verify)
         return scan(self.spark, format, wanted, files, self.scratch, positions=positions, verify_checksums=verify)
 

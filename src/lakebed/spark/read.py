@@ -142,7 +142,7 @@ def _count_rows(
     schema = planned.state.schema
     descriptors = not _needs_contents(where, schema)
     if not descriptors:
-        refuse_blobs(schema, descriptors=False)
+        refuse_blobs(schema.fields, schema.options, descriptors=False)
     rows = rows_of_plan(executor.reader(planned.state, descriptors=descriptors), plan, schema)
     if shown is not schema:
         rows = like(rows, schema, shown)
@@ -173,8 +173,9 @@ def _wants_descriptors(blobs: str) -> bool:
 
 
 def _read_state(reader: FileRows, planned: PlannedState, metadata: Sequence[System]) -> DataFrame:
-    refuse_blobs(planned.state.schema, descriptors=reader.descriptors)
-    return rows_of_plan(reader, planned.plan, planned.state.schema, metadata)
+    schema = planned.state.schema
+    refuse_blobs(schema.fields, schema.options, descriptors=reader.descriptors)
+    return rows_of_plan(reader, planned.plan, schema, metadata)
 
 
 def rows_of_plan(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata: Sequence[System] = ()) -> DataFrame:

@@ -54,7 +54,7 @@ def read_changes(
 def _told(executor: Executor, planned: CommitChanges, *, row_kinds: bool) -> DataFrame:
     told, files = planned.told, planned.files
     schema = told.state.schema
-    refuse_blobs(schema, descriptors=False)
+    refuse_blobs(schema.fields, schema.options, descriptors=False)
     reader = executor.reader(told.state)
     if row_kinds:
         return _each_row(reader, told, files)

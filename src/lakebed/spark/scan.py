@@ -25,12 +25,13 @@ from pyspark.sql import Column, DataFrame, DataFrameReader, SparkSession, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import IntegerType, LongType, StructType
 
-from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder, blob_places, index_size
+from lakebed.arrow.blob_file import PLACEHOLDER, BlobPlace, Placeholder
 from lakebed.arrow.blob_values import IS_PLACEHOLDER
 from lakebed.arrow.decode_files import ORDINAL, POSITION, decoder, to_arrow_schema
+from lakebed.arrow.read_blobs import read_places
 from lakebed.arrow.scan_files import pieces, scanner
 from lakebed.convert.scan_types import scan_schema
-from lakebed.errors import CorruptMetadataError, NotFoundError, StoreError
+from lakebed.errors import NotFoundError, StoreError
 from lakebed.format.blob_columns import BlobDescriptor
 from lakebed.physical.paimon_types import DataField
 from lakebed.spark.sql_names import spark_pattern, spark_url
@@ -51,8 +52,6 @@ _OPTIONS = {
     "int96RebaseMode": "CORRECTED",
     "orc.force.positional.evolution": "false",
 }
-#: Enough for the index of most files in one read.
-_FIRST_READ = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,7 +310,7 @@ def described(spark: SparkSession, store: Store, schema: StructType, files: Sequ
     import pyarrow as pa
 
     arrow = to_arrow_schema(StructType([*schema.fields]).add(ORDINAL, IntegerType()).add(POSITION, LongType()))
-    tables = [_rows(file, places_of(store, file), arrow) for file in files]
+    tables = [_rows(file, read_places(store, file.path, file.size), arrow) for file in files]
     return Scanned(spark.createDataFrame(pa.concat_tables(tables)), F.col(ORDINAL), F.col(POSITION))
 
 
@@ -331,17 +330,3 @@ def _rows(file: ScanFile, places: Sequence[BlobPlace | Placeholder | None], sche
 
 def _descriptor(file: ScanFile, place: BlobPlace) -> bytes:
     return BlobDescriptor(file.path, place.offset, place.length).to_bytes()
-
-
-def places_of(store: Store, file: ScanFile) -> Sequence[BlobPlace | Placeholder | None]:
-    """Where the values of a blob file lie, row by row. Raises CorruptMetadataError for a damaged index."""
-    try:
-        tail = store.read_range(file.path, -_FIRST_READ, _FIRST_READ)
-        size = index_size(tail)
-        if size > file.size:
-            raise ValueError("the index is cut")
-        if size > len(tail):
-            tail = store.read_range(file.path, -size, size)
-        return blob_places(tail[-size:], file.size)
-    except ValueError as e:
-        raise CorruptMetadataError.of("LB5561", f"data file {file.path} is damaged: {e}", path=file.path) from e
