@@ -118,3 +118,98 @@ def test_settings_are_checked(lakebed: CommandLine, here: Path, warehouse: Path,
     result = lakebed("tables")
     assert (result.code, result.out) == (code, "")
     assert text.split('"')[1] in result.err
+
+
+PROFILES = """\
+warehouse = "lake"
+layout = "paimon"
+time_zone = "Asia/Tokyo"
+
+[storage]
+account_key = "geheimes"
+endpoint = "http://me:word@host/x"
+
+[storage.client]
+retries = 3
+secret = "geheimes"
+
+[env.prod]
+warehouse = "s3://bucket/lake"
+
+[env.test]
+time_zone = "Europe/Paris"
+verify_checksums = false
+"""
+
+
+class TestProfiles:
+    def test_a_profile_comes_before_the_file_and_after_the_environment(self, tmp_path: Path) -> None:
+        settings(tmp_path, PROFILES)
+        found = find_configuration(None, {}, tmp_path, env="test")
+        assert (found.warehouse, found.layout, found.time_zone) == (str(tmp_path / "lake"), "paimon", "Europe/Paris")
+        assert (found.verify_checksums, found.storage["client"]) == (False, {"retries": 3, "secret": "geheimes"})
+        given = {"LAKEBED_ENV": "test", "LAKEBED_TIME_ZONE": "UTC", "LAKEBED_WAREHOUSE": "variable"}
+        found = find_configuration(None, given, tmp_path)
+        assert (found.warehouse, found.layout, found.time_zone) == ("variable", "auto", "UTC")
+        assert find_configuration("flag", given, tmp_path, env="prod").warehouse == "flag"
+
+    def test_how_the_files_warehouse_is_reached_says_nothing_of_that_of_a_profile(self, tmp_path: Path) -> None:
+        settings(tmp_path, PROFILES)
+        found = find_configuration(None, {}, tmp_path, env="prod")
+        assert found == Configuration("s3://bucket/lake", "auto", "Asia/Tokyo")
+        assert found.storage == {}
+
+    @pytest.mark.parametrize(
+        ("text", "said"),
+        [
+            ("[env.a]\nwarehose = 'x'\n", "there is no setting 'env.a.warehose' (did you mean 'warehouse'?)"),
+            ("[env.a.env.b]\n", "there is no setting 'env.a.env'"),
+            ("[env]\na = 3\n", "the profile env.a must be a table [env.a], not 3"),
+            ("env = 'prod'\n", "the setting 'env' must be a table [env], not 'prod'"),
+            ("[env.a]\nlayout = 3\n", "the setting 'env.a.layout' must be text, not 3"),
+        ],
+    )
+    def test_a_profile_that_cannot_be_used(self, tmp_path: Path, text: str, said: str) -> None:
+        settings(tmp_path, text)
+        with pytest.raises(UsageError, match="LB7002") as error:
+            find(tmp_path)
+        assert said in str(error.value)
+
+    def test_one_that_is_not_there(self, lakebed: CommandLine, here: Path) -> None:
+        result = lakebed("--env", "prd", "tables")
+        assert (result.codes_of_text, "there is no lakebed.toml" in result.err) == (["LB7063"], True)
+        settings(here, PROFILES)
+        assert "(did you mean 'prod'?)" in lakebed("tables", "--env", "prd").err
+
+    def test_a_command_works_in_the_warehouse_of_a_profile(self, lakebed: CommandLine, here: Path) -> None:
+        settings(here, 'warehouse = "a"\n[env.other]\nwarehouse = "b"\n')
+        assert lakebed.ok("init", "--env", "other").startswith(f"Warehouse {here / 'b'} is ready.")
+        assert lakebed("tables", "--env", "other").code == 0
+        assert lakebed("tables").code != 0
+
+
+class TestConfigShow:
+    def test_every_setting_says_where_it_is_from(
+        self, lakebed: CommandLine, here: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        settings(here, PROFILES)
+        monkeypatch.setenv("LAKEBED_LAYOUT", "mini")
+        file = here / "lakebed.toml"
+        assert [line.split(maxsplit=2) for line in lakebed.ok("config", "show", "--env", "test").splitlines()] == [
+            ["warehouse", str(here / "lake"), str(file)],
+            ["layout", "mini", "LAKEBED_LAYOUT"],
+            ["time_zone", "Europe/Paris", f"{file} [env.test]"],
+            ["attributes", "-", "default"],
+            ["storage.account_key", "***", str(file)],
+            ["storage.endpoint", "http://***@host/x", str(file)],
+            ["storage.client.retries", "3", str(file)],
+            ["storage.client.secret", "***", str(file)],
+            ["allow_overwrite_races", "false", "default"],
+            ["verify_checksums", "false", f"{file} [env.test]"],
+        ]
+        found = lakebed.json("--warehouse", "x", "config", "show")
+        assert found["warehouse"] == {"value": "x", "origin": "--warehouse"}
+        assert found["verify_checksums"] == {"value": True, "origin": "default"}
+
+    def test_without_a_file(self, lakebed: CommandLine) -> None:
+        assert {line.split()[-1] for line in lakebed.ok("config", "show").splitlines()} == {"default"}

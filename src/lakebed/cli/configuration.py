@@ -1,26 +1,51 @@
-"""Find the warehouse: `--warehouse`, else `LAKEBED_WAREHOUSE`, else the nearest `lakebed.toml`."""
+"""Find the settings of a run: flags, else the environment, else the nearest `lakebed.toml`, else defaults."""
 
 from __future__ import annotations
 
 import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
-from lakebed.errors import NoWarehouseError, UsageError
+from lakebed.errors import NotFoundError, NoWarehouseError, UsageError
 
 FILE_NAME = "lakebed.toml"
 VARIABLE = "LAKEBED_WAREHOUSE"
-_TEXTS = ("warehouse", "layout", "time_zone", "attributes")
+#: Names the profile, `[env.NAME]`, where `--env` does not.
+ENV_VARIABLE = "LAKEBED_ENV"
+#: The variables of the environment that give settings.
+_VARIABLES = {"warehouse": VARIABLE, "layout": "LAKEBED_LAYOUT", "time_zone": "LAKEBED_TIME_ZONE"}
 _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
 _CHECKSUMS = "verify_checksums"
-_TRUTHS = (_RACES, _CHECKSUMS)
-_KEYS = (*_TEXTS, _STORAGE, *_TRUTHS)
+_PROFILES = "env"
+#: What a profile may set, with the kind of its value.
+_PROFILE_KINDS: Mapping[str, type] = {
+    "warehouse": str,
+    "layout": str,
+    "time_zone": str,
+    "attributes": str,
+    _STORAGE: dict,
+    _RACES: bool,
+    _CHECKSUMS: bool,
+}
+_KINDS: Mapping[str, type] = {**_PROFILE_KINDS, _PROFILES: dict}
+#: What says how one warehouse is reached, and nothing of another.
+_OF_WAREHOUSE = ("layout", _STORAGE, _RACES)
+_DEFAULTS: Mapping[str, Any] = {
+    "warehouse": None,
+    "layout": "auto",
+    "time_zone": "UTC",
+    "attributes": None,
+    _STORAGE: {},
+    _RACES: False,
+    _CHECKSUMS: True,
+}
+_DEFAULT = "default"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,47 +66,108 @@ class Configuration:
     verify_checksums: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The value of a setting that is in force, and where it is from: a flag, a variable, a file, or the default."""
+
+    name: str
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """What the command line says: the warehouse, and the profile."""
+
+    warehouse: str | None = None
+    env: str | None = None
+
+
 def find_configuration(
-    flag: str | None, environment: Mapping[str, str] = os.environ, directory: Path | None = None
+    flag: str | None,
+    environment: Mapping[str, str] = os.environ,
+    directory: Path | None = None,
+    *,
+    env: str | None = None,
 ) -> Configuration:
     """The configuration in force. Raises `UsageError` where no warehouse is named or the file cannot be understood.
 
-    The file's `layout` and storage settings are those of the file's warehouse: they say nothing of another one.
+    `env` names a profile of the file. The file's `layout` and storage settings are those of the file's warehouse: they
+    say nothing of another one.
     """
-    found = nearest_file(directory or Path.cwd())
-    settings = _load(found) if found else {}
-    written = settings.get("warehouse")
-    own = written if written is None or "://" in written or found is None else str((found.parent / written).absolute())
-    named = flag or environment.get(VARIABLE) or own
-    if not named:
+    values = {s.name: s.value for s in find_settings(Flags(flag, env), environment, directory)}
+    if not values["warehouse"]:
         raise NoWarehouseError.of(
             "LB7001",
             "no warehouse is named",
             expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
             remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",
         )
-    mine = settings if own is None or named == own else {}
-    return Configuration(
-        named,
-        mine.get("layout", "auto"),
-        settings.get("time_zone", "UTC"),
-        mine.get(_STORAGE, {}),
-        mine.get(_RACES, False),
-        declared_attributes(found, settings),
-        settings.get(_CHECKSUMS, True),
-    )
+    return Configuration(**values)
 
 
-def declared_attributes(found: Path | None, settings: Mapping[str, Any]) -> str | None:
-    """The file that declares the project's attributes; it lies relative to the `lakebed.toml` that names it."""
-    named = settings.get("attributes")
-    return str(found.parent / named) if found is not None and named is not None else None
+def find_settings(
+    flags: Flags, environment: Mapping[str, str] = os.environ, directory: Path | None = None
+) -> tuple[Setting, ...]:
+    """Every setting that is in force, with where it is from.
 
-
-def project_attributes(directory: Path | None = None) -> str | None:
-    """The file of the project's attributes, for a command that needs no warehouse."""
+    Raises `UsageError` for a file that cannot be understood, `NotFoundError` for a profile that is not in it.
+    """
     found = nearest_file(directory or Path.cwd())
-    return declared_attributes(found, _load(found)) if found is not None else None
+    layers = _layers(found, flags.env or environment.get(ENV_VARIABLE) or None)
+    given = {"warehouse": (flags.warehouse, "--warehouse")}
+    own = next((values["warehouse"] for _, values in layers if "warehouse" in values), None)
+    settings: list[Setting] = []
+    for name, default in _DEFAULTS.items():
+        flag, flag_name = given.get(name, (None, ""))
+        variable = _VARIABLES.get(name, "")
+        is_other = name in _OF_WAREHOUSE and own is not None and settings[0].value != own
+        inside = next(((o, v[name]) for o, v in layers if name in v and not is_other), None)
+        if flag:
+            settings.append(Setting(name, flag, flag_name))
+        elif environment.get(variable):
+            settings.append(Setting(name, environment[variable], variable))
+        elif inside is not None:
+            settings.append(Setting(name, inside[1], inside[0]))
+        else:
+            settings.append(Setting(name, default, _DEFAULT))
+    return tuple(settings)
+
+
+def _layers(found: Path | None, env: str | None) -> list[tuple[str, dict[str, Any]]]:
+    """The settings of a profile, where one is asked for, and those of the file, each with what it is called.
+
+    Where the profile names a warehouse, how the file's own is reached says nothing of it.
+    """
+    settings = _load(found) if found is not None else {}
+    profiles = settings.pop(_PROFILES, {})
+    if env is None:
+        return [(str(found), _absolute(found, settings))] if found is not None else []
+    if env not in profiles:
+        raise NotFoundError.of(
+            "LB7063",
+            f"there is no profile {env!r}" + (f" in {found}" if found is not None else f": there is no {FILE_NAME}"),
+            expected=", ".join(profiles) or f"a table [{_PROFILES}.{env}]",
+            found=env,
+            suggestions=near_names(env, profiles),
+            remedy=f"write [{_PROFILES}.{env}] into {FILE_NAME}, or name one of: {', '.join(profiles) or 'none yet'}",
+        )
+    if "warehouse" in profiles[env]:
+        settings = {name: value for name, value in settings.items() if name not in _OF_WAREHOUSE}
+    return [
+        (f"{found} [{_PROFILES}.{env}]", _absolute(found, profiles[env])),
+        (str(found), _absolute(found, settings)),
+    ]
+
+
+def _absolute(found: Path | None, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with paths that are relative to their file made independent of the present directory."""
+    values = dict(settings)
+    if found is not None and "warehouse" in values and "://" not in values["warehouse"]:
+        values["warehouse"] = str((found.parent / values["warehouse"]).absolute())
+    if found is not None and "attributes" in values:
+        values["attributes"] = str(found.parent / values["attributes"])
+    return values
 
 
 def nearest_file(start: Path) -> Path | None:
@@ -105,28 +191,35 @@ def _load(path: Path) -> dict[str, Any]:
         settings = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError.of("LB7002", f"{path} is not valid TOML: {error}") from None
-    problems = [
-        _problem(path, key, value)
-        for key, value in settings.items()
-        if key not in _KEYS or not isinstance(value, _kind(key)) or value == ""
-    ]
+    problems = list(_problems(path, settings))
     if problems:
         raise UsageError(*problems)
     return settings
 
 
-def _kind(key: str) -> type:
-    return dict if key == _STORAGE else bool if key in _TRUTHS else str
+def _problems(path: Path, settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
+    yield from _faults(path, settings, _KINDS, "")
+    profiles = settings.get(_PROFILES, {})
+    for name, profile in profiles.items() if isinstance(profiles, dict) else ():
+        if isinstance(profile, dict):
+            yield from _faults(path, profile, _PROFILE_KINDS, f"{_PROFILES}.{name}.")
+        else:
+            message = f"{path}: the profile {_PROFILES}.{name} must be a table [{_PROFILES}.{name}], not {profile!r}"
+            yield Diagnostic("LB7002", message, found=repr(profile))
 
 
-def _problem(path: Path, key: str, value: object) -> Diagnostic:
-    if key not in _KEYS:
-        return Diagnostic(
-            "LB7002",
-            f"{path}: there is no setting {key!r}",
-            suggestions=near_names(key, _KEYS),
-            expected=", ".join(_KEYS),
-            remedy=f"the settings are {', '.join(_KEYS)}",
-        )
-    wanted = {dict: f"a table [{key}]", bool: "true or false"}.get(_kind(key), "text")
-    return Diagnostic("LB7002", f"{path}: the setting {key!r} must be {wanted}, not {value!r}", found=repr(value))
+def _faults(path: Path, settings: Mapping[str, Any], kinds: Mapping[str, type], prefix: str) -> Iterator[Diagnostic]:
+    """What is wrong with settings of these kinds; `prefix` is that of their names."""
+    for key, value in settings.items():
+        if key not in kinds:
+            yield Diagnostic(
+                "LB7002",
+                f"{path}: there is no setting {prefix + key!r}",
+                suggestions=near_names(key, kinds),
+                expected=", ".join(kinds),
+                remedy=f"the settings are {', '.join(kinds)}",
+            )
+        elif not isinstance(value, kinds[key]) or value == "":
+            wanted = {dict: f"a table [{prefix}{key}]", bool: "true or false"}.get(kinds[key], "text")
+            message = f"{path}: the setting {prefix + key!r} must be {wanted}, not {value!r}"
+            yield Diagnostic("LB7002", message, found=repr(value))

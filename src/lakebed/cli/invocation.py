@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.configuration import Configuration, find_configuration
+from lakebed.cli.configuration import Configuration, Flags, Setting, find_configuration, find_settings
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
 from lakebed.errors import LakebedError
@@ -23,6 +23,7 @@ class Session:
     def __init__(self) -> None:
         self.command = "lakebed"
         self.warehouse: str | None = None
+        self.env: str | None = None
         self.json_mode = False
         self.skip_checksums = False
         self._output: Output | None = None
@@ -36,7 +37,16 @@ class Session:
 
     def configuration(self) -> Configuration:
         """Where the warehouse is; see `configuration.find_configuration`."""
-        return find_configuration(self.warehouse)
+        return find_configuration(self.warehouse, env=self.env)
+
+    def settings(self) -> tuple[Setting, ...]:
+        """Every setting in force, with where it is from; see `configuration.find_settings`."""
+        return find_settings(Flags(self.warehouse, self.env))
+
+    def attributes_file(self) -> str | None:
+        """The file of the project's attributes, for a command that needs no warehouse."""
+        value = next(s.value for s in self.settings() if s.name == "attributes")
+        return None if value is None else str(value)
 
     def lake(self) -> Lake:
         """The open warehouse."""
@@ -77,7 +87,7 @@ class Session:
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--warehouse` and `--json`, which may stand before or after the command's name."""
+    """`--warehouse`, `--env` and `--json`, which may stand before or after the command's name."""
 
     def remember(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         if value:
@@ -85,6 +95,9 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
     function = click.option(
         "--json", "json_mode", is_flag=True, expose_value=False, callback=remember, help="Put out JSON."
+    )(function)
+    function = click.option(
+        "--env", metavar="NAME", expose_value=False, callback=remember, help="The profile [env.NAME] of lakebed.toml."
     )(function)
     return click.option(
         "--warehouse", metavar="DIR", expose_value=False, callback=remember, help="The warehouse's directory or URL."

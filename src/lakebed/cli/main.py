@@ -61,6 +61,7 @@ COMMANDS = {
     "rename": "Rename a table and its quarantine.",
     "migrate": "Turn a Mini Paimon warehouse into a Paimon warehouse.",
     "drop": "Drop a table and its quarantine.",
+    "config": "Show the settings that are in force, and where each is from.",
     "explain": "Explain a code such as LB4203.",
 }
 #: Modules that are not called like their commands, as others are called so.

@@ -29,7 +29,7 @@ def command(session: Session, directory: str | None) -> ExitCode:
     from lakebed.store import open_store
 
     wanted = directory or session.configuration().warehouse
-    storage = _storage(wanted)
+    storage = _storage(wanted, session.env)
     store, root = open_store(wanted, storage_options=storage)
     settings = Path.cwd() / FILE_NAME
     text = _settings(wanted, root)
@@ -41,7 +41,7 @@ def command(session: Session, directory: str | None) -> ExitCode:
     notes = [f"Warehouse {root} is ready."]
     if text is not None:
         notes.append(f"{FILE_NAME} names it.")
-    elif not _is_named(root):
+    elif not _is_named(root, session.env):
         other = nearest_file(Path.cwd())
         why = f"No {FILE_NAME} names it" if other is None else f"{other}, which counts here, names another one"
         notes.append(f"{why}: give --warehouse, or write `warehouse` into one here.")
@@ -60,10 +60,10 @@ def _settings(wanted: str, root: str) -> str | None:
     return text
 
 
-def _storage(wanted: str) -> Mapping[str, Any]:
+def _storage(wanted: str, env: str | None) -> Mapping[str, Any]:
     """The storage options of a warehouse, where a lakebed.toml in force names it."""
     try:
-        return find_configuration(wanted).storage
+        return find_configuration(wanted, env=env).storage
     except UsageError:
         return {}
 
@@ -83,11 +83,11 @@ def _check_warehouse(wanted: str, storage: Mapping[str, Any]) -> None:
         ) from error
 
 
-def _is_named(root: str) -> bool:
+def _is_named(root: str, env: str | None) -> bool:
     from lakebed.store import open_store
 
     try:
-        settings = find_configuration(None)
+        settings = find_configuration(None, env=env)
         return open_store(settings.warehouse, storage_options=settings.storage)[1] == root
     except UsageError:
         return False

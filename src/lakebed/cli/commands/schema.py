@@ -6,7 +6,6 @@ import json
 
 import click
 
-from lakebed.cli.configuration import project_attributes
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -22,6 +21,6 @@ def command(session: Session) -> ExitCode:
     from lakebed.manifest.attribute_document import load_attributes
     from lakebed.manifest.json_schema import editor_schema
 
-    declared = project_attributes()
+    declared = session.attributes_file()
     schema = editor_schema(load_attributes(declared) if declared is not None else None)
     return session.finish(schema, lambda _: json.dumps(schema, ensure_ascii=False, indent=2))

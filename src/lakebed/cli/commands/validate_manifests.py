@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakebed.cli.commands.manifest_files import load_files
-from lakebed.cli.configuration import project_attributes
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.diagnostics import Severity
@@ -31,7 +30,7 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
     from lakebed.format.refuse_unsupported import limits
     from lakebed.manifest.attribute_document import load_attributes
 
-    declared = project_attributes()
+    declared = session.attributes_file()
     attributes = load_attributes(declared) if declared is not None else None
     found = validate_files(load_files(files), attributes, limits)
     session.output.diagnose(d for file in found for d in file.diagnostics)

@@ -1,0 +1,66 @@
+"""`lakebed config show`: show the settings that are in force, and where each is from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import click
+
+from lakebed.cli.configuration import Setting
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.invocation import Session, common_options
+from lakebed.redaction import HIDDEN, redact, secrets_of
+
+
+@click.group(no_args_is_help=False)
+@common_options
+def command() -> None:
+    """Settings of lakebed.toml, its profiles, the environment and flags."""
+
+
+@command.command("show")
+@common_options
+@click.pass_obj
+def show(session: Session) -> ExitCode:
+    """Show every setting that is in force, and where it is from.
+
+    A flag comes before a variable of the environment, that before the profile that --env or LAKEBED_ENV names, that
+    before the rest of lakebed.toml, and that before the default. Secrets are not shown.
+    """
+    settings = [shown for setting in session.settings() for shown in _shown(setting)]
+    result = {s.name: {"value": s.value, "origin": s.origin} for s in settings}
+    return session.finish(result, lambda _: _text(settings))
+
+
+def _shown(setting: Setting) -> Iterator[Setting]:
+    """The setting, or each member of a table, with `***` in the place of what is secret."""
+    if not isinstance(setting.value, Mapping):
+        value = redact(setting.value) if isinstance(setting.value, str) else setting.value
+        yield Setting(setting.name, value, setting.origin)
+        return
+    for key, value in setting.value.items():
+        shown = HIDDEN if _is_secret(key) and not isinstance(value, Mapping) else value
+        yield from _shown(Setting(f"{setting.name}.{key}", shown, setting.origin))
+
+
+def _is_secret(name: str) -> bool:
+    """Whether an option of this name may hold a secret, however short it is."""
+    return bool(secrets_of({name: "a value"}))
+
+
+def _text(settings: list[Setting]) -> str:
+    """One line a setting, aligned."""
+    rows = [(s.name, _value_text(s.value), s.origin) for s in settings]
+    widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
+    return "\n".join(f"{name.ljust(widths[0])}  {value.ljust(widths[1])}  {origin}" for name, value, origin in rows)
+
+
+def _value_text(value: Any) -> str:
+    match value:
+        case None:
+            return "-"
+        case bool():
+            return "true" if value else "false"
+        case _:
+            return str(value)
