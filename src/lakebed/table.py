@@ -26,12 +26,13 @@ from lakebed.write.write_result import WriteKeywords, WriteRun
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from lakebed.chain_store import ExportedChain
     from lakebed.evolve.merge_input import AnyColumns
     from lakebed.format.snapshot import SnapshotManager
     from lakebed.format.table_branch import TableBranch
-    from lakebed.ingest.arguments import IngestKeywords, MergeKeywords, OverwriteKeywords
+    from lakebed.ingest.arguments import IngestKeywords, MergeKeywords, OverwriteKeywords, StreamKeywords
     from lakebed.ingest.ingest import IngestContext, IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
@@ -190,6 +191,46 @@ class Table:
         self.tables.refuse_foreign_rows(self.name)
         self.check_attributes()
         return ingest(self._ingest_context, spark, str(self.ref), source, **asked)
+
+    def stream_writer(
+        self,
+        frame: DataFrame,
+        checkpoint: str,
+        *,
+        name: str | None = None,
+        follows: str | None = None,
+        on_batch: Callable[[IngestResult], None] | None = None,
+        **asked: Unpack[StreamKeywords],
+    ) -> DataStreamWriter:
+        """Spark's writer of a streaming DataFrame into the table: what `trigger`, `outputMode` and `start` belong to.
+
+            query = t.stream_writer(stream, "checkpoints/orders").trigger(availableNow=True).start()
+
+        Each batch is checked and written as `ingest` does: bad rows go to quarantine, in a table with a primary key
+        rows take the place of those with the same keys, and what `row_kinds` says is done. The schema may change
+        between batches. Each row is written once, also where the query or its driver is killed and started again.
+
+        `checkpoint` is the directory of Spark's checkpoint, which Spark's driver and Lakebed reach by the same path or
+        URL. `name` tells streams into one table apart, by default it is the place of the checkpoint. Where a stream
+        goes on from a new checkpoint, `follows` is the id of the query that it takes the place of, as LB6483 says it.
+        `on_batch` is called with the result of each batch, over Spark Connect in the server's Python.
+
+        The query fails, with nothing of the batch visible, for what fails an ingest; with `ConflictError` where the
+        checkpoint is older than the table (LB6482), or another one (LB6483), or nobody can tell (LB6484); and with
+        `UnsupportedError` (LB6485) where the checkpoint cannot be read. Raises `UsageError` for arguments that make no
+        sense, and for a DataFrame that is no stream.
+
+        Keywords: `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `merge_schema`, `row_kinds`,
+        `order_by`.
+        """
+        from lakebed.ingest.arguments import StreamKeywords
+        from lakebed.ingest.write_stream import BatchWriter, StreamIdentity, stream_writer
+
+        check_keywords("Table.stream_writer", StreamKeywords, asked, "name", "follows", "on_batch")
+        self.tables.refuse_foreign_rows(self.name)
+        self.check_attributes()
+        stream = StreamIdentity.of(self._ingest_context, checkpoint, name, follows)
+        return stream_writer(frame, BatchWriter(self._ingest_context, str(self.ref), stream, asked, on_batch))
 
     def read(self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[ReadKeywords]) -> DataFrame:
         """The rows as a DataFrame; see `lakebed.Lake.read`.

@@ -91,6 +91,22 @@ def written_rows(spark: SparkSession, lake: lakebed.Lake) -> list[list[Any]] | s
     return [list(row) for row in written.collect()]
 
 
+def streamed_rows(spark: SparkSession, lake: lakebed.Lake, directory: Path) -> list[Any]:
+    """The rows, good and bad, of a stream of two files; the server's Python writes them."""
+    lake.tables.create_table("db", "streamed", [Field("k", Int64()), Field("v", Option(Int32()))])
+    for name, text in (("a.csv", "1,10\nx,1\n"), ("b.csv", "2,20\n")):
+        (directory / "stream").mkdir(exist_ok=True)
+        (directory / "stream" / name).write_text(text)
+    stream = spark.readStream.schema("k string, v string").csv(str(directory / "stream"))
+    for _ in range(2):
+        writer = lake.table("db.streamed").stream_writer(stream, str(directory / "checkpoint"))
+        writer.trigger(availableNow=True).start().awaitTermination()
+        for name in ("0", ".0.crc"):
+            (directory / "checkpoint" / "commits" / name).unlink()
+    rows = sorted(list(row) for row in lake.read(spark, "db.streamed").collect())
+    return [rows, lake.read(spark, "db.streamed__quarantine").count()]
+
+
 def main(server: str, directory: Path) -> None:
     spark = SparkSession.builder.remote(server).getOrCreate()
     spark.conf.set("spark.sql.session.timeZone", "America/New_York")
@@ -128,6 +144,7 @@ def main(server: str, directory: Path) -> None:
                 "format": [[row.key, row.s.y] for row in by_format.where("key = 1").collect()],
                 "written": written_rows(spark, lake),
                 "changed": changed,
+                "streamed": streamed_rows(spark, lake, directory),
                 "type": type(spark).__module__,
                 "ingested": [[r["rows_written"], r["rows_quarantined"]] for r in results],
                 "rows": [list(row) for row in seen.collect()],

@@ -37,6 +37,7 @@ def test_ingest_and_read_over_spark_connect(connect: str, tmp_path: Path) -> Non
     assert seen["format"] == [[1, 1]]
     hands_over_batches = tuple(map(int, pyspark.__version__.split(".")[:2])) >= (4, 1)
     assert seen["written"] == ([[7, "2024-07-01 01:02:03"]] * 2 if hands_over_batches else "LB5608")
+    assert seen["streamed"] == [[[1, 10], [2, 20]], 1]
     assert seen["numbered"] == [[0, 0, "a", 1], [1, 0, "c", 2], [2, 0, "d", 3]]
     assert seen["replayed"] == [1, 1, [[3, 4000]]]
     assert seen["changed"] == [[2, 1, 1, 1, [[0, 0], [2, 20], [3, -1], [4, 4], [6, -1]]]] * 2

@@ -16,15 +16,13 @@ from pyspark.sql.types import StructType
 
 from lakebed.arrow.write_files import write_data_files
 from lakebed.catalog import TableRef
-from lakebed.catalog.schema_manager import system_clock
-from lakebed.data_source.batch_plan import open_tables
 from lakebed.data_source.handover import plainly
 from lakebed.data_source.read_options import WriteOptions
 from lakebed.data_source.writable_columns import refuse_unfit_table, written_names
 from lakebed.errors import UsageError
-from lakebed.format.manifest import read_entries, write_manifest
+from lakebed.format.manifest import ManifestEntry, read_entries, write_manifest
 from lakebed.format.table_branch import TableBranch
-from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.ingest_context import IngestContext, open_context
 from lakebed.ingest.run_commit import GoodRows
 from lakebed.ingest.write_frame import APPEND, AtomicWrite, overwrite_with
 from lakebed.spark.arrow_batches import gathered
@@ -39,34 +37,44 @@ _SORTED_ROWS, _SORTED_BYTES = 1 << 20, 64 << 20
 
 @dataclass(frozen=True)
 class FilesWritten(WriterCommitMessage):
-    """The files that one task has written, as a manifest; None for none."""
+    """The files that one task has written under a version of the schema, as a manifest; None for none."""
 
     manifest: bytes | None
+    schema_id: int = 0
 
 
-class TableRowsWriter(DataSourceArrowWriter):
+class RowsWriter:
+    """What writes rows of a DataFrame into files of a table without keys and buckets, in Spark's tasks."""
+
+    def __init__(self, write: AtomicWrite, schema: StructType, asked: WriteOptions) -> None:
+        writer = table_writer(write)
+        refuse_unfit_table(writer.target.plan, asked.table)
+        self._schema_id = write.schema.id
+        self._names = written_names(schema, write.schema, asked.table)
+        self._task = writer.new_task()
+
+    def _write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
+        task = attempted(self._task)
+        with plainly():
+            named = (b.rename_columns([self._names[name] for name in b.schema.names]) for b in iterator)
+            files = write_data_files(_by_partition(named, task.partition_keys), task)
+            return FilesWritten(write_manifest(files.added) if files.added else None, self._schema_id)
+
+
+class TableRowsWriter(RowsWriter, DataSourceArrowWriter):
     """One write of the rows of a DataFrame to a table without keys and buckets, all or none of them."""
 
     def __init__(self, asked: WriteOptions, schema: StructType, *, overwrite: bool) -> None:
         self._asked, self._overwrite = asked, overwrite
         self._run = WriteRun.of(asked.run_id)
         write = self._begin()
-        self._schema_id, self._attempt, self._after = write.schema.id, write.attempt, write.after
+        self._attempt, self._after = write.attempt, write.after
         self._is_done = write.done() is not None
-        writer = self._writer(write)
-        refuse_unfit_table(writer.target.plan, asked.table)
-        self._names = written_names(schema, write.schema, asked.table)
-        self._task = writer.new_task()
+        super().__init__(write, schema, asked)
 
     def write(self, iterator: Iterator[pa.RecordBatch]) -> FilesWritten:
         """Write the rows of a task as data files."""
-        if self._is_done:
-            return FilesWritten(None)
-        task = attempted(self._task)
-        with plainly():
-            named = (b.rename_columns([self._names[name] for name in b.schema.names]) for b in iterator)
-            files = write_data_files(_by_partition(named, task.partition_keys), task)
-            return FilesWritten(write_manifest(files.added) if files.added else None)
+        return FilesWritten(None) if self._is_done else self._write(iterator)
 
     def commit(self, messages: Sequence[WriterCommitMessage | None]) -> None:
         """Publish the files of all tasks as one snapshot; one that has replaced rows where that was asked."""
@@ -77,9 +85,8 @@ class TableRowsWriter(DataSourceArrowWriter):
                 return
             schema = found.table.schemas.load_schema(self._schema_id)
             write = replace(found, schema=schema, attempt=self._attempt, after=self._after)
-            writer = self._writer(write)
-            parts = (m.manifest for m in messages if isinstance(m, FilesWritten) and m.manifest is not None)
-            writer.take([entry for part in parts for entry in read_entries(part, self._task.table_path)])
+            writer = table_writer(write)
+            writer.take(entries_of(messages, self._task.table_path))
             write.commit(GoodRows(writer), {"+I": writer.rows})
 
     def abort(self, messages: Sequence[WriterCommitMessage | None]) -> None:
@@ -90,24 +97,33 @@ class TableRowsWriter(DataSourceArrowWriter):
 
     def _begin(self) -> AtomicWrite:
         """The write as of now. It holds what does not travel, so that each process has one of its own."""
-        asked = self._asked
-        place, tables = asked.warehouse, open_tables(asked.warehouse)
-        table = TableBranch.of(tables, _with_branch(TableRef.parse(asked.table), asked.branch))
-        context = IngestContext(
-            tables, place.time_zone, system_clock, place.storage_options or None, place.verify_checksums
-        )
+        context, table = opened(self._asked)
         if self._overwrite:
             return overwrite_with(context, table, self._run, partitions=None, whole=False)
         return AtomicWrite.of(context, table, APPEND, self._run)
 
-    def _writer(self, write: AtomicWrite) -> TableWriter:
-        context = write.context
-        plan = plan_write(write.schema)
-        target = WriteTarget(write.storage, plan, context.warehouse, context.storage_options, context.clock)
-        return TableWriter(_no_session, target, write.attempt, write.replaces)
-
     def _discard(self, write: AtomicWrite) -> None:
-        self._writer(write).discard_failed(self._task.id)
+        table_writer(write).discard_failed(self._task.id)
+
+
+def opened(asked: WriteOptions) -> tuple[IngestContext, TableBranch]:
+    """The lake and the table of the options."""
+    place = asked.warehouse
+    context = open_context(place.location, place.layout, place.storage_options, place.time_zone, place.verify_checksums)
+    return context, TableBranch.of(context.tables, _with_branch(TableRef.parse(asked.table), asked.branch))
+
+
+def table_writer(write: AtomicWrite) -> TableWriter:
+    """What commits the files of a write."""
+    context, plan = write.context, plan_write(write.schema)
+    target = WriteTarget(write.storage, plan, context.warehouse, context.storage_options, context.clock)
+    return TableWriter(_no_session, target, write.attempt, write.replaces)
+
+
+def entries_of(messages: Sequence[WriterCommitMessage | None], table_path: str) -> list[ManifestEntry]:
+    """The files of all tasks."""
+    parts = (m.manifest for m in messages if isinstance(m, FilesWritten) and m.manifest is not None)
+    return [entry for part in parts for entry in read_entries(part, table_path)]
 
 
 def _no_session() -> SparkSession:

@@ -15,6 +15,7 @@ from pyspark.sql.datasource import (
     DataSource,
     DataSourceReader,
     DataSourceStreamReader,
+    DataSourceStreamWriter,
     DataSourceWriter,
     InputPartition,
 )
@@ -23,7 +24,13 @@ from pyspark.sql.types import StructType
 from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
 from lakebed.data_source.handover import as_asked, plainly
-from lakebed.data_source.read_options import DataSourceOptions, Warehouse, read_options, write_options
+from lakebed.data_source.read_options import (
+    DataSourceOptions,
+    Warehouse,
+    read_options,
+    stream_write_options,
+    write_options,
+)
 from lakebed.data_source.stream_options import STREAM_OPTIONS, StreamOptions, stream_options
 from lakebed.data_source.system_table_rows import system_table
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
@@ -105,6 +112,15 @@ class LakebedDataSource(DataSource):
             from lakebed.data_source.batch_writer import TableRowsWriter
 
             return TableRowsWriter(asked, schema, overwrite=overwrite)
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> DataSourceStreamWriter:  # noqa: N802
+        """The writer of a batch of a streaming query, of rows of the columns of `schema`; `overwrite`: of all rows."""
+        with plainly():
+            asked = stream_write_options(self.options, self.bound)
+            _check_version(_WRITES_SINCE, "LB5608", "hands rows over one by one", "streams that are written")
+            from lakebed.data_source.stream_rows_writer import StreamRowsWriter
+
+            return StreamRowsWriter(asked, schema, overwrite=overwrite)
 
     def _refuse_stream_options(self) -> None:
         given = [name for name in self.options if name.lower() in STREAM_OPTIONS]

@@ -30,6 +30,8 @@ WRITE_OPTIONS = (
     *("path", "warehouse", "layout", "storage-options", "time-zone", "verify-checksums"),
     *("branch", "run-id"),
 )
+#: And of a stream that is written; Spark hands on where the checkpoint is.
+STREAM_WRITE_OPTIONS = (*WRITE_OPTIONS[:-1], "checkpointlocation", "stream-name", "follows")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +106,32 @@ def write_options(given: Mapping[str, str], bound: Warehouse | None = None) -> W
     """Read the options of a write as those of a read are. Raises UsageError (LB5600)."""
     texts = {k.lower(): v for k, v in given.items()}
     check_names(texts, WRITE_OPTIONS)
+    return _written(texts, bound, "save")
+
+
+@dataclass(frozen=True, slots=True)
+class StreamWriteOptions:
+    """The options of a stream that is written; see `lakebed.Table.stream_writer`."""
+
+    write: WriteOptions
+    checkpoint: str
+    name: str | None = None
+    follows: str | None = None
+
+
+def stream_write_options(given: Mapping[str, str], bound: Warehouse | None = None) -> StreamWriteOptions:
+    """Read the options of a stream that is written. Raises UsageError (LB5600)."""
+    texts = {k.lower(): v for k, v in given.items()}
+    check_names(texts, STREAM_WRITE_OPTIONS)
+    if "checkpointlocation" not in texts:
+        raise _missing("it is not said where the checkpoint is", 'set .option("checkpointLocation", PATH)')
+    write = _written(texts, bound, "start")
+    return StreamWriteOptions(write, texts["checkpointlocation"], texts.get("stream-name"), texts.get("follows"))
+
+
+def _written(texts: Mapping[str, str], bound: Warehouse | None, call: str) -> WriteOptions:
     if not texts.get("path"):
-        raise _missing("no table is named", 'give it as .save("database.table")')
+        raise _missing("no table is named", f'give it as .{call}("database.table")')
     return WriteOptions(warehouse_of(texts, bound), texts["path"], texts.get("branch"), texts.get("run-id"))
 
 

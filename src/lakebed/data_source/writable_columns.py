@@ -56,7 +56,7 @@ def refuse_unfit_table(plan: WritePlan, table: str) -> None:
                     NOT_SO,
                     f"table {table} is not written by the data source: {why}",
                     path=path or table,
-                    remedy=f"write with lake.table({table!r}).{call}, or .overwrite(df)",
+                    remedy=f"write with lake.table({table!r}).{call} or .overwrite(df), a stream with .stream_writer",
                 )
                 for why, path in problems
             )

@@ -57,16 +57,28 @@ class ReplayKeywords(TypedDict, total=False):
     progress: Callable[[str], None] | None
 
 
-class IngestKeywords(SourceKeywords, total=False):
-    """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
+class RowKeywords(TypedDict, total=False):
+    """The keywords that say how rows are put into a table, wherever they come from; see `lakebed.Lake.ingest`."""
 
-    run_id: str | None
-    again: bool
+    unknown_columns: Literal["fail", "ignore"]
     max_bad_rows: int | None
     max_bad_share: float | None
     merge_schema: bool | Literal["add", "widen"] | None
     row_kinds: str | None
     order_by: str | Sequence[str] | None
+
+
+class StreamKeywords(RowKeywords, total=False):
+    """Those of each batch of a stream; see `lakebed.Table.stream_writer`."""
+
+    options: Mapping[str, str] | None
+
+
+class IngestKeywords(SourceKeywords, RowKeywords, total=False):
+    """The keywords that say how a source is ingested; see `lakebed.Lake.ingest`."""
+
+    run_id: str | None
+    again: bool
     dry_run: bool
 
 

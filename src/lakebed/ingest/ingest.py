@@ -24,7 +24,9 @@ from lakebed.ingest.arguments import (
     BAD_ARGUMENT,
     NamedFiles,
     OverwriteKeywords,
+    RowKeywords,
     SourceKeywords,
+    StreamKeywords,
     bad_row_limit,
     check_arguments,
     refuse_dry_merge,
@@ -43,6 +45,7 @@ from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.run_memory import RunMemory
 from lakebed.ingest.source_job import SourceJob
 from lakebed.ingest.sources.source_listing import file_choice
+from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.spark_errors import known_failures
 from lakebed.write.sort_order import sort_columns
@@ -112,31 +115,61 @@ def ingest(
         IngestError: the source does not fit the table, or the run failed. Nothing of it is visible.
     """
     check_arguments(unknown_columns, folders, run_id)
-    limit = bad_row_limit(max_bad_rows, max_bad_share)
     choice = file_choice(include, exclude)
-    merging = merge_types(merge_schema)
     if dry_run:
         refuse_dry_merge(merge_schema)
-    name = target_table(table)
-    storage = context.storage(name)
-    schema = storage.schemas.load_latest_schema()
-    refuse_unwritable(schema)
-    check_row_kinds(schema, row_kinds, merging is not None)
-    names = sort_columns(schema if merging is None else None, order_by)
-    quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
-    memory = RunMemory(name, storage, quarantine)
-    memory.load()
-    opened = cache(spark if callable(spark) else lambda: spark)
-    ignore_unknown, tell = unknown_columns == "ignore", progress or (lambda _: None)
-    job = SourceJob(
-        context, opened, name, storage, schema, memory, ignore_unknown, limit, tell, merging, row_kinds, names
-    )
+    asked: RowKeywords = {
+        "unknown_columns": unknown_columns,
+        "max_bad_rows": max_bad_rows,
+        "max_bad_share": max_bad_share,
+        "merge_schema": merge_schema,
+        "row_kinds": row_kinds,
+        "order_by": order_by,
+    }
+    job = replace(table_job(context, spark, table, asked), tell=progress or _untold)
+    job.memory.load()
     if isinstance(source, DataFrame):
         if format is not None:
             raise UsageError.of(BAD_ARGUMENT, "a DataFrame has no format", found=format, remedy="leave format out")
         return job.of_frame(source, options, run_id, dry_run=dry_run)
     named = NamedFiles(source_paths(source), choice, format, options, folders == "columns")
     return job.of_files(named, run_id, again=again, dry_run=dry_run)
+
+
+@known_failures(IngestError)
+def ingest_batch(context: IngestContext, frame: DataFrame, batch: StreamBatch, asked: StreamKeywords) -> IngestResult:
+    """Put the rows of a batch of a stream into its table, once; see `lakebed.Table.stream_writer`."""
+    job = replace(table_job(context, lambda: frame.sparkSession, batch.table, asked), batch=batch)
+    job.memory.load()
+    return job.of_frame(frame, asked.get("options"), batch.run_id, dry_run=False)
+
+
+def table_job(
+    context: IngestContext, spark: SparkSession | Callable[[], SparkSession], table: str, asked: RowKeywords
+) -> SourceJob:
+    """What ingests into a table, which is looked at; of its runs nothing is known yet.
+
+    Raises `NotFoundError`, `UnsupportedError` and `UsageError` as `ingest` does, where the table cannot take such rows.
+    """
+    limit = bad_row_limit(asked.get("max_bad_rows"), asked.get("max_bad_share"))
+    merging, row_kinds = merge_types(asked.get("merge_schema")), asked.get("row_kinds")
+    name = target_table(table)
+    storage = context.storage(name)
+    schema = storage.schemas.load_latest_schema()
+    refuse_unwritable(schema)
+    check_row_kinds(schema, row_kinds, merging is not None)
+    names = sort_columns(schema if merging is None else None, asked.get("order_by"))
+    quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
+    memory = RunMemory(name, storage, quarantine)
+    opened = cache(spark if callable(spark) else lambda: spark)
+    ignore_unknown = asked.get("unknown_columns") == "ignore"
+    return SourceJob(
+        context, opened, name, storage, schema, memory, ignore_unknown, limit, _untold, merging, row_kinds, names
+    )
+
+
+def _untold(stage: str) -> None:
+    """Tell nobody of a stage."""
 
 
 @known_failures(IngestError)
@@ -182,7 +215,7 @@ def _job(
     check_arguments(unknown, folders)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
-    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or (lambda _: None)
+    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or _untold
     memory = RunMemory(table.name, storage, None)
     ignore, no_limit = unknown == "ignore", BadRowLimit()
     job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, no_limit, tell, None, None)

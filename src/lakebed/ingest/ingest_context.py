@@ -8,8 +8,10 @@ from typing import Any
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import MAIN
+from lakebed.catalog.schema_manager import system_clock
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.catalog.warehouse_layout import open_warehouse
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.sources.source_listing import SourceStorage, storage_like
 from lakebed.store.base import Store
@@ -28,6 +30,11 @@ class IngestContext:
     clock: Callable[[], int]
     storage_options: Mapping[str, Any] | None = None
     verify_checksums: bool = True
+
+    def __reduce__(self) -> tuple[Callable[..., IngestContext], tuple[Any, ...]]:
+        """How it travels to another process, which opens the lake by the same path or URL."""
+        layout = self.tables.path_factory.layout.value
+        return open_context, (self.warehouse, layout, self.storage_options, self.time_zone, self.verify_checksums)
 
     @property
     def store(self) -> Store:
@@ -52,3 +59,11 @@ class IngestContext:
         """A table as a committer sees it. Raises `NotFoundError` where there is none."""
         schemas = self.tables.get_schema_manager(name.database, name.table, branch)
         return TableStorage(self.store, self.tables.table_path(name), schemas, branch)
+
+
+def open_context(
+    warehouse: str, layout: str, storage_options: Mapping[str, Any] | None, time_zone: str, verify_checksums: bool
+) -> IngestContext:
+    """A lake that is opened where it is written to, with the clock of that process."""
+    paths, store = open_warehouse(warehouse, layout=layout, storage_options=storage_options or None)
+    return IngestContext(TableManager(paths, store), time_zone, system_clock, storage_options, verify_checksums)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -26,6 +26,7 @@ from lakebed.ingest.run_memory import Leftover
 from lakebed.ingest.sources.source_files import check_unchanged
 from lakebed.ingest.sources.source_hints import MISREAD, misread
 from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.spark.spark_errors import spark_errors
 
 RUN_DIFFERS = "LB6122"
@@ -154,19 +155,20 @@ class Run:
         if self.settings is not None and counts.bad:
             properties[runs.SETTINGS] = self.settings.text
         quarantined = max((x.record.snapshot_id for x in self.leftovers), default=None)
-        user = runs.commit_user(self.run_id)
+        if self.batch is not None:
+            properties |= self.batch.properties
         if bad is not None:
-            change = SnapshotChange(commit_user=user, properties=properties)
             guard = partial(self.guard.before_quarantine, self.checked.storage, bad.writer.target.storage)
-            quarantined = bad.writer.commit(change, guard, self.guard.bad_until).id
+            snapshot = bad.writer.commit(self._change(properties), guard, self.guard.bad_until)
+            quarantined = self.guard.check_committed(snapshot).id
         if quarantined is not None:
             properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
         if not counts.good:
             return self._result(counts, None, quarantined)
         try:
-            change = SnapshotChange(commit_user=user, properties=properties)
             before = partial(self.guard.before_table, self.checked.storage)
-            snapshot = good.commit(change, before, self.guard.good_until)
+            snapshot = good.commit(self._change(properties), before, self.guard.good_until)
+            self.guard.check_committed(snapshot)
         except BaseException as error:
             if bad is not None:
                 error.add_note(
@@ -175,6 +177,16 @@ class Run:
                 )
             raise
         return self._result(counts, snapshot, quarantined)
+
+    @property
+    def batch(self) -> StreamBatch | None:
+        """The batch of a stream that the run writes."""
+        return self.guard.batch
+
+    def _change(self, properties: Mapping[str, str]) -> SnapshotChange:
+        if self.batch is None:
+            return SnapshotChange(commit_user=runs.commit_user(self.run_id), properties=properties)
+        return self.batch.change(properties)
 
     def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
         return IngestResult(

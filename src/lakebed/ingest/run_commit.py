@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from pyspark.sql import Column, DataFrame
@@ -15,6 +15,7 @@ from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest.numbering import NEXT_OFFSET, NumberedRows, next_offset
 from lakebed.ingest.run_memory import RunRecord, load_log, run_of, shared_file
 from lakebed.ingest.sources.source_files import SourceFile
+from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.rows_aside import RowsAside
 from lakebed.spark.spark_errors import spark_errors
@@ -34,7 +35,8 @@ _MOST_NUMBERINGS = 20
 class RunGuard:
     """Keeps two runs from ingesting the same file. `good_until` and `bad_until` are the snapshots looked up to before.
 
-    `again` says that files may be ingested twice, `adopted` are the runs whose bad rows are taken over.
+    `again` says that files may be ingested twice, `adopted` are the runs whose bad rows are taken over. Where the run
+    writes a `batch` of a stream, no other checkpoint of the stream may write meanwhile.
     """
 
     run_id: str
@@ -43,6 +45,7 @@ class RunGuard:
     again: bool
     good_until: int
     bad_until: int
+    batch: StreamBatch | None = None
 
     def before_table(self, table: TableStorage, since: Sequence[Snapshot]) -> None:
         """Raise `ConflictError` where another run has ingested one of the files, or was not cut off after all."""
@@ -53,7 +56,16 @@ class RunGuard:
         self.before_table(table, list(table.snapshots.newest_first(after=self.good_until)))
         self._refuse(runs_since(quarantine, since, self.bad_until))
 
-    def _refuse(self, records: Iterable[RunRecord]) -> None:
+    def check_committed(self, snapshot: Snapshot) -> Snapshot:
+        """The snapshot of a commit, which may have been there. Raises `ConflictError` where it is of another batch."""
+        record = run_of(snapshot)
+        if self.batch is not None and record is not None:
+            self.batch.check([record])
+        return snapshot
+
+    def _refuse(self, records: Sequence[RunRecord]) -> None:
+        if self.batch is not None:
+            self.batch.check(records)
         for record in records:
             if record.run_id == self.run_id:
                 continue

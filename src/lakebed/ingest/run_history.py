@@ -1,8 +1,9 @@
 """Record runs of ingest in the properties of snapshots, and read them back.
 
 A run commits to the quarantine first and then to the table, both as user `lakebed-<run id>` and with the same
-properties. The quarantine's snapshot also says how many good rows there were: where there were some and the table has
-no snapshot of the run, it was interrupted in between. Only snapshots that have not expired are remembered.
+properties; a batch of a stream as `lakebed-<query id>`, with its number as the commit identifier. The quarantine's
+snapshot also says how many good rows there were: where there were some and the table has no snapshot of the run, it was
+interrupted in between. Only snapshots that have not expired are remembered.
 """
 
 from __future__ import annotations
@@ -38,6 +39,12 @@ SETTINGS = "lakebed.read-settings"
 ROWS_REPLAYED = "lakebed.rows-replayed"
 #: The claims of other replays on the same rows, which have not come to an end and must not any more.
 CLAIMS_OVER = "lakebed.claims-over"
+#: The name of the stream, and of its batch the query, the number, the digest of its offsets, and when it was planned.
+STREAM = "lakebed.stream"
+QUERY_ID = "lakebed.query-id"
+BATCH = "lakebed.batch"
+OFFSETS = "lakebed.batch-offsets"
+PLANNED = "lakebed.batch-planned"
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +171,11 @@ def listed_runs(properties: Mapping[str, str], key: str = ADOPTED) -> tuple[str,
 def commit_user(run_id: str) -> str:
     """The user that a run commits as."""
     return f"lakebed-{run_id}"
+
+
+def batch_run_id(query: str, number: int) -> str:
+    """The id of the run that writes a batch of a streaming query."""
+    return f"{query}-{number}"
 
 
 def claim_of(run_id: str, attempt: str) -> str:

@@ -3,7 +3,8 @@
 The truth is in the properties of the snapshots. Since every run has to know of all earlier ones, `.lakebed-runs` beside
 them holds what the snapshots up to one of them say; an expiry makes it anew before older snapshots go. It counts up to
 the newest snapshot of those it knows that is there and the same: after a roll back, whoever made it and however far it
-came, that is an earlier one. Without it what is there is read, and no more is known.
+came, that is an earlier one. Without it what is there is read, and no more is known. Of a stream's batches whose
+snapshots have expired it keeps the last.
 """
 
 from __future__ import annotations
@@ -52,6 +53,31 @@ class RunRecord:
         return int(text) if text.isdigit() else None
 
     @property
+    def stream(self) -> str | None:
+        """The name of the stream that the run writes a batch of."""
+        return self.properties.get(runs.STREAM)
+
+    @property
+    def query(self) -> str | None:
+        """The id of the stream's query."""
+        return self.properties.get(runs.QUERY_ID)
+
+    @property
+    def batch(self) -> int | None:
+        """The number of the batch."""
+        return self.number(runs.BATCH)
+
+    @property
+    def offsets(self) -> str | None:
+        """The digest of the batch's offsets."""
+        return self.properties.get(runs.OFFSETS)
+
+    @property
+    def planned(self) -> int | None:
+        """When the batch was planned, in milliseconds since 1970."""
+        return self.number(runs.PLANNED)
+
+    @property
     def sources(self) -> tuple[SourceFile, ...]:
         """The files that the run read."""
         return runs.listed_sources(self.properties)
@@ -79,26 +105,60 @@ def run_of(snapshot: Snapshot) -> RunRecord | None:
     """The run that a snapshot belongs to."""
     properties = snapshot.properties or {}
     run_id = properties.get(runs.RUN_ID)
-    if run_id is None or snapshot.commit_user != commit_user(run_id):
+    if run_id is None:
         return None
-    return RunRecord(run_id, snapshot.id, {k: v for k, v in properties.items() if k.startswith(_OURS)})
+    record = RunRecord(run_id, snapshot.id, {k: v for k, v in properties.items() if k.startswith(_OURS)})
+    return record if _is_committer(snapshot, record) else None
+
+
+def _is_committer(snapshot: Snapshot, record: RunRecord) -> bool:
+    """Whether the snapshot is by the run that it names: another engine may copy properties."""
+    if record.query is None:
+        return snapshot.commit_user == commit_user(record.run_id)
+    number = snapshot.commit_identifier
+    return (
+        record.batch == number
+        and record.run_id == runs.batch_run_id(record.query, number)
+        and snapshot.commit_user == commit_user(record.query)
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class RunLog:
     """The runs of one table by id, each by its first snapshot, and the snapshot up to which this holds (0: none).
 
-    `marks` are the digests of snapshots of this history, by their ids, in ascending order.
+    `marks` are the digests of snapshots of this history, by their ids, in ascending order. `unseen` is a moment in
+    milliseconds since 1970: of what was committed up to then, snapshots may have expired that nobody looked at.
     """
 
     by_run: Mapping[str, RunRecord] = field(default_factory=dict)
     until: int = 0
     marks: Mapping[int, str] = field(default_factory=dict, hash=False)
+    unseen: int = -1
 
     def up_to(self, number: int) -> RunLog:
         """What it was at an earlier snapshot."""
         runs_then = {i: r for i, r in self.by_run.items() if r.snapshot_id <= number}
-        return RunLog(runs_then, number, {i: digest for i, digest in self.marks.items() if i <= number})
+        return RunLog(runs_then, number, {i: digest for i, digest in self.marks.items() if i <= number}, self.unseen)
+
+    def without_old_batches(self, earliest: int) -> RunLog:
+        """Less the batches of streams before `earliest`, the first snapshot that is there, but the last of each query.
+
+        A table is rolled back to a snapshot that is there, so that no other one can become a query's last again.
+        """
+        old = [r for r in self.by_run.values() if r.query is not None and r.snapshot_id < earliest]
+        last = {r.query: r.run_id for r in sorted(old, key=lambda r: r.batch or 0)}
+        gone = {r.run_id for r in old} - set(last.values())
+        return replace(self, by_run={i: r for i, r in self.by_run.items() if i not in gone}) if gone else self
+
+
+def last_batches(records: Iterable[RunRecord]) -> dict[str, int]:
+    """The last batch of each streaming query."""
+    found: dict[str, int] = {}
+    for record in records:
+        if record.query is not None and record.batch is not None:
+            found[record.query] = max(record.batch, found.get(record.query, -1))
+    return found
 
 
 def keep_log(table: TableStorage) -> None:
@@ -108,7 +168,12 @@ def keep_log(table: TableStorage) -> None:
         snapshots = table.snapshots
         unmarked = [i for i in snapshots.ids()[-_MOST_MARKS:] if i <= log.until and i not in log.marks]
         marks = {**log.marks, **{i: _digest(snapshots.load(i)) for i in unmarked}}
-        table.store.replace(_cache_path(table), _dumps(replace(log, marks=marks)))
+        _write_log(table, replace(log, marks=marks))
+
+
+def _write_log(table: TableStorage, log: RunLog) -> None:
+    log = log.without_old_batches(table.snapshots.earliest_id() or 0)
+    table.store.replace(_cache_path(table), _dumps(log))
 
 
 def _cache_path(table: TableStorage) -> str:
@@ -125,11 +190,12 @@ def load_log(table: TableStorage) -> RunLog:
     found = dict(known.by_run)
     for record in filter(None, map(run_of, newer)):
         found.setdefault(record.run_id, record)
-    log = RunLog(found, newer[-1].id, {**known.marks, **{s.id: _digest(s) for s in newer}})
+    unseen = known.unseen if newer[0].id == known.until + 1 else newer[0].time_millis
+    log = RunLog(found, newer[-1].id, {**known.marks, **{s.id: _digest(s) for s in newer}}, unseen)
     if len(newer) >= _ENOUGH:
         # Whoever can read may not be allowed to write, and then reads all snapshots each time.
         with suppress(StoreError):
-            table.store.replace(path, _dumps(log))
+            _write_log(table, log)
     return log
 
 
@@ -141,9 +207,10 @@ def _cached(table: TableStorage, path: str) -> RunLog:
             return RunLog()
         marks = {int(number): str(digest) for number, digest in content["marks"]}
         records = [RunRecord(str(r["run"]), int(r["snapshot"]), _texts(r["properties"])) for r in content["runs"]]
+        unseen = int(content.get("unseen", -1))
     except (NotFoundError, ValueError, TypeError, KeyError, RecursionError):
         return RunLog()
-    log = RunLog({r.run_id: r for r in records}, max(marks, default=0), marks)
+    log = RunLog({r.run_id: r for r in records}, max(marks, default=0), marks, unseen)
     return log.up_to(next((i for i in sorted(marks, reverse=True) if _is_same(table, i, marks[i])), 0))
 
 
@@ -162,7 +229,7 @@ def _dumps(log: RunLog) -> bytes:
     records = log.by_run.values()
     listed = [{"run": r.run_id, "snapshot": r.snapshot_id, "properties": dict(r.properties)} for r in records]
     marks = sorted(log.marks.items())[-_MOST_MARKS:]
-    content = {"format": _FORMAT, "marks": marks, "runs": listed}
+    content = {"format": _FORMAT, "marks": marks, "runs": listed, "unseen": log.unseen}
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
@@ -191,12 +258,19 @@ class RunMemory:
     quarantine: TableStorage | None
     good: RunLog = field(default_factory=RunLog)
     bad: RunLog = field(default_factory=RunLog)
+    #: The last batch of each query that is in the table.
+    _batches: Mapping[str, int] = field(default_factory=dict)
 
     def load(self) -> None:
         """Look, once."""
         # The quarantine first: a run that commits in between is then seen whole, or as one that has committed.
         self.bad = RunLog() if self.quarantine is None else load_log(self.quarantine)
         self.good = load_log(self.table)
+        self._batches = last_batches(self.good.by_run.values())
+
+    def records(self) -> list[RunRecord]:
+        """All runs, of some of them both what the table says and what the quarantine says."""
+        return [*self.good.by_run.values(), *self.bad.by_run.values()]
 
     def record(self, run_id: str) -> RunRecord | None:
         """What is known of a run, whether it came to an end or not."""
@@ -214,7 +288,12 @@ class RunMemory:
 
     def interrupted(self, run_id: str) -> RunRecord | None:
         """A run that has committed its bad rows and not its good ones."""
-        return None if self.finished(run_id) is not None else self.bad.by_run.get(run_id)
+        record = self.bad.by_run.get(run_id)
+        return None if record is None or self._is_passed(record) or self.finished(run_id) is not None else record
+
+    def _is_passed(self, record: RunRecord) -> bool:
+        """Whether the table has a later batch of the same query: before that one, every batch has come to its end."""
+        return record.query is not None and self._batches.get(record.query, -1) > (record.batch or 0)
 
     def claims(self) -> tuple[str, ...]:
         """The claims of all replays that are in the table."""

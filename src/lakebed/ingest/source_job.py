@@ -51,6 +51,7 @@ from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_m
 from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
+from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.ingest.system_columns import system_roles, system_row
 from lakebed.ingest.typed_rows import typed_rows
 from lakebed.ingest.write_frame import ReplacingWrite
@@ -93,7 +94,9 @@ _Made = TypeVar("_Made")
 
 @dataclass(frozen=True)
 class SourceJob:
-    """From a source to its run. `schema` is the table's newest version as the ingest begins, before any merge."""
+    """From a source to its run. `schema` is the table's newest version as the ingest begins, before any merge; `batch`
+    is what the DataFrame of a stream is.
+    """
 
     context: IngestContext
     session: Callable[[], SparkSession]
@@ -107,6 +110,7 @@ class SourceJob:
     merging: MergeTypes | None
     row_kinds: str | None
     order_by: tuple[str, ...] = ()
+    batch: StreamBatch | None = None
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -122,10 +126,14 @@ class SourceJob:
     ) -> IngestResult:
         """Ingest a DataFrame."""
         checked = check_options(None, options)
+        if self.batch is not None:
+            self.batch.check(self.memory.records())
         if run_id is not None:
             done = self._repeated(run_id, (), ())
             if done is not None:
                 return done
+        if self.batch is not None:
+            self.batch.check_new(self.memory.good, self.memory.bad)
         schema = self.schema
         if self.merging is not None:
             schema = merge_frame(self.context, self.name, frame, self.merging)
@@ -327,7 +335,7 @@ class SourceJob:
             run_id=run_id,
             skipped=() if looked is None else looked.skipped,
             leftovers=leftovers,
-            guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until),
+            guard=RunGuard(run_id, files, adopted, again, memory.good.until, memory.bad.until, self.batch),
             limit=self.limit,
             tell=self.tell,
             again=again,
