@@ -6,7 +6,8 @@ back as they were.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeAlias
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -19,6 +20,19 @@ from lakebed.store import Output, Store
 #: A column of batches: what is put aside of a row that is not to be written, NULL for others.
 ASIDE = "_LAKEBED_ASIDE"
 
+#: From a batch to the rows that are written, and those that are put aside; None for no rows.
+Split: TypeAlias = Callable[[pa.RecordBatch], tuple[pa.RecordBatch | None, pa.RecordBatch | None]]
+
+
+def split_marked(batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+    """The rows without `ASIDE`, and what that has of the others."""
+    aside = batch.column(batch.schema.get_field_index(ASIDE))
+    rest = batch.select([name for name in batch.schema.names if name != ASIDE])
+    if aside.null_count == len(aside):
+        return (rest if rest.num_rows else None), None
+    rows = pa.RecordBatch.from_struct_array(aside.filter(aside.is_valid()))
+    return (rest.filter(pc.is_null(aside)) if aside.null_count else None), rows
+
 
 class AsideFile:
     """The rows that one attempt of a task puts aside, in a file `path`, which is made when the first of them comes."""
@@ -26,21 +40,25 @@ class AsideFile:
     def __init__(self, store: Store, path: str) -> None:
         self._store, self._path = store, path
         self._begun: _Begun | None = None
+        #: How many rows were put aside.
+        self.rows = 0
 
     @property
     def written(self) -> str | None:
         """The path of the file; None where no row was put aside."""
         return None if self._begun is None else self._path
 
-    def taken_from(self, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        """The batches without the rows that are put aside and without the column that says so; no batch is empty.
+    def taken_from(self, batches: Iterable[pa.RecordBatch], split: Split = split_marked) -> Iterator[pa.RecordBatch]:
+        """What `split` leaves of the batches; no batch is empty.
 
         The file is whole when all batches have been taken, and gone where that fails.
         """
         try:
             for batch in batches:
-                rest = self._split(batch)
-                if rest.num_rows:
+                rest, aside = split(batch)
+                if aside is not None:
+                    self._write(aside)
+                if rest is not None:
                     yield rest
             if self._begun is not None:
                 self._begun.close()
@@ -50,16 +68,11 @@ class AsideFile:
                 self._begun = None
             raise
 
-    def _split(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        aside = batch.column(batch.schema.get_field_index(ASIDE))
-        rest = batch.select([name for name in batch.schema.names if name != ASIDE])
-        if aside.null_count == len(aside):
-            return rest
-        rows = pa.RecordBatch.from_struct_array(aside.filter(aside.is_valid()))
+    def _write(self, rows: pa.RecordBatch) -> None:
         if self._begun is None:
             self._begun = _Begun(self._store.open_output(self._path), rows.schema)
         self._begun.write(rows)
-        return rest.filter(pc.is_null(aside))
+        self.rows += rows.num_rows
 
 
 class _Begun:

@@ -32,7 +32,13 @@ from lakebed.ingest.repeated_values import EXPECTED, REPEATED, TWICE, RepeatedVa
 from lakebed.ingest.row_kind_column import of_known_kind
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
 from lakebed.ingest.sources.json_texts import has_json, json_steps, with_json
-from lakebed.ingest.sources.source_parts import NESTED, RowFault, SourceColumn, SourcePart, plain_path
+from lakebed.ingest.sources.source_parts import (
+    NESTED,
+    RowFault,
+    SourceColumn,
+    SourcePart,
+    plain_path,
+)
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.system_columns import SystemRow
 from lakebed.model.extra import ON_BAD_ROW, UNIQUE
@@ -42,6 +48,7 @@ from lakebed.physical.paimon_types import DataType, Variant
 FOLDER_DIFFERS = "LB6130"
 
 NOT_DECLARED = SourceSchema({})
+
 
 _FAIL = "fail"
 #: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
@@ -65,7 +72,7 @@ class _FolderSays:
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
+class CheckedColumn:
     """A declared column and what one part has for it."""
 
     index: int
@@ -75,6 +82,7 @@ class _Column:
     source: SourceColumn | None
     read_as: DataType
     default: Column | None
+    default_text: str | None = None
     folder: _FolderSays | None = None
     json_steps: tuple[Callable[[Column], Column], ...] = ()
 
@@ -95,7 +103,7 @@ class PreparedRows:
     gives the bad rows where they need not be looked for in the source, `unique` finds those that have values of others.
     """
 
-    parts: tuple[_CheckedPart, ...]
+    parts: tuple[CheckedPart, ...]
     has_shape: bool
     personal: PersonalColumns
     system: SystemRow | None = None
@@ -176,7 +184,7 @@ class RowsWithBad:
     """
 
     frame: DataFrame
-    parts: tuple[tuple[_CheckedPart, Mapping[str, str]], ...]
+    parts: tuple[tuple[CheckedPart, Mapping[str, str]], ...]
 
     @property
     def schema(self) -> StructType:
@@ -236,7 +244,7 @@ def prepare(
     if builder.problems:
         raise SourceMismatchError(*builder.problems)
     fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
-    checked = (_CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
+    checked = (CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
     has_shape = any(p.shape is not None for p in parts)
     return PreparedRows(tuple(checked), has_shape, personal_columns([schema]), system, tuple(builder.ignored))
 
@@ -256,7 +264,7 @@ def _columns(
     schema: TableSchema,
     system: SystemRow | None,
     declared: SourceSchema,
-) -> tuple[_Column, ...]:
+) -> tuple[CheckedColumn, ...]:
     found = []
     for i, (node, default) in enumerate(zip(nodes, defaults, strict=True)):
         said = declared.node(node.path[0]) or node
@@ -273,7 +281,10 @@ def _columns(
         if default is not None and system is not None and system.by_file(node):
             filled = default.checker.value(F.coalesce(system.moment_of_file(node, F.col("path")), F.lit(default.text)))
         folder = _folder_says(builder, part, node, declared)
-        found.append(_Column(i, schema.fields[i], node, checker, source, said.stored, filled, folder, steps))
+        text = None if default is None else default.text
+        found.append(
+            CheckedColumn(i, schema.fields[i], node, checker, source, said.stored, filled, text, folder, steps)
+        )
     folders = {c.name for c in part.folders} - {c.name for c in part.columns or ()}
     builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label, folders=folders)
     return tuple(found)
@@ -299,16 +310,16 @@ def _folder_says(builder: CheckBuilder, part: SourcePart, node: Node, declared: 
 
 
 @dataclass(frozen=True, slots=True)
-class _CheckedPart:
+class CheckedPart:
     """One part with what is read of it. Rows go through steps, so that no value is computed twice."""
 
     part: SourcePart
-    columns: tuple[_Column, ...]
+    columns: tuple[CheckedColumn, ...]
     rules: Rules
     fatal_rows: bool
 
     @property
-    def _read(self) -> list[tuple[_Column, Checker, SourceColumn]]:
+    def _read(self) -> list[tuple[CheckedColumn, Checker, SourceColumn]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
     def flagged(self, number: int) -> DataFrame:
@@ -347,7 +358,7 @@ class _CheckedPart:
         own = (self._own_value(c).alias(value_column(c.index)) for c in self.columns if c.is_unique)
         return frame.select("*", *written, *own, *flags)
 
-    def _own_value(self, column: _Column) -> Column:
+    def _own_value(self, column: CheckedColumn) -> Column:
         """The value that the source has for a column, NULL where it is bad."""
         type_ = scan_type(column.field.type)
         if column.checker is None or column.source is None:
@@ -408,7 +419,7 @@ class _CheckedPart:
         return rows.select(problems.alias("problems"), "raw", "file", "offset")
 
 
-def _with_json_parsed(frame: DataFrame, columns: Sequence[_Column]) -> DataFrame:
+def _with_json_parsed(frame: DataFrame, columns: Sequence[CheckedColumn]) -> DataFrame:
     """The source values `s0`, ... of columns that hold JSON in texts; each step is a projection of its own."""
     for step, (given, made) in enumerate(pairwise(_JSON_NAMES) if columns else ()):
         values = (c.json_steps[step](F.col(f"{given}{c.index}")).alias(f"{made}{c.index}") for c in columns)
@@ -417,7 +428,7 @@ def _with_json_parsed(frame: DataFrame, columns: Sequence[_Column]) -> DataFrame
 
 
 def _with_values_as_written(
-    frame: DataFrame, columns: Sequence[tuple[_Column, SourceColumn]], allowed: Mapping[str, str], point: str
+    frame: DataFrame, columns: Sequence[tuple[CheckedColumn, SourceColumn]], allowed: Mapping[str, str], point: str
 ) -> DataFrame:
     """The source values `s0`, ... of JSON columns that have `r0`, ...: those in doubt are read again from the line.
 
@@ -447,7 +458,7 @@ def _apart(condition: Column) -> Column:
     return F.from_json(F.when(condition, F.lit("{}")), "nothing int").isNotNull()
 
 
-def _problems_of(column: _Column, checker: Checker) -> Column:
+def _problems_of(column: CheckedColumn, checker: Checker) -> Column:
     path = F.lit(path_text(column.node.path))
     found = checker.problems(_s(column), _x(column), path)
     if column.folder is None:
@@ -458,25 +469,25 @@ def _problems_of(column: _Column, checker: Checker) -> Column:
     return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)
 
 
-def _repeated(column: _Column) -> Column:
+def _repeated(column: CheckedColumn) -> Column:
     path, shown = F.lit(path_text(column.node.path)), F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
     return F.array(F.when(is_repeated(column.index), problem(path, REPEATED, EXPECTED, shown)).cast(PROBLEM))
 
 
-def _disagrees(column: _Column) -> Column:
+def _disagrees(column: CheckedColumn) -> Column:
     assert column.folder is not None
     return column.folder.disagrees(F.col(f"f{column.index}"), F.col(f"w{column.index}"), _x(column))
 
 
-def _s(column: _Column) -> Column:
+def _s(column: CheckedColumn) -> Column:
     return F.col(f"s{column.index}")
 
 
-def _x(column: _Column) -> Column:
+def _x(column: CheckedColumn) -> Column:
     return F.col(f"x{column.index}")
 
 
-def _written(column: _Column, rules: Rules) -> Column:
+def _written(column: CheckedColumn, rules: Rules) -> Column:
     """The value that is written. NULL in a column with a default becomes the default, as the table format has it."""
     type_ = scan_type(column.field.type)
     value = F.lit(None) if column.checker is None else _x(column)

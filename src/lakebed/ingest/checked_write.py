@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import Any
 from uuid import uuid4
 
 from pyspark.sql import Column, Observation, SparkSession
@@ -19,6 +20,7 @@ from lakebed.errors import IngestError, SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.merge_engine import MergeEngine, ignores_deletes, merge_engine
+from lakebed.format.new_files import UNAWARE
 from lakebed.format.row_kinds import INSERTS, KINDS
 from lakebed.format.snapshot_change import Scope
 from lakebed.format.table_branch import TableBranch
@@ -30,6 +32,7 @@ from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.numbering import NumberedRows
+from lakebed.ingest.plain_frame import in_doubt, plain_frame
 from lakebed.ingest.repeated_values import ROW, check_unique, unique_columns
 from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
 from lakebed.ingest.run_commit import CountedRows, GoodRows, NumberedCommit
@@ -50,8 +53,13 @@ from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.write.plan_write import plan_write
 from lakebed.write.sort_order import sort_order
 
+#: From how many bytes of files on workers look for plain rows: below, one job is quicker than two.
+PLAIN_FROM = 1 << 20
+
 COUNTS_DIFFER = "LB6119"
 NOT_TAKEN_AWAY = "LB6141"
+#: What is observed of no rows.
+_NO_ROWS: Mapping[str, Any] = {"rows": 0, "bad": 0, "fatal": 0, "cut": 0, "shape": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,36 +190,27 @@ class CheckedWrite:
 
         Raises `IngestError` for what makes the source unfit as a whole.
         """
-        seen = Observation()
-        metrics = [F.count(F.lit(1)).alias("rows")]
-        metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
         kind = self._row_kind() if self.schema.primary_keys else None
-        if kind is not None:
-            metrics += [F.count_if(~F.col("bad") & (kind == i)).alias(k) for i, k in enumerate(KINDS)]
-        if rows.has_shape:
-            metrics.append(shape_of_all(F.col("shape")).alias("shape"))
+        plain = 0
         with spark_errors():
-            if good.aside is None:
-                checked = rows.all()
-                good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+            if (
+                isinstance(good, GoodRows)
+                and self._takes_plain_rows
+                and (frame := plain_frame(rows, self._places)) is not None
+            ):
+                left = good.write_plain(frame.frame, frame.rows)
+                rows, plain = in_doubt(rows, left.read(self.spark, frame.kept)), good.rows
+                rows, found = self._write_checked(rows, good, kind) if left.rows else (rows, _NO_ROWS)
             else:
-                every, aside = rows.with_bad(), good.aside
-                checked = every.frame
-                good.write(checked.observe(seen, *metrics))
-                rows = replace(rows, known_bad=lambda: every.bad(aside.read(self.spark, every.schema)))
-            found = seen.get if good.is_observed else {}
-            if "rows" not in found:
-                # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
-                # Spark Connect 4.0 wherever rows are shuffled.
-                found = checked.agg(*metrics).collect()[0].asDict()
+                rows, found = self._write_checked(rows, good, kind)
         bad = found["bad"] or 0
-        by_kind = {KINDS[0]: found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
+        by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
-        counts = RunCounts(found["rows"] - bad, bad, rows.ignored, by_kind)
+        counts = RunCounts(plain + found["rows"] - bad, bad, rows.ignored, by_kind)
         if found["cut"]:
             raise cut_rows_error(rows.shown(), found["cut"])
         if rows.has_shape:
-            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows))
+            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows, plain=plain))
         if found["fatal"]:
             message = (
                 f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
@@ -222,6 +221,44 @@ class CheckedWrite:
             # Of rows with one key only the last one may be written.
             compare_counts("good", counts.good, good.rows)
         return rows, counts
+
+    def _write_checked(
+        self, rows: PreparedRows, good: GoodRows | NumberedCommit | CountedRows, kind: Column | None
+    ) -> tuple[PreparedRows, Mapping[str, Any]]:
+        """Write the good ones of rows that Spark checks, and what it has observed of all."""
+        seen = Observation()
+        metrics = [F.count(F.lit(1)).alias("rows")]
+        metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
+        if kind is not None:
+            metrics += [F.count_if(~F.col("bad") & (kind == i)).alias(k) for i, k in enumerate(KINDS)]
+        if rows.has_shape:
+            metrics.append(shape_of_all(F.col("shape")).alias("shape"))
+        if good.aside is None:
+            checked = rows.all()
+            good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
+        else:
+            every, aside = rows.with_bad(), good.aside
+            checked = every.frame
+            good.write(checked.observe(seen, *metrics))
+            rows = replace(rows, known_bad=lambda: every.bad(aside.read(self.spark, every.schema)))
+        found = seen.get if good.is_observed else {}
+        if "rows" not in found:
+            # A plan that adapts itself forgets what it observed where no good row is left to be shuffled; over
+            # Spark Connect 4.0 wherever rows are shuffled.
+            found = checked.agg(*metrics).collect()[0].asDict()
+        return rows, found
+
+    @property
+    def _takes_plain_rows(self) -> bool:
+        """Whether rows may be written as workers read them: nothing but their partition says where they go."""
+        plan = plan_write(self.schema)
+        large = sum(file.size for file in self.files) >= PLAIN_FROM
+        return large and self.reads_once and not plan.is_keyed and plan.buckets == UNAWARE and self.row_kinds is None
+
+    @property
+    def _places(self) -> tuple[int, ...]:
+        """The places of the columns by which rows are brought together."""
+        return tuple(map(self.schema.field_names.index, self.schema.partition_keys))
 
     def _refuse_deletes(self, counts: RunCounts) -> None:
         """Raise `IngestError` (LB6141) for rows that would take away keys of a table which keeps all of them."""
@@ -235,13 +272,18 @@ class CheckedWrite:
                 remedy=f"leave these rows out, or set the option {IGNORE_DELETE}, by which they are passed over",
             )
 
-    def _check_keys(self, shape: Shape, rows: PreparedRows) -> tuple[str, ...]:
+    def _check_keys(self, shape: Shape, rows: PreparedRows, *, plain: int) -> tuple[str, ...]:
         """Columns of JSON lines are known only after they have been read: the same rules as for other sources.
 
+        `plain` rows are there besides those of the shape: they have the required columns, one column at least, and none
+        that is unknown.
         Returns the columns of the source that are left out.
         """
         if not shape.keys:
             return rows.ignored
+        if plain:
+            known = [f.name for f in self.checked.fields if not f.type.nullable] or self.checked.field_names[:1]
+            shape = Shape(keys={**dict.fromkeys(known, Shape()), **shape.keys})
         declared = self.checked.logical.fields
         problems: list[Diagnostic] = []
         filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))

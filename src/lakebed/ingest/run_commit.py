@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakebed.arrow.plain_rows import PlainRows
 from lakebed.errors import ConflictError
 from lakebed.format.commit import Guard, TableStorage
 from lakebed.format.snapshot import Snapshot
@@ -96,12 +97,16 @@ def runs_since(table: TableStorage, since: Sequence[Snapshot], until: int) -> li
 
 @dataclass(slots=True)
 class GoodRows:
-    """Good rows on their way to the table; `kind`, `arrival` and `order` are as in `RowsToWrite`."""
+    """Good rows on their way to the table; `kind`, `arrival` and `order` are as in `RowsToWrite`.
+
+    `in_doubt` are rows that workers have left to the checks.
+    """
 
     writer: TableWriter
     kind: Column | None = None
     arrival: tuple[Column, ...] = ()
     order: RowOrder = UNSORTED
+    in_doubt: RowsAside | None = None
 
     @property
     def rows(self) -> int:
@@ -122,6 +127,16 @@ class GoodRows:
         """Write them; see `TableWriter.write`."""
         self.writer.write(RowsToWrite(values, self.kind, self.arrival, self.order))
 
+    def write_plain(self, rows: DataFrame, plain: PlainRows) -> RowsAside:
+        """Write those rows of a source that are plain; the others, as they came, are put aside."""
+        storage, aside = self.writer.target.storage, self.writer.aside
+        self.writer.aside = self.in_doubt = RowsAside(storage.store, storage.path)
+        try:
+            self.writer.write(RowsToWrite(rows, plain=plain))
+        finally:
+            self.writer.aside = aside
+        return self.in_doubt
+
     def commit(self, change: SnapshotChange, guard: Guard, after: int) -> Snapshot:
         """Make them visible."""
         return self.writer.commit(change, guard, after)
@@ -129,8 +144,9 @@ class GoodRows:
     def clear(self) -> None:
         """Delete files that are not committed, and those of bad rows."""
         self.writer.clear()
-        if self.aside is not None:
-            self.aside.clear()
+        for aside in (self.aside, self.in_doubt):
+            if aside is not None:
+                aside.clear()
 
 
 @dataclass(slots=True)

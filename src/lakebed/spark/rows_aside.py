@@ -22,16 +22,21 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+#: How many rows are worth a task of their own, and a data file.
+_ROWS_OF_TASK = 50_000
+
+
 @dataclass(slots=True)
 class RowsAside:
-    """The rows that one write puts aside: `files` are those of the job that came to its end, `task` says how they are
-    opened.
+    """The rows that one write puts aside: `files` are those of the job that came to its end, with `rows` in all, `task`
+    says how they are opened.
     """
 
     store: Store
     table_path: str
     id: str = field(default_factory=lambda: uuid4().hex)
     files: tuple[str, ...] = ()
+    rows: int = 0
     task: WriteTask | None = None
     _may_exist: bool = False
 
@@ -49,7 +54,8 @@ class RowsAside:
         """The rows, of the columns that were put aside."""
         if not self.files or self.task is None:
             return spark.createDataFrame([], schema)
-        numbers = spark.range(0, len(self.files), 1, len(self.files))
+        tasks = min(len(self.files), -(-self.rows // _ROWS_OF_TASK))
+        numbers = spark.range(0, len(self.files), 1, tasks)
         return numbers.mapInArrow(_reader(self.task, self.files), schema)
 
     def clear(self) -> None:

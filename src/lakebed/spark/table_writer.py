@@ -121,13 +121,14 @@ class TableWriter:
         return data_files(self.target.storage.path, self.target.plan.schema, entries)
 
     def write(self, rows: RowsToWrite) -> None:
-        """Run the job. What a failed job has written is deleted."""
+        """Run the job; its files are added to those that there are. What a failed job has written is deleted."""
         self._order, self._compacted = rows.order, rows.compacted
         if self._has_own_numbers:
             self._count_from_latest()
         if self.aside is not None:
             rows = replace(rows, aside=self.aside.begin())
-        self._take(self._run(rows))
+        new = self._run(rows)
+        self._take(NewFiles((*self.entries, *new.added), (*self.changelog, *new.changelog)))
         if self._keeps_first:
             beside = self._find_beside()
             self.entries = beside.placed(self.target.plan.schema, self.entries)
@@ -179,7 +180,7 @@ class TableWriter:
             written = self._written(rows, task)
             self._look_for(written.files.entries)
             if self.aside is not None and rows.aside is not None:
-                self.aside.task, self.aside.files = task, written.aside
+                self.aside.task, self.aside.files, self.aside.rows = task, written.aside, written.aside_rows
             return written.files
         except BaseException:
             self.discard_failed(task.id)

@@ -15,14 +15,15 @@ from pyspark.sql import Column, DataFrame, Window
 from pyspark.sql import functions as F
 from pyspark.sql.types import StringType, StructType
 
-from lakebed.arrow.aside_files import ASIDE, AsideFile
+from lakebed.arrow.aside_files import ASIDE, AsideFile, split_marked
+from lakebed.arrow.plain_rows import PlainRows
 from lakebed.arrow.row_runs import BUCKET, LAST, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format.manifest import read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
-from lakebed.physical.paimon_types import VarChar
+from lakebed.physical.paimon_types import DataType, VarChar
 from lakebed.spark.arrow_batches import bounded_by_rows, gathered, is_counting, needs_count, refuse_large_rows
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.row_order import UNSORTED, RowOrder
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLACE = "_LAKEBED_PLACE"
-_MESSAGE, _CHANGELOG, _ASIDE_FILE = "entries", "changelog", "aside"
+_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS = "entries", "changelog", "aside", "aside_rows"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +58,10 @@ class RowsToWrite:
     come into one file. `compacted` says that the rows are those of other files, which go. With `aside`, a directory,
     the frame also has the struct `ASIDE`: where it is not NULL the row is not written, and the struct goes to a file
     there.
+
+    With `plain` the frame has the columns of a source, from which the workers make those of the schema; rows that they
+    leave in doubt go to the files aside as they came. Of a table in partitions the columns `v<i>` of these are there
+    too, as texts, by which rows are brought together.
     """
 
     frame: DataFrame
@@ -65,14 +70,16 @@ class RowsToWrite:
     order: RowOrder = UNSORTED
     compacted: Compacted | None = None
     aside: str | None = None
+    plain: PlainRows | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """What a job has written: files of the table, and files of rows that were put aside."""
+    """What a job has written: files of the table, and files of rows that were put aside, `aside_rows` in all."""
 
     files: NewFiles
     aside: tuple[str, ...] = ()
+    aside_rows: int = 0
 
 
 def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_bytes: bool = False) -> WrittenRows:
@@ -86,18 +93,27 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
     counts_bytes = counts_bytes or needs_count(plan.schema.fields) or is_counting(spark)
     if not counts_bytes:
-        sent = [(F.col(f"v{i}"), f.type) for i, f in enumerate(plan.schema.fields)]
-        if rows.aside is not None:
-            sent += [(value, VarChar()) for value in _texts_aside(rows.frame)]
-        routed = refuse_large_rows(routed, sent)
+        routed = refuse_large_rows(routed, _sent(rows, plan))
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):
-        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {_ASIDE_FILE} string"
-        messages = routed.mapInArrow(_writer(task, names, rows.aside), schema).collect()
+        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {_ASIDE_FILE} string, {_ASIDE_ROWS} bigint"
+        messages = routed.mapInArrow(_writer(task, names, rows.aside, rows.plain), schema).collect()
     found = (
         tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
         for part in (_MESSAGE, _CHANGELOG)
     )
-    return WrittenRows(NewFiles(*found), tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None))
+    aside = tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None)
+    return WrittenRows(NewFiles(*found), aside, sum(m[_ASIDE_ROWS] for m in messages))
+
+
+def _sent(rows: RowsToWrite, plan: WritePlan) -> list[tuple[Column, DataType]]:
+    """The values that go to the workers, with their types."""
+    if rows.plain is not None:
+        texts = (f.name for f in rows.frame.schema.fields if isinstance(f.dataType, StringType))
+        return [(F.col(name), VarChar()) for name in texts]
+    sent = [(F.col(f"v{i}"), f.type) for i, f in enumerate(plan.schema.fields)]
+    if rows.aside is not None:
+        sent += [(value, VarChar()) for value in _texts_aside(rows.frame)]
+    return sent
 
 
 def _texts_aside(frame: DataFrame) -> list[Column]:
@@ -111,6 +127,8 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     """The rows with their bucket, those of one partition and bucket together, in the order of writing."""
     index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
     place, columns = _place(plan), list(index.values())
+    if rows.plain is not None:
+        return _in_place(rows, rows.frame, place, in_buckets=False)
     if rows.aside is not None:
         columns.append(F.col(ASIDE))
     if plan.buckets != UNAWARE:
@@ -201,7 +219,7 @@ def attempted(task: WriteTask) -> WriteTask:
 
 
 def _writer(
-    task: WriteTask, names: Mapping[str, str], aside_in: str | None
+    task: WriteTask, names: Mapping[str, str], aside_in: str | None, plain: PlainRows | None
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """What a worker does with the rows of its task."""
 
@@ -212,13 +230,14 @@ def _writer(
         store = task.open_store()
         if aside_in is not None:
             aside = AsideFile(store, f"{aside_in}/{attempt.number}-{uuid4().hex}.arrow")
-            rows = aside.taken_from(rows)
+            rows = aside.taken_from(rows, split_marked if plain is None else plain.split)
         named = (b.rename_columns([names.get(c, c) for c in b.schema.names]) for b in rows)
         files = write_data_files(named, attempt, store=store)
         put_aside = None if aside is None else aside.written
         if files.entries or put_aside is not None:
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
             told = [*(pa.array([part], pa.binary()) for part in parts), pa.array([put_aside], pa.string())]
-            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE])
+            told.append(pa.array([0 if aside is None else aside.rows], pa.int64()))
+            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS])
 
     return write

@@ -101,6 +101,11 @@ class FlatChecker:
     convert: Converter
     rules: Callable[[Column], tuple[tuple[Fault, str], ...]]
 
+    @property
+    def has_rules(self) -> bool:
+        """Whether there are conditions besides the type."""
+        return bool(self.rules(F.lit(None)))
+
     def value(self, x: Column) -> Column:
         return self.convert(x).value
 

@@ -37,7 +37,8 @@ _PARTS = r"^\s*[+-]?([0-9]*)\.?([0-9]*)[eE]([+-]?)0*([0-9]{1,15})[0-9]*\s*\z"
 _WHOLE_DIGITS = physical.Decimal(20, 0)
 _NUMBER = r"^\s*[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\s*\z"
 
-_RANGES: dict[type[logical.LogicalType], tuple[int, int]] = {
+#: The numbers that types of no sign take.
+RANGES: dict[type[logical.LogicalType], tuple[int, int]] = {
     logical.UInt8: (0, 2**8 - 1),
     logical.UInt16: (0, 2**16 - 1),
     logical.UInt32: (0, 2**32 - 1),
@@ -192,7 +193,7 @@ def _boolean(source: SourceType) -> Converter | None:
 
 def _integer(source: SourceType, target: Target) -> Converter | None:
     name = _INTEGERS[type(target.stored)]
-    limits = _RANGES.get(type(target.meant))
+    limits = RANGES.get(type(target.meant))
 
     def outside(value: Column) -> tuple[Fault, ...]:
         return () if limits is None else (Fault(OUT_OF_RANGE, (value < limits[0]) | (value > limits[1])),)
@@ -239,7 +240,7 @@ def _integer(source: SourceType, target: Target) -> Converter | None:
 
 def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Converter | None:
     name = f"decimal({stored.precision},{stored.scale})"
-    limits = _RANGES.get(type(target.meant))
+    limits = RANGES.get(type(target.meant))
 
     def outside(value: Column) -> tuple[Fault, ...]:
         return (

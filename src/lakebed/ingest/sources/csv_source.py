@@ -17,6 +17,7 @@ from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.arrow.plain_rows import PlainTexts
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.ingest.raw_rows import line_as_json
@@ -26,7 +27,15 @@ from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, compre
 from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_option_values import LATIN_1, is_wide
 from lakebed.ingest.sources.source_options import SourceOptions
-from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, label, renamed
+from lakebed.ingest.sources.source_parts import (
+    PlainSource,
+    RowFault,
+    SourceColumn,
+    SourcePart,
+    columns_as_json,
+    label,
+    renamed,
+)
 from lakebed.ingest.sources.source_types import Text
 from lakebed.ingest.sources.text_scan import MARKS, GzipStart, Scan, TextScan
 from lakebed.spark.sql_names import file_options, quote_name, spark_pattern
@@ -148,7 +157,7 @@ def _split_by_reader(
     columns = text_columns(names, options)
     not_text = _has_replacement(F.coalesce(F.col("malformed"), columns_as_json(columns)))
     faults = [RowFault(not_text, NOT_TEXT, "text in the file's encoding")] if invalid else []
-    return _part(frame, files, columns, faults)
+    return _part(frame, files, columns, faults, options)
 
 
 def _has_replacement(decoded: Column) -> Column:
@@ -178,7 +187,7 @@ def _split_by_line(
     split = split_lines(lines, names, options, marked=lines_are.marked, not_text=not_text)
     # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
     cut = None if "multiline" in options.reader else split.cut
-    return _part(split.frame, files, text_columns(names, options), split.faults, cut)
+    return _part(split.frame, files, text_columns(names, options), split.faults, options, cut)
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,9 +235,7 @@ def text_columns(names: Sequence[str], options: SourceOptions) -> tuple[SourceCo
     """Every column as text. A quoted empty value is what `emptyValue` says, an empty text by default, or NULL where
     that is also what `nullValue` says, as Spark has it.
     """
-    empty = options.reader.get("emptyvalue")
-    is_null = empty is not None and empty == options.get("nullvalue", "")
-    meant = F.lit(None).cast("string") if is_null else F.lit(empty or "")
+    meant = F.lit(_meant_by_empty(options)).cast("string")
 
     def value(i: int) -> Column:
         read = F.col(f"c{i}")
@@ -242,6 +249,7 @@ def _part(
     files: Sequence[str],
     columns: tuple[SourceColumn, ...],
     faults: Sequence[RowFault],
+    options: SourceOptions,
     cut: Column | None = None,
 ) -> SourcePart:
     malformed, values = F.col("malformed"), columns_as_json(columns)
@@ -259,7 +267,24 @@ def _part(
         line=F.coalesce(malformed, values),
         label=label(files),
         header=tuple(c.name for c in columns),
+        plain=_plain(frame, columns, options),
     )
+
+
+def _plain(frame: DataFrame, columns: tuple[SourceColumn, ...], options: SourceOptions) -> PlainSource:
+    names = [c.name for c in columns]
+    form = PlainTexts(_EMPTY, _meant_by_empty(options))
+
+    def texts(name: str) -> str:
+        return f"c{names.index(name)}"
+
+    return PlainSource(form, tuple(frame.columns), texts, lambda name: F.col(texts(name)), lambda rows: rows)
+
+
+def _meant_by_empty(options: SourceOptions) -> str | None:
+    """What a quoted empty value is."""
+    empty = options.reader.get("emptyvalue")
+    return None if empty is not None and empty == options.get("nullvalue", "") else empty or ""
 
 
 def complete_line(options: SourceOptions) -> str:

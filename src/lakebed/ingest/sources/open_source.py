@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 
 from pyspark import StorageLevel
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.arrow.plain_rows import PlainLines
 from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
@@ -28,6 +30,7 @@ from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_option_values import LATIN_1
 from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import (
+    PlainSource,
     RowFault,
     SourceColumn,
     SourcePart,
@@ -168,7 +171,18 @@ def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptio
     frame = looked_into(frame, parsing)
     place = frame.metadataColumn("_metadata")
     url, start = place.getField("file_path"), place.getField("file_block_start")
-    return json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
+    part = json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
+    return replace(part, plain=_plain_lines(parsing))
+
+
+def _plain_lines(parsing: dict[str, str]) -> PlainSource:
+    def restored(rows: DataFrame) -> DataFrame:
+        return looked_into(rows, parsing, *(name for name in rows.columns if name != "line"))
+
+    def shown(name: str) -> Column:
+        return F.get_json_object("line", f"$.{name}") if name.isidentifier() else F.lit(None)
+
+    return PlainSource(PlainLines("line"), ("line",), lambda name: name, shown, restored)
 
 
 def _document_part(

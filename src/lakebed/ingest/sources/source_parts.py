@@ -10,6 +10,7 @@ from functools import partial
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakebed.arrow.plain_rows import PlainForm
 from lakebed.ingest.columns.values import NUMBERS, TextFormats
 from lakebed.ingest.raw_rows import as_json
 from lakebed.ingest.sources import json_exact, json_values
@@ -48,6 +49,22 @@ class RowFault:
 
 
 @dataclass(frozen=True, slots=True)
+class PlainSource:
+    """How workers read the rows of a part by themselves: by `form`, from the columns `kept` of its frame.
+
+    `texts` says of a column's name which column of these, or which of their keys, has its texts, and `shown` gives
+    them, more or less: enough to bring rows together by. `restored` makes the
+    part's frame again from rows of these columns; other columns of the rows stay.
+    """
+
+    form: PlainForm
+    kept: tuple[str, ...]
+    texts: Callable[[str], str]
+    shown: Callable[[str], Column]
+    restored: Callable[[DataFrame], DataFrame]
+
+
+@dataclass(frozen=True, slots=True)
 class SourcePart:
     """Rows of one kind, as a frame that the other parts are expressions over.
 
@@ -58,7 +75,7 @@ class SourcePart:
     each may be NULL. `start` is a number that grows along the pieces that a file is read in, or along the pieces of a
     frame; within a piece the rows come in order. `header` are the names of all values of a line of CSV. `allowed`
     are the reader's options that let JSON be less than that. `folders` are the columns that the paths of the
-    files say, texts.
+    files say, texts. `plain` is there where workers can read rows by themselves.
     """
 
     frame: DataFrame
@@ -75,6 +92,7 @@ class SourcePart:
     header: tuple[str, ...] = ()
     allowed: Mapping[str, str] = field(default_factory=dict)
     folders: tuple[SourceColumn, ...] = ()
+    plain: PlainSource | None = None
 
     def folder(self, name: str) -> SourceColumn | None:
         """The column of exactly this name that the folders of the files say."""

@@ -1,0 +1,160 @@
+"""Read lines that are plain JSON objects of flat values, and tell which are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow.json import ParseOptions, ReadOptions, read_json
+
+from lakebed.arrow.convert_arrays import arrow_of
+from lakebed.arrow.plain_values import PlainColumn, convert_texts
+from lakebed.physical.paimon_types import (
+    BigInt,
+    Boolean,
+    Decimal,
+    Double,
+    Float,
+    Int,
+    SmallInt,
+    TinyInt,
+)
+
+#: Types whose values JSON has itself; others are texts there.
+_OWN = (Boolean, TinyInt, SmallInt, Int, BigInt, Decimal, Float, Double)
+#: Longer numbers Spark does not read.
+_LONG_NUMBER = 1000
+#: So many lines say how the others are written.
+_EXAMPLES = 9
+#: Half of a surrogate pair may be written like this, and a character that ends a text.
+_ESCAPE, _ODD_ESCAPE = "\\u", r"\\u(?:[dD][89a-fA-F]|0000)"
+
+
+def read_lines(lines: pa.Array, columns: Sequence[PlainColumn]) -> tuple[list[pa.Array], pa.Array]:
+    """The values of the columns in JSON lines, and whether each line is plain. What is not plain has any values.
+
+    A plain line is one object, whose keys are all those of columns, each there once at most.
+    """
+    plain = _may_be_plain(lines)
+    examples = _examples(lines.filter(plain))
+    schema = pa.schema([pa.field(c.source, _read_as(c, examples)) for c in columns])
+    found: list[pa.Table] = []
+    plain = _read(lines, plain, schema, found)
+    values = _in_place(found, plain, schema)
+    made = []
+    for column, array in zip(columns, values, strict=True):
+        if pa.types.is_string(array.type):
+            array, is_plain = convert_texts(array, column)
+            plain = pc.and_(plain, is_plain)
+        made.append(array)
+    return made, plain
+
+
+def _examples(lines: pa.Array) -> list[Mapping[str, object]]:
+    """Some of the objects, by which others are read."""
+    step = max(len(lines) // _EXAMPLES, 1)
+    loaded = (_loaded(lines[i].as_py()) for i in range(0, len(lines), step))
+    return [read for read in loaded if isinstance(read, dict)]
+
+
+def _loaded(line: str) -> object:
+    """The value of a line, or None."""
+    try:
+        return json.loads(line)
+    except ValueError:
+        return None
+
+
+def _read_as(column: PlainColumn, examples: Sequence[Mapping[str, object]]) -> pa.DataType:
+    """The type that most values have in JSON: numbers may be quoted there."""
+    is_quoted = sum(isinstance(read.get(column.source), str) for read in examples) * 2 > len(examples)
+    return arrow_of(column.type) if isinstance(column.type, _OWN) and not is_quoted else pa.string()
+
+
+def _may_be_plain(lines: pa.Array) -> pa.Array:
+    """Whether a line can be told from its neighbours, and has nothing that Arrow might read otherwise than Spark.
+
+    A line that begins with `{` and ends with `}` is no part of an object that goes on in the next one: no string goes
+    over lines, and nowhere may `{` follow `}`.
+    """
+    plain = pc.and_(pc.starts_with(lines, "{"), pc.ends_with(lines, "}"))
+    if len(lines) and pc.max(pc.binary_length(lines)).as_py() > _LONG_NUMBER:
+        plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, f"[0-9.eE+-]{{{_LONG_NUMBER}}}")))
+    if bool(pc.any(pc.match_substring(lines, _ESCAPE)).as_py()):
+        plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, _ODD_ESCAPE)))
+    return plain
+
+
+def _read(lines: pa.Array, plain: pa.Array, schema: pa.Schema, found: list[pa.Table]) -> pa.Array:
+    """Read the lines that are plain so far; the tables go to `found`. Returns which ones are plain indeed."""
+    wanted = lines.filter(plain)
+    table = _table(wanted, schema)
+    if table is not None:
+        found.append(table)
+        return plain
+    odd = pa.array(map(_odd_finder(schema), wanted.to_pylist()), pa.bool_())
+    is_read = _read_halves(wanted, pc.invert(odd), schema, found)
+    places = pc.indices_nonzero(plain).filter(is_read)
+    return pc.is_in(pa.array(range(len(lines)), places.type), places)
+
+
+def _read_halves(lines: pa.Array, likely: pa.Array, schema: pa.Schema, found: list[pa.Table]) -> list[bool]:
+    """Read the likely ones of lines, in parts that get smaller around those that cannot be read."""
+    wanted = lines.filter(likely)
+    table = _table(wanted, schema)
+    if table is not None:
+        found.append(table)
+        return [bool(is_likely.as_py()) for is_likely in likely]
+    if len(lines) == 1:
+        return [False]
+    half = len(lines) // 2
+    parts = ((lines.slice(0, half), likely.slice(0, half)), (lines.slice(half), likely.slice(half)))
+    return [is_read for part, of_part in parts for is_read in _read_halves(part, of_part, schema, found)]
+
+
+def _table(lines: pa.Array, schema: pa.Schema) -> pa.Table | None:
+    """The values of lines; None where one of them is not as the schema says."""
+    if not len(lines):
+        return schema.empty_table()
+    whole = pc.binary_join(pa.ListArray.from_arrays(pa.array([0, len(lines)], pa.int32()), lines), "\n")[0].as_buffer()
+    reading = ReadOptions(use_threads=False, block_size=whole.size + 1)
+    parsing = ParseOptions(explicit_schema=schema, unexpected_field_behavior="error")
+    try:
+        table = read_json(pa.BufferReader(whole), read_options=reading, parse_options=parsing)
+        # Decimals that are too large, and texts that are none.
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        return None
+    return table if table.num_rows == len(lines) else None
+
+
+def _odd_finder(schema: pa.Schema) -> Callable[[str], bool]:
+    """What tells of a line whether it is probably not as the schema says, so that few lines are read twice."""
+    kinds = {field.name: _kinds(field.type) for field in schema}
+
+    def is_odd(line: str) -> bool:
+        read = _loaded(line)
+        return not isinstance(read, dict) or any(type(value) not in kinds.get(key, ()) for key, value in read.items())
+
+    return is_odd
+
+
+def _kinds(type_: pa.DataType) -> tuple[type, ...]:
+    nothing = type(None)
+    if pa.types.is_boolean(type_):
+        return bool, nothing
+    if pa.types.is_string(type_):
+        return str, nothing
+    return (int, nothing) if pa.types.is_integer(type_) else (int, float, nothing)
+
+
+def _in_place(found: Sequence[pa.Table], plain: pa.Array, schema: pa.Schema) -> list[pa.Array]:
+    """The values that were read, each at the place of its line, NULL at those of others."""
+    table = pa.concat_tables(found) if found else schema.empty_table()
+    columns = [column.combine_chunks() for column in table.columns]
+    if len(plain) == table.num_rows:
+        return columns
+    places = pc.if_else(plain, pc.subtract(pc.cumulative_sum(plain.cast(pa.int64())), 1), None)
+    return [column.take(places) for column in columns]

@@ -1,0 +1,143 @@
+"""Make rows of a table of the plain ones of a source, and leave the others as they are.
+
+This runs in Spark's workers: texts come as they were split by Spark, and only those that are in doubt go through its
+expressions, in another job.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from lakebed.arrow.convert_arrays import arrow_of
+from lakebed.arrow.plain_lines import read_lines
+from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken, with_default
+from lakebed.physical.paimon_types import Char, VarChar
+
+#: Which part of a source a row is from.
+PART = "_LAKEBED_PART"
+#: A column that is not NULL where something is wrong with the row as a whole.
+FAULT = "_LAKEBED_FAULT"
+#: After so many rows of a task, of which most were in doubt, the rest is not tried.
+_TRIED = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class PlainTexts:
+    """Rows that are texts by column; those that have `FAULT` are not plain.
+
+    `empty` stands for what is written as an empty text, and means `meant`, a text or NULL; of other types than texts an
+    empty text is NULL.
+    """
+
+    empty: str
+    meant: str | None
+
+    def read(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[pa.Array], pa.Array]:
+        """The values of the columns, and whether each row is plain."""
+        plain = batch.column(FAULT).is_null()
+        made = []
+        for column in columns:
+            values, is_plain = convert_texts(self._text(batch.column(column.source), column), column)
+            plain = pc.and_(plain, is_plain)
+            made.append(values)
+        return made, plain
+
+    def _text(self, texts: pa.Array, column: PlainColumn) -> pa.Array:
+        is_text = isinstance(column.type, Char | VarChar)
+        empty = pc.fill_null(pc.equal(texts, self.empty), False)
+        if bool(pc.any(empty).as_py()):
+            texts = pc.if_else(empty, pa.scalar(self.meant, pa.string()), texts)
+        if is_text:
+            return texts
+        nothing = pc.fill_null(pc.equal(texts, ""), False)
+        return pc.if_else(nothing, None, texts) if bool(pc.any(nothing).as_py()) else texts
+
+
+@dataclass(frozen=True, slots=True)
+class PlainLines:
+    """Rows that are lines of JSON, in the column `line`."""
+
+    line: str
+
+    def read(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[pa.Array], pa.Array]:
+        """The values of the columns, and whether each row is plain."""
+        made, plain = read_lines(batch.column(self.line), columns)
+        # Of others it is not known whether they have a column at all.
+        has_value = reduce(pc.or_, (values.is_valid() for values in made), pa.scalar(False))
+        return made, pc.and_(plain, has_value)
+
+
+PlainForm = PlainTexts | PlainLines
+
+
+@dataclass(frozen=True, slots=True)
+class PlainPart:
+    """How the rows of a part are written: `form` has its columns by the names that batches have them under.
+
+    `absent` are the columns of the table that the part does not have.
+    """
+
+    form: PlainForm
+    columns: tuple[PlainColumn, ...]
+    absent: tuple[PlainColumn, ...] = ()
+
+    def read(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.Array]:
+        """The rows of the table, and whether each of them is plain; what is not has any values."""
+        made, plain = self.form.read(batch, self.columns)
+        conditions = (is_taken(values, column) for values, column in zip(made, self.columns, strict=True))
+        plain = reduce(pc.and_, conditions, plain)
+        made += [pa.nulls(batch.num_rows, arrow_of(column.type)) for column in self.absent]
+        every = (*self.columns, *self.absent)
+        written = [with_default(values, column) for values, column in zip(made, every, strict=True)]
+        return pa.RecordBatch.from_arrays(written, names=[c.name for c in every]), plain
+
+
+@dataclass(slots=True)
+class PlainRows:
+    """How batches of a source become rows of a table; a value that travels to the workers.
+
+    Batches have the column `PART` and those of the parts.
+    """
+
+    parts: tuple[PlainPart, ...]
+    _seen: int = field(default=0, init=False)
+    _in_doubt: int = field(default=0, init=False)
+
+    def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+        """The rows of a batch that are plain, as rows of the table, and the others as they came; None for no rows."""
+        if self._seen >= _TRIED and self._in_doubt * 2 > self._seen:
+            return None, batch
+        numbers = pc.unique(batch.column(PART)).to_pylist()
+        if len(numbers) > 1:
+            return self._split_parts(batch, numbers)
+        rows, plain = self.parts[numbers[0]].read(batch)
+        self._seen += batch.num_rows
+        if bool(pc.all(plain).as_py()):
+            return rows, None
+        rest = batch.filter(pc.invert(plain))
+        self._in_doubt += rest.num_rows
+        return _some(rows.filter(plain)), rest
+
+    def _split_parts(
+        self, batch: pa.RecordBatch, numbers: Sequence[int]
+    ) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
+        """The same for a batch with rows of several parts."""
+        split = [self.split(batch.filter(pc.equal(batch.column(PART), number))) for number in numbers]
+        rows, rest = ([some for some in side if some is not None] for side in zip(*split, strict=True))
+        return _together(rows), _together(rest)
+
+
+def _some(batch: pa.RecordBatch) -> pa.RecordBatch | None:
+    return batch if batch.num_rows else None
+
+
+def _together(batches: Sequence[pa.RecordBatch]) -> pa.RecordBatch | None:
+    if not batches:
+        return None
+    names = batches[0].schema.names
+    return pa.Table.from_batches([b.select(names) for b in batches]).combine_chunks().to_batches()[0]
