@@ -61,7 +61,7 @@ def test_what_needs_no_warehouse_needs_neither_spark_nor_arrow(tmp_path: Path) -
     manifest = tmp_path / "orders.yaml"
     manifest.write_text(MANIFEST, encoding="utf-8")
     code = "from lakebed.cli.main import main; main()"
-    for words in (["validate"], ["fmt"], ["check", "--against", str(manifest)]):
+    for words in (["validate"], ["fmt"], ["lint"], ["check", "--against", str(manifest)]):
         assert not imported(code, *words, str(manifest)) & (HEAVY - {"ruamel"}), words
 
 

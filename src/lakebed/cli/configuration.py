@@ -33,7 +33,9 @@ _PROFILE_KINDS: Mapping[str, type] = {
     _RACES: bool,
     _CHECKSUMS: bool,
 }
-_KINDS: Mapping[str, type] = {**_PROFILE_KINDS, _PROFILES: dict}
+#: What is said of a project and its manifests, whatever the warehouse is.
+_OF_PROJECT: Mapping[str, Any] = {"engines": [], "lint": {}}
+_KINDS: Mapping[str, type] = {**_PROFILE_KINDS, "engines": list, "lint": dict, _PROFILES: dict}
 #: What says how one warehouse is reached, and nothing of another.
 _OF_WAREHOUSE = ("layout", _STORAGE, _RACES)
 _DEFAULTS: Mapping[str, Any] = {
@@ -44,6 +46,7 @@ _DEFAULTS: Mapping[str, Any] = {
     _STORAGE: {},
     _RACES: False,
     _CHECKSUMS: True,
+    **_OF_PROJECT,
 }
 _DEFAULT = "default"
 
@@ -103,7 +106,7 @@ def find_configuration(
             expected=f"--warehouse DIR, the environment variable {VARIABLE}, or `warehouse` in {FILE_NAME}",
             remedy=f"give --warehouse DIR or set {VARIABLE}; `lakebed init DIR` makes a warehouse and a {FILE_NAME}",
         )
-    return Configuration(**values)
+    return Configuration(**{name: value for name, value in values.items() if name not in _OF_PROJECT})
 
 
 def find_settings(
@@ -220,6 +223,6 @@ def _faults(path: Path, settings: Mapping[str, Any], kinds: Mapping[str, type], 
                 remedy=f"the settings are {', '.join(kinds)}",
             )
         elif not isinstance(value, kinds[key]) or value == "":
-            wanted = {dict: f"a table [{prefix}{key}]", bool: "true or false"}.get(kinds[key], "text")
+            wanted = {dict: f"a table [{prefix}{key}]", bool: "true or false", list: "a list"}.get(kinds[key], "text")
             message = f"{path}: the setting {prefix + key!r} must be {wanted}, not {value!r}"
             yield Diagnostic("LB7002", message, found=repr(value))

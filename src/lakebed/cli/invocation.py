@@ -45,8 +45,12 @@ class Session:
 
     def attributes_file(self) -> str | None:
         """The file of the project's attributes, for a command that needs no warehouse."""
-        value = next(s.value for s in self.settings() if s.name == "attributes")
+        value = self.setting("attributes")
         return None if value is None else str(value)
+
+    def setting(self, name: str) -> Any:
+        """The value of one setting."""
+        return next(s.value for s in self.settings() if s.name == name)
 
     def lake(self) -> Lake:
         """The open warehouse."""

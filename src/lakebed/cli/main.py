@@ -27,6 +27,7 @@ COMMANDS = {
     "init": "Make a warehouse and a lakebed.toml that names it.",
     "validate": "Tell every problem of manifests, without a warehouse.",
     "fmt": "Write manifests in canonical form, with their comments.",
+    "lint": "Check manifests against the rules of the project, and mend what is safe to mend.",
     "check": "Tell which changes of manifests since a commit break whom, without a warehouse.",
     "plan": "Show what applying manifests would change, and how safe that is.",
     "apply": "Apply manifests, or a saved plan.",

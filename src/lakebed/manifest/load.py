@@ -65,11 +65,15 @@ def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
-    """What one file declares, or what is wrong with it: `tables` is empty where an error is among `diagnostics`."""
+    """What one file declares, or what is wrong with it: `tables` is empty where an error is among `diagnostics`.
+
+    `text` is what it holds where that declares something.
+    """
 
     source: str
     tables: tuple[TableManifest, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
+    text: str = ""
 
     @classmethod
     def parse(cls, data: str | bytes, source: str) -> LoadedFile:
@@ -78,7 +82,8 @@ class LoadedFile:
             manifest = parse_manifest(data, source=source)
         except ManifestError as error:
             return cls(source, (), error.diagnostics)
-        return cls(source, manifest.tables, manifest.diagnostics)
+        text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
+        return cls(source, manifest.tables, manifest.diagnostics, text)
 
 
 def load_each(sources: Iterable[str | os.PathLike[str]]) -> tuple[LoadedFile, ...]:

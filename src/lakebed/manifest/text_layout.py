@@ -249,7 +249,7 @@ def _matched(pattern: re.Pattern[str], text: str) -> int:
     return found.end() if found is not None else 0
 
 
-def _comments(text: str, documents: list[WrittenDocument]) -> Iterator[tuple[int, str]]:
+def comments_of(text: str, documents: list[WrittenDocument]) -> Iterator[tuple[int, str]]:
     """Where each comment begins, and what it says; a number sign inside of a value is none."""
     scalars = sorted((s.start, s.end) for document in documents for s in scalars_of(document.root))
     starts = [start for start, _ in scalars]
@@ -269,7 +269,7 @@ class _Comments:
 
     def __init__(self, text: str, documents: list[WrittenDocument]) -> None:
         self._text = text
-        self._all = [Comment(line, at, after_blank(text, at)) for at, line in _comments(text, documents)]
+        self._all = [Comment(line, at, after_blank(text, at)) for at, line in comments_of(text, documents)]
 
     def attach(self, document: WrittenDocument, end: int, *, first: bool) -> None:
         """Put the comments of a document into it; those before the first one are its own."""

@@ -60,6 +60,8 @@ def _value_text(value: Any) -> str:
     match value:
         case None:
             return "-"
+        case list():
+            return ", ".join(map(str, value)) or "-"
         case bool():
             return "true" if value else "false"
         case _:

@@ -1,0 +1,95 @@
+"""`lakebed lint FILE...`: check manifests against the rules of the project."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, load_files
+from lakebed.cli.commands.validate_manifests import numbered
+from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.files import write_file
+from lakebed.cli.git_files import path_in_repository
+from lakebed.cli.invocation import Session, common_options
+from lakebed.diagnostics import Diagnostic, Severity
+
+if TYPE_CHECKING:
+    from lakebed.lint import LintReport, LintSettings
+    from lakebed.manifest.load import LoadedFile
+
+
+@click.command()
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@click.option("--fix", is_flag=True, help="Mend what is safe to mend, and tell what is left.")
+@click.option("--strict", is_flag=True, help="End with 1 also where there are only warnings.")
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "json", "github"]),
+    default="text",
+    help="text, the JSON of --json, or annotations of GitHub Actions on the lines of the manifests.",
+)
+@common_options
+@click.pass_obj
+def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, form: str) -> ExitCode:
+    """Check the manifests FILES against the rules of the project. Needs no warehouse.
+
+    FILES are files and directories, without them the present directory. `[lint]` of lakebed.toml sets the level of each
+    rule by its code, and `engines` those that have to read the tables. A comment `# lakebed: ignore LB1705 reason`
+    leaves findings of its line, or of the next one, out. Ends with 1 where a rule of the level `error` finds something.
+    """
+    from lakebed.lint import LintSettings, lint_files
+
+    session.json_mode = session.json_mode or form == "json"
+    settings = LintSettings.of(session.setting("lint"), session.setting("engines"))
+    loaded = load_files(files)
+    fixed = _fix(loaded, settings) if fix else []
+    if fixed:
+        loaded = load_files(files)
+    found = lint_files(loaded, settings)
+    diagnostics = [d for report in found for d in report.diagnostics]
+    code = _code(diagnostics, strict)
+    if form == "github" and not session.json_mode:
+        from lakebed.render.github_annotations import diagnostic_annotations
+
+        lines = list(diagnostic_annotations(diagnostics, path_in_repository))
+        return session.finish(None, lambda _: "\n".join(lines), code=code)
+    session.output.diagnose(diagnostics)
+    result = {"files": [_report_json(report) for report in found], "fixed": fixed}
+    return session.finish(result, lambda _: _summary(found, diagnostics, fixed), code=code)
+
+
+def _fix(loaded: list[LoadedFile], settings: LintSettings) -> list[str]:
+    """The files that were written anew."""
+    from lakebed.lint import fix_text
+
+    fixed = []
+    for file in loaded:
+        text = fix_text(file, settings) if file.tables and file.source != NAME_OF_INPUT else file.text
+        if text != file.text:
+            write_file(file.source, text)
+            fixed.append(file.source)
+    return fixed
+
+
+def _code(diagnostics: list[Diagnostic], strict: bool) -> ExitCode:
+    stopping = (Severity.ERROR, Severity.WARNING) if strict else (Severity.ERROR,)
+    return ExitCode.FAILURE if any(d.severity in stopping for d in diagnostics) else ExitCode.OK
+
+
+def _report_json(report: LintReport) -> dict[str, Any]:
+    codes = Counter(d.code for d in report.diagnostics)
+    return {"file": report.source, "findings": dict(codes), "fixable": report.fixes, "ignored": report.ignored}
+
+
+def _summary(found: tuple[LintReport, ...], diagnostics: list[Diagnostic], fixed: list[str]) -> str:
+    """The files that were mended, then one line of totals."""
+    counts = Counter(d.severity for d in diagnostics)
+    said = [numbered(counts[s], s.value) for s in Severity if counts[s]]
+    ignored, fixes = sum(report.ignored for report in found), sum(report.fixes for report in found)
+    more = f", {ignored:,} ignored" if ignored else ""
+    end = f"; {fixes:,} can be mended with --fix" if fixes else ""
+    total = f"{numbered(len(found), 'file')}: {', '.join(said) or 'nothing to say'}{more}{end}."
+    return "\n".join([*(f"mended {file}" for file in fixed), total])

@@ -1,0 +1,224 @@
+"""Rules find what they are about and nothing else; what is ignored says why; fixes change only what they mend."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+
+from lakebed.catalog import TableSchema
+from lakebed.codes import register
+from lakebed.errors import UsageError
+from lakebed.lint import LintReport, LintSettings, fix_text, lint_files
+from lakebed.lint.engine_types import ENGINES, unreadable_columns
+from lakebed.lint.lint_settings import DEFAULT_LEVELS
+from lakebed.manifest import TableManifest, dump_table, parse_manifest
+from lakebed.manifest.load import LoadedFile
+from lakebed.model.encoding import without_attributes
+from lakebed.model.extra import PERSONAL_DATA
+from lakebed.physical import parse
+from lakebed.physical.paimon_types import DataField
+from lakebed.testing import manifests
+
+ALL = LintSettings(dict.fromkeys(DEFAULT_LEVELS, "warning"))
+
+
+def table(fields: str = "- {name: id, type: Int64}", more: str = "", name: str = "shop.orders") -> str:
+    """A manifest that says what all rules want, but for what is given."""
+    lines = "\n".join(f"      {line}" for line in fields.split("\n"))
+    return f"""\
+kind: Table
+version: 1
+content:
+  name: {name}
+  description: Orders
+{more}  schema:
+    fields:
+{lines}
+    extra: {{x.org/owner: us}}
+"""
+
+
+def report(text: str, settings: LintSettings) -> LintReport:
+    (found,) = lint_files([LoadedFile.parse(text, "a.yaml")], settings)
+    return found
+
+
+def codes(text: str, settings: LintSettings | None = None) -> list[str]:
+    return [d.code for d in report(text, settings or LintSettings()).diagnostics]
+
+
+def fields(name: str, type_: str) -> str:
+    return table(f"- {{name: {name}, type: {type_}}}")
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (table(), []),
+        (fields("customerId", "Int64"), ["LB1700"]),
+        (fields("place", "{kind: List, itemType: {kind: Struct, fields: [{name: Lat, type: Int8}]}}"), ["LB1700"]),
+        (table(name="shop.Orders"), ["LB1701"]),
+        (table().replace("description: Orders", "description: ''"), ["LB1702"]),
+        (fields("email", "String"), ["LB1705"]),
+        (fields("customer_email", "{kind: Option, inner: String}"), ["LB1705"]),
+        (fields("phone_number", "String"), ["LB1705"]),
+        (fields("birth_date", "Date"), ["LB1705"]),
+        (fields("email_template", "String"), []),
+        (fields("email_verified", "Bool"), []),
+        (fields("email", "Bool"), []),
+        (fields("description", "String"), []),
+        (fields("place", "{kind: Struct, fields: [{name: street, type: String}]}"), ["LB1705"]),
+        (table("- {name: email, type: String, extra: {lakebed.dev/personalData: false}}"), []),
+        (fields("unit_price", "Float64"), ["LB1706"]),
+        (fields("amount_eur", "{kind: Option, inner: Float32}"), ["LB1706"]),
+        (fields("amount", "{kind: Decimal, precision: 9, scale: 2}"), []),
+        (fields("priced", "Float64"), []),
+        (table("- {name: id, type: {kind: Option, inner: Int8}}", "  primaryKeys: [id]\n"), ["LB1707"]),
+        (table("- {name: day, type: {kind: Option, inner: Date}}", "  partitionKeys: [day]\n"), ["LB1707"]),
+        (table("- {name: at, type: Timestamp}", "  partitionKeys: [at]\n"), ["LB1708"]),
+        (table("- {name: order_id, type: Int64}", "  partitionKeys: [order_id]\n"), ["LB1708"]),
+        (table("- {name: day, type: Date}", "  partitionKeys: [day]\n"), []),
+        (table(more="  options: {merge-engine: first-row}\n"), ["LB1709"]),
+        (table(more="  options: {file.compression: lz4, file.compression.zstd-level: 9}\n"), ["LB1709"]),
+        (table(more="  options: {file.compression.zstd-level: 9}\n"), []),
+    ],
+)
+def test_what_a_rule_finds(text: str, found: list[str]) -> None:
+    assert codes(text) == found
+
+
+def test_rules_that_are_off_until_they_are_asked_for() -> None:
+    text = table().replace("x.org/owner", "x.org/unit")
+    assert codes(text) == []
+    assert codes(text, LintSettings.of({"owner": "y.org/owner"})) == ["LB1704"]
+    assert codes(table(), LintSettings.of({"owner": "x.org/owner"})) == []
+    assert codes(text, LintSettings.of({"owner": "y.org/owner", "LB1704": "off"})) == []
+    assert codes(text, LintSettings.of({"LB1703": "note", "LB1704": "note"})) == ["LB1704", "LB1703"]
+
+
+def test_levels_and_styles() -> None:
+    (found,) = report(fields("customerId", "Int64"), LintSettings.of({"LB1700": "error"})).diagnostics
+    assert (found.severity.value, str(found.position), found.path) == ("error", "a.yaml:8:16", "customerId")
+    assert codes(fields("customerId", "Int64"), LintSettings.of({"columns": "camelCase"})) == []
+    assert codes(fields("c_id", "Int64"), LintSettings.of({"columns": "[a-z]_[a-z]+"})) == []
+    assert codes(fields("id", "Int64"), LintSettings.of({"columns": "[a-z]_[a-z]+"})) == ["LB1700"]
+
+
+@pytest.mark.parametrize(
+    ("lint", "engines", "said"),
+    [
+        ({"LB1799": "error"}, (), "there is no setting 'lint.LB1799'"),
+        ({"LB1700": "loud"}, (), "must be one of error, warning, note, off, not 'loud'"),
+        ({"columns": "["}, (), "or a regular expression, not '['"),
+        ({"owner": 3}, (), "must be a text, not 3"),
+        ({}, ["sparc"], "there is no engine 'sparc' (did you mean 'spark'?)"),
+    ],
+)
+def test_settings_that_cannot_be_used(lint: dict[str, Any], engines: list[str], said: str) -> None:
+    with pytest.raises(UsageError, match="LB7002") as error:
+        LintSettings.of(lint, engines)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("type_", "cannot"),
+    [
+        ("INT", set()),
+        ("TIMESTAMP(6)", set()),
+        ("TIMESTAMP(9)", {"spark"}),
+        ({"type": "ARRAY", "element": "TIMESTAMP(7) WITH LOCAL TIME ZONE"}, {"spark"}),
+        ("VARIANT", {"java-0.9", "paimon-cpp"}),
+        ({"type": "MULTISET", "element": "STRING"}, {"paimon-cpp", "pypaimon"}),
+        ("BLOB", {"java-0.9", "paimon-cpp"}),
+    ],
+)
+def test_types_that_engines_cannot_read(type_: Any, cannot: set[str]) -> None:
+    schema = TableSchema(0, (DataField(0, "c", parse(type_)),), 0, (), (), {}, None)
+    assert {engine for engine in ENGINES if list(unreadable_columns(schema, engine))} == cannot
+
+
+def test_a_finding_about_an_engine() -> None:
+    text = fields("at", "{kind: Timestamp, unit: Nanosecond}")
+    assert codes(text, LintSettings(engines=("pypaimon", "flink"))) == []
+    (found,) = report(text, LintSettings(engines=("pypaimon", "spark"))).diagnostics
+    assert found.message == "the column at: spark reads TIMESTAMP(9) WITH LOCAL TIME ZONE in microseconds"
+
+
+def test_a_partition_column_that_an_engine_cannot_read() -> None:
+    text = table("- {name: x, type: Float64}", "  partitionKeys: [x]\n")
+    asked = LintSettings.of({"LB1708": "off"}, ["paimon-rust", "pypaimon"])
+    assert codes(text, asked) == ["LB1710"]
+
+
+class TestIgnore:
+    COLUMN = "- {name: email, type: String}"
+
+    @pytest.mark.parametrize(
+        ("text", "found", "ignored"),
+        [
+            (f"{COLUMN}  # lakebed: ignore LB1705 the shop's own", [], 1),
+            (f"# lakebed: ignore LB1705 the shop's own\n{COLUMN}", [], 1),
+            (f"# lakebed: ignore LB1705 the shop's own\n# more\n\n{COLUMN}", [], 1),
+            (f"# lakebed: ignore LB1705\n{COLUMN}", ["LB1711", "LB1705"], 0),
+            (f"# lakebed: ignore LB1706 why\n{COLUMN}", ["LB1711", "LB1705"], 0),
+            (f"# lakebed: ignore LB1050 why\n{COLUMN}", ["LB1711", "LB1705"], 0),
+            (f"# lakebed: ignore\n{COLUMN}", ["LB1711", "LB1705"], 0),
+            (f"# lakebed: ignore LB1705, LB1700 both\n{COLUMN}", ["LB1711"], 1),
+            (f"# lakebed: ignore LB1705, LB1700 both\n{COLUMN.replace('email', 'eMail')}", [], 2),
+            (f"- {{name: a, type: String}}  # lakebed: ignore LB1705 x\n{COLUMN}", ["LB1711", "LB1705"], 0),
+            (f"# a comment\n{COLUMN}", ["LB1705"], 0),
+        ],
+    )
+    def test_a_finding_is_left_out_where_a_comment_says_why(self, text: str, found: list[str], ignored: int) -> None:
+        made = report(table(text), LintSettings())
+        assert ([d.code for d in made.diagnostics], made.ignored) == (found, ignored)
+
+    def test_a_value_that_looks_so_is_no_instruction(self) -> None:
+        text = table('- {name: a, type: String, extra: {x.org/a: " # lakebed: ignore LB1705 x"}}')
+        assert codes(text) == []
+
+
+class TestFix:
+    TEXT = table(
+        "# who\n- {name: id, type: {kind: Option, inner: Int64}}  # the key\n- {name: email, type: String}\n"
+        "- {name: phone, type: String}  # lakebed: ignore LB1705 the shop's own",
+        "  primaryKeys: [id]\n",
+    )
+
+    def test_what_is_safe_is_mended_and_all_else_stays(self) -> None:
+        file = LoadedFile.parse(self.TEXT, "a.yaml")
+        made = fix_text(file, LintSettings())
+        assert made == self.TEXT.replace("{kind: Option, inner: Int64}", "Int64").replace(
+            "email, type: String", "email, type: String, extra: {lakebed.dev/personalData: true}"
+        )
+        assert fix_text(LoadedFile.parse(made, "a.yaml"), LintSettings()) == made
+        assert report(made, LintSettings()).fixes == 0
+
+    @given(manifests.table_manifests())
+    def test_laws(self, declared: TableManifest) -> None:
+        text = dump_table(declared)
+        file = LoadedFile.parse(text, "a.yaml")
+        made = LoadedFile.parse(fix_text(file, ALL), "a.yaml")
+        assert fix_text(made, ALL) == made.text
+        ((old,), (new,)) = file.tables, made.tables
+        plain = [without_attributes(t.schema, (PERSONAL_DATA,)) for t in (old, new)]
+        kept = [[f for f in schema.fields if f.name not in old.primary_keys] for schema in plain]
+        assert kept[0] == kept[1]
+        assert replace(old, schema=new.schema) == new
+
+
+def test_every_rule_has_a_page_and_every_engine_a_name() -> None:
+    assert set(DEFAULT_LEVELS) == {code for code in register() if code.startswith("LB17")}
+    assert {"flink", "spark", "trino", "pypaimon"} <= set(ENGINES)
+
+
+@given(manifests.table_manifests())
+def test_every_finding_stands_in_the_text(declared: TableManifest) -> None:
+    text = dump_table(declared)
+    assert parse_manifest(text).tables
+    for finding in report(text, ALL).diagnostics:
+        assert finding.position is not None
+        assert 0 < finding.position.line <= text.count("\n")
