@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pyspark
 
-from bench import commits, evolved_scan, ingest, maintenance, many_files, merge_on_read, pruning, writes
+from bench import commits, evolved_scan, ingest, maintenance, many_files, merge_on_read, pruning, streams, writes
 from lakebed.spark.session import local_session
 
 MEASUREMENTS = {
@@ -21,6 +21,7 @@ MEASUREMENTS = {
     "many_files": many_files.run,
     "merge_on_read": merge_on_read.run,
     "pruning": pruning.run,
+    "streams": streams.run,
     "writes": writes.run,
 }
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from lakebed.catalog import TableManager, TableRef, TableSchema
 from lakebed.read.request import TravelKeywords
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakebed.chain_store import ExportedChain
     from lakebed.evolve import AppliedPlan, Plan
     from lakebed.evolve.merge_input import AnyColumns
+    from lakebed.ingest.arguments import WatchKeywords
     from lakebed.ingest.ingest import IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
@@ -246,6 +247,28 @@ class Lake:
             dry_run=dry_run,
             progress=progress,
         )
+
+    def watch(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        table: str,
+        source: Any,
+        *,
+        every: timedelta = timedelta(seconds=10),
+        stop_after_idle: timedelta | None = None,
+        **asked: Unpack[WatchKeywords],
+    ) -> Iterator[IngestResult]:
+        """Ingest the files of directories or patterns as they come, each once: the results, one a run that found some.
+
+            for result in lake.watch(spark, "db.t", "incoming", stop_after_idle=timedelta(hours=1)):
+                print(result)
+
+        It looks `every` so often, while results are asked for, and takes a file when two looks find the same size and
+        time of change. It ends when nothing has come for `stop_after_idle`, else never; what `ingest` raises ends it
+        too. Begun again, it goes on: what was ingested, the table remembers. Keywords are those of `ingest` but for
+        `run_id`, `again` and `dry_run`. Raises `UsageError`, and `NotFoundError` for a directory that is not there.
+        """
+        return self.table(table).watch(spark, source, every=every, stop_after_idle=stop_after_idle, **asked)
 
     def read(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -32,7 +32,13 @@ if TYPE_CHECKING:
     from lakebed.evolve.merge_input import AnyColumns
     from lakebed.format.snapshot import SnapshotManager
     from lakebed.format.table_branch import TableBranch
-    from lakebed.ingest.arguments import IngestKeywords, MergeKeywords, OverwriteKeywords, StreamKeywords
+    from lakebed.ingest.arguments import (
+        IngestKeywords,
+        MergeKeywords,
+        OverwriteKeywords,
+        StreamKeywords,
+        WatchKeywords,
+    )
     from lakebed.ingest.ingest import IngestContext, IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
@@ -191,6 +197,29 @@ class Table:
         self.tables.refuse_foreign_rows(self.name)
         self.check_attributes()
         return ingest(self._ingest_context, spark, str(self.ref), source, **asked)
+
+    def watch(
+        self,
+        spark: SparkSession | Callable[[], SparkSession],
+        source: Any,
+        *,
+        every: timedelta = timedelta(seconds=10),
+        stop_after_idle: timedelta | None = None,
+        **asked: Unpack[WatchKeywords],
+    ) -> Iterator[IngestResult]:
+        """Ingest files as they come, each once; see `lakebed.Lake.watch`.
+
+        Keywords: `format`, `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `merge_schema`, `include`,
+        `exclude`, `folders`, `row_kinds`, `order_by`, `progress`.
+        """
+        from lakebed.ingest.arguments import WatchKeywords
+        from lakebed.ingest.watch_files import Pace, watch
+
+        check_keywords("Table.watch", WatchKeywords, asked, "every", "stop_after_idle")
+        self.tables.refuse_foreign_rows(self.name)
+        self.check_attributes()
+        pace = Pace(every, stop_after_idle)
+        return watch(self._ingest_context, spark, str(self.ref), source, pace, asked)
 
     def stream_writer(
         self,

@@ -91,6 +91,20 @@ def test_more_bad_rows_than_allowed_end_with_14(lakebed: CommandLine, events: Pa
     assert "shop.events__quarantine" not in lakebed.ok("tables", "--quarantine")
 
 
+def test_a_directory_is_watched(lakebed: CommandLine, events: Path, here: Path, spark: Any) -> None:
+    (here / "in").mkdir()
+    (here / "in" / "events.csv").write_bytes(events.read_bytes())
+    watch = ("ingest", "shop.events", "in", "--watch", "--watch-every", "1s", "--stop-after-idle", "0s")
+    first = lakebed(*watch)
+    assert first.code == 0
+    assert first.out.count("rows read") == 1
+    again = lakebed(*watch, "--json")
+    [line] = [json.loads(text) for text in again.out.splitlines()]
+    assert (again.code, line["rows_read"], len(line["skipped_files"])) == (0, 0, 1)
+    for wrong in (["--watch-every", "1s"], ["--watch", "--dry-run"], ["--watch", "--run-id", "r"]):
+        assert lakebed("ingest", "shop.events", "in", *wrong).code == 2
+
+
 def test_what_an_ingest_leaves_out_and_warns_of(lakebed: CommandLine, events: Path, here: Path, spark: Any) -> None:
     for name in ("id=1/a.csv", "id=x/b.csv", "_hidden.csv", "readme.txt", "old/a.csv"):
         (here / "in" / name).parent.mkdir(parents=True, exist_ok=True)

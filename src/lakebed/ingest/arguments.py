@@ -82,6 +82,10 @@ class IngestKeywords(SourceKeywords, RowKeywords, total=False):
     dry_run: bool
 
 
+class WatchKeywords(SourceKeywords, RowKeywords, total=False):
+    """The keywords that say how files are ingested as they come; see `lakebed.Lake.watch`."""
+
+
 class OverwriteKeywords(SourceKeywords, WriteKeywords, total=False):
     """The keywords that say how a source takes the place of rows; see `lakebed.Table.overwrite_from`."""
 
@@ -174,10 +178,11 @@ def source_paths(source: Any) -> list[str | os.PathLike[str]]:
 
 @dataclass(frozen=True, slots=True)
 class NamedFiles:
-    """What the caller says of a source of files."""
+    """What the caller says of a source of files; of those that it names, all or `only` some paths are meant."""
 
     paths: Sequence[str | os.PathLike[str]]
     choice: FileChoice
     format: str | None
     options: Mapping[str, object] | None
     folders: bool
+    only: frozenset[str] | None = None

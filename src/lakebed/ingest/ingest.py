@@ -126,7 +126,7 @@ def ingest(
         "row_kinds": row_kinds,
         "order_by": order_by,
     }
-    job = replace(table_job(context, spark, table, asked), tell=progress or _untold)
+    job = replace(table_job(context, spark, table, asked), tell=progress or untold)
     job.memory.load()
     if isinstance(source, DataFrame):
         if format is not None:
@@ -164,11 +164,11 @@ def table_job(
     opened = cache(spark if callable(spark) else lambda: spark)
     ignore_unknown = asked.get("unknown_columns") == "ignore"
     return SourceJob(
-        context, opened, name, storage, schema, memory, ignore_unknown, limit, _untold, merging, row_kinds, names
+        context, opened, name, storage, schema, memory, ignore_unknown, limit, untold, merging, row_kinds, names
     )
 
 
-def _untold(stage: str) -> None:
+def untold(stage: str) -> None:
     """Tell nobody of a stage."""
 
 
@@ -215,7 +215,7 @@ def _job(
     check_arguments(unknown, folders)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
-    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or _untold
+    opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or untold
     memory = RunMemory(table.name, storage, None)
     ignore, no_limit = unknown == "ignore", BadRowLimit()
     job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, no_limit, tell, None, None)

@@ -48,7 +48,7 @@ from lakebed.ingest.sources.source_files import (
     naming_broken,
 )
 from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
-from lakebed.ingest.sources.source_listing import LeftOut, are_gone, find_files
+from lakebed.ingest.sources.source_listing import FoundFiles, LeftOut, are_gone, find_files
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.stream_batch import StreamBatch
@@ -212,10 +212,17 @@ class SourceJob:
         ):
             yield
 
+    def listed(self, named: NamedFiles) -> FoundFiles:
+        """The files that are there by now, with those that are left out."""
+        choice = chosen_files(declared_read(self.schema), named.choice)
+        return find_files(named.paths, choice, self.context.sources, may_come=True)
+
     def _look(self, named: NamedFiles, *, again: bool) -> _LookedAt:
         storage = self.context.sources
         read = declared_read(self.schema)
-        found = find_files(named.paths, chosen_files(read, named.choice), storage)
+        found = find_files(named.paths, chosen_files(read, named.choice), storage, may_come=named.only is not None)
+        if named.only is not None:
+            found = FoundFiles(tuple(f for f in found.files if f.path in named.only))
         declared = declared_source(read, found.paths, named.format, named.options)
         is_document = declared.documents is not None
         options = check_options(declared.format, declared.options, is_document=is_document, named=declared.named)

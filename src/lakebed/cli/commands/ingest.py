@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
 from decimal import Decimal
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import click
 
@@ -17,7 +20,8 @@ from lakebed.cli.progress import stages
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from lakebed.ingest.arguments import FileKeywords
+    from lakebed.ingest.arguments import FileKeywords, WatchKeywords
+    from lakebed.ingest.ingest import IngestResult
 
 
 def _share(context: click.Context, parameter: click.Parameter, text: str | None) -> float | None:
@@ -51,6 +55,9 @@ def _share(context: click.Context, parameter: click.Parameter, text: str | None)
 @click.option("--row-kinds", metavar="COLUMN", help="The source's column that says +I, -U, +U or -D of each row.")
 @order_by_option
 @click.option("--dry-run", is_flag=True, help="Write nothing: only say what would come of it.")
+@click.option("--watch", is_flag=True, help="Go on with files that come later, until Ctrl-C.")
+@click.option("--watch-every", metavar="TIME", help="With --watch: look so often, such as 30s. Else every 10s.")
+@click.option("--stop-after-idle", metavar="TIME", help="With --watch: end when nothing has come for so long.")
 @spark_options
 @common_options
 @click.pass_obj
@@ -67,39 +74,101 @@ def command(
     row_kinds: str | None,
     order_by: tuple[str, ...],
     dry_run: bool,
+    watch: bool,
+    watch_every: str | None,
+    stop_after_idle: str | None,
     remote: str | None,
     cores: str,
 ) -> ExitCode:
     """Ingest the files SOURCES into TABLE under its declared schema; bad rows go to its quarantine, with reasons."""
     from lakebed.catalog import TableName
-    from lakebed.render.ingest_text import ingest_text
     from lakebed.spark.session import check_spark
 
+    pace = _pace(watch, watch_every, stop_after_idle, once=bool(run_id or again or dry_run))
+    spinner = _Spinner(f"ingest {table}")
+    asked: WatchKeywords = {
+        **read_as,
+        "max_bad_rows": max_bad_rows,
+        "max_bad_share": max_bad_share,
+        "merge_schema": merge_schema,
+        "row_kinds": row_kinds,
+        "order_by": order_by,
+        "progress": spinner.tell,
+    }
     lake = session.lake()
     lake.schema(str(TableName.parse(table)))
     check_spark()
-    with stages(f"ingest {table}") as progress:
 
-        def session_of_spark() -> SparkSession:
-            progress("starting Spark")
-            return spark_session(remote, cores)
+    def session_of_spark() -> SparkSession:
+        spinner.tell("starting Spark")
+        return spark_session(remote, cores)
 
-        result = lake.ingest(
-            session_of_spark,
-            table,
-            list(sources),
-            **read_as,
-            run_id=run_id,
-            again=again,
-            max_bad_rows=max_bad_rows,
-            max_bad_share=max_bad_share,
-            merge_schema=merge_schema,
-            row_kinds=row_kinds,
-            order_by=order_by,
-            dry_run=dry_run,
-            progress=progress,
-        )
+    handle, files = lake.table(table), list(sources)
+    if watch:
+        results = handle.watch(session_of_spark, files, **pace, **asked)
+        return _tell_as_they_come(session, results, spinner)
+    with spinner.shown():
+        result = handle.ingest(session_of_spark, files, **asked, run_id=run_id, again=again, dry_run=dry_run)
+    return _tell(session, result)
+
+
+class _Spinner:
+    """The progress that is shown while something goes on, and is gone while a result is told."""
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+        self._tell: Callable[[str], None] = lambda _: None
+
+    def tell(self, stage: str) -> None:
+        self._tell(stage)
+
+    @contextmanager
+    def shown(self) -> Iterator[None]:
+        with stages(self._title) as self._tell:
+            yield
+
+
+def _tell(session: Session, result: IngestResult) -> ExitCode:
+    from lakebed.render.ingest_text import ingest_text
+
     session.output.diagnose(result.notices)
     none_good = result.rows_quarantined and not result.rows_written and not result.repeated
     code = ExitCode.QUARANTINED if none_good else ExitCode.OK
     return session.finish(result.to_json(), lambda _: ingest_text(result, command_line=True), code=code)
+
+
+def _tell_as_they_come(session: Session, results: Iterator[IngestResult], spinner: _Spinner) -> ExitCode:
+    """Tell each result of a watch, in JSON as a line; the code is that of all of them together."""
+    written = quarantined = 0
+    while True:
+        with spinner.shown():
+            spinner.tell("waiting for files")
+            result = next(results, None)
+        if result is None:
+            return ExitCode.QUARANTINED if quarantined and not written else ExitCode.OK
+        written, quarantined = written + result.rows_written, quarantined + result.rows_quarantined
+        if session.json_mode:
+            session.output.row(result.to_json())
+        else:
+            _tell(session, result)
+
+
+class _Pace(TypedDict, total=False):
+    every: timedelta
+    stop_after_idle: timedelta
+
+
+def _pace(watch: bool, every: str | None, stop_after_idle: str | None, *, once: bool) -> _Pace:
+    """How a watch looks. Raises what click raises for options that do not go together."""
+    from lakebed.maintenance.durations import parse_duration
+
+    if not watch and (every or stop_after_idle):
+        raise click.UsageError("--watch-every and --stop-after-idle need --watch")
+    if watch and once:
+        raise click.UsageError("--watch takes each file once: it goes with none of --run-id, --again and --dry-run")
+    pace: _Pace = {}
+    if every is not None:
+        pace["every"] = parse_duration(every)
+    if stop_after_idle is not None:
+        pace["stop_after_idle"] = parse_duration(stop_after_idle)
+    return pace

@@ -132,10 +132,16 @@ def _fit(names: Sequence[str], pattern: Sequence[str]) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class FoundFile:
-    """A file of a source: its path or URL, and the end of that which is below what the source says."""
+    """A file of a source: its path or URL, and the end of that which is below what the source says.
+
+    Its size in bytes and the time of its last change, in milliseconds since 1970, are as they were listed, None where
+    they were not.
+    """
 
     path: str
     below: str
+    size: int | None = field(default=None, compare=False)
+    modified: int | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,12 +158,16 @@ class FoundFiles:
 
 
 def find_files(
-    sources: Sequence[str | os.PathLike[str]], choice: FileChoice | None = None, storage: SourceStorage = LOCAL
+    sources: Sequence[str | os.PathLike[str]],
+    choice: FileChoice | None = None,
+    storage: SourceStorage = LOCAL,
+    *,
+    may_come: bool = False,
 ) -> FoundFiles:
     """The files that paths, directories and patterns name.
 
-    Raises `NotFoundError` (LB6101) with everything that names nothing, `IngestError` (LB6102) for a hidden file that is
-    named itself: Spark would skip it without a word.
+    Raises `NotFoundError` (LB6101) with everything that names nothing, unless files `may_come` later, `IngestError`
+    (LB6102) for a hidden file that is named itself: Spark would skip it without a word.
     """
     choice = choice or FileChoice()
     problems: list[Diagnostic] = []
@@ -173,7 +183,7 @@ def find_files(
             elif isinstance(item, FoundFile):
                 found.setdefault(item.path, item)
                 count += 1
-        if not count:
+        if not count and not may_come:
             problems.append(_nothing(text, list(left_out.values()), storage))
     if problems:
         raise NotFoundError(*problems)
@@ -251,7 +261,7 @@ def _below(store: Store, path: str, root: int) -> Iterator[FoundFile | LeftOut]:
         elif entry.is_directory:
             yield from _below(store, child, root)
         else:
-            yield FoundFile(child, child[root:])
+            yield FoundFile(child, child[root:], entry.size, entry.modified)
 
 
 def _matches(store: Store, path: str, pattern: Sequence[str], root: int) -> Iterator[FoundFile | LeftOut]:
@@ -280,7 +290,7 @@ def _matches(store: Store, path: str, pattern: Sequence[str], root: int) -> Iter
         elif entry.is_directory:
             yield from _below(store, child, root)
         else:
-            yield FoundFile(child, child[root:])
+            yield FoundFile(child, child[root:], entry.size, entry.modified)
 
 
 def _is_hidden(path: str) -> bool:
