@@ -205,6 +205,7 @@ class Lake:
         unknown_columns: Literal["fail", "ignore"] = "fail",
         max_bad_rows: int | None = None,
         max_bad_share: float | None = None,
+        on_bad_rows: Literal["quarantine", "null", "fail"] = "quarantine",
         merge_schema: bool | Literal["add", "widen"] | None = None,
         include: str | Collection[str] | None = None,
         exclude: str | Collection[str] | None = None,
@@ -219,7 +220,9 @@ class Lake:
         `source` is a path, several paths, or a DataFrame. `format` is csv, json or parquet (else from the file's name);
         `options` go to Spark's reader. The same `run_id` ingests once. Files that were ingested before are skipped
         unless `again`. With `max_bad_rows`, more bad rows than that fail the run and nothing is written;
-        with `max_bad_share`, a larger share of all rows, from 0 to 1.
+        with `max_bad_share`, a larger share of all rows, from 0 to 1. With `on_bad_rows="null"` a bad value becomes
+        NULL where its column takes NULL, with `fail` a bad row fails the run; columns and tables that declare
+        `lakebed.dev/onBadRow` do as they say.
         `merge_schema` first gives the table the source's new columns (`add`), or also wider types (`widen`).
         `include` and `exclude` are patterns of file names, such as `*.csv`, or of paths below the source, such as
         `archive/**`. Folders named `key=value` are columns, unless `folders="ignore"`. In a table with a primary key a
@@ -238,6 +241,7 @@ class Lake:
             unknown_columns=unknown_columns,
             max_bad_rows=max_bad_rows,
             max_bad_share=max_bad_share,
+            on_bad_rows=on_bad_rows,
             merge_schema=merge_schema,
             include=include,
             exclude=exclude,

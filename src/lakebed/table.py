@@ -188,7 +188,7 @@ class Table:
         """Put rows into the table; see `lakebed.Lake.ingest`.
 
         Keywords: `format`, `options`, `run_id`, `again`, `unknown_columns`, `max_bad_rows`, `max_bad_share`,
-        `merge_schema`, `include`, `exclude`, `folders`, `row_kinds`, `order_by`, `dry_run`, `progress`.
+        `on_bad_rows`, `merge_schema`, `include`, `exclude`, `folders`, `row_kinds`, `order_by`, `dry_run`, `progress`.
         """
         from lakebed.ingest.arguments import IngestKeywords
         from lakebed.ingest.ingest import ingest
@@ -209,8 +209,8 @@ class Table:
     ) -> Iterator[IngestResult]:
         """Ingest files as they come, each once; see `lakebed.Lake.watch`.
 
-        Keywords: `format`, `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `merge_schema`, `include`,
-        `exclude`, `folders`, `row_kinds`, `order_by`, `progress`.
+        Keywords: `format`, `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `on_bad_rows`,
+        `merge_schema`, `include`, `exclude`, `folders`, `row_kinds`, `order_by`, `progress`.
         """
         from lakebed.ingest.arguments import WatchKeywords
         from lakebed.ingest.watch_files import Pace, watch
@@ -249,8 +249,8 @@ class Table:
         `UnsupportedError` (LB6485) where the checkpoint cannot be read. Raises `UsageError` for arguments that make no
         sense, and for a DataFrame that is no stream.
 
-        Keywords: `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `merge_schema`, `row_kinds`,
-        `order_by`.
+        Keywords: `options`, `unknown_columns`, `max_bad_rows`, `max_bad_share`, `on_bad_rows`, `merge_schema`,
+        `row_kinds`, `order_by`.
         """
         from lakebed.ingest.arguments import StreamKeywords
         from lakebed.ingest.write_stream import BatchWriter, StreamIdentity, stream_writer

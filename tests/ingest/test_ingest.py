@@ -61,6 +61,7 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "ignored_columns": [],
         "dry_run": False,
         "problems": [],
+        "nulled": [],
         "merged": [],
         "notices": [],
     }

@@ -10,6 +10,7 @@ import pytest
 import lakebed
 from ingest.ingest_lake import SmallLake
 from lakebed.errors import SourceMismatchError, UnsupportedError
+from lakebed.ingest import checked_write
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.model import Extra, Field, Float64, Int32, Int64, List, Option, String
 from lakebed.model.extra import ENUM, ON_BAD_ROW, SYSTEM_COLUMN, UNIQUE
@@ -72,8 +73,9 @@ def as_multiset(found: Any) -> Counter[frozenset[tuple[str, str]]]:
     return Counter(frozenset(wrong) for wrong in found)
 
 
-def test_all_rows_of_a_run_that_have_a_value_are_bad(lake: SmallLake) -> None:
-    """In one file, over two files, as JSON, and in a frame: as a model that counts."""
+def test_all_rows_of_a_run_that_have_a_value_are_bad(lake: SmallLake, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In one file and over two, as a model counts them; no worker converts plain values by itself here."""
+    monkeypatch.setattr(checked_write, "PLAIN_FROM", 0)
     lake.create(K, N, S)
     wrong = expected_problems()
     one = lake.file("one.csv", csv(ROWS))

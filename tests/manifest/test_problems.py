@@ -197,6 +197,12 @@ CASES: dict[str, str] = {
         "- {name: x, type: Int8, extra: {lakebed.dev/personalData: «LB1073»email}}"
     ),
     "unknown way with bad rows": table("- {name: x, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»drop}}"),
+    "bad rows of a member": table(
+        "- name: x\n"
+        "  type: {kind: Struct, fields: [{name: y, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»fail}}]}"
+    ),
+    "NULL in a required column": table("- {name: x, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»null}}"),
+    "no way with bad rows": table("- {name: x, type: Int8, extra: {lakebed.dev/onBadRow: «LB1073»~}}"),
     "description is a list": table("- {name: x, type: Int8, extra: {opendatafabric.org/description: «LB1073»[a]}}"),
     "description is null": table("- {name: x, type: Int8, extra: {opendatafabric.org/description: «LB1073»null}}"),
     "renamed from itself": table("- {name: x, type: Int8, extra: {lakebed.dev/renamedFrom: «LB1074»x}}"),

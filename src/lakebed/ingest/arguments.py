@@ -12,6 +12,7 @@ from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
 from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.sources.source_listing import FileChoice
+from lakebed.manifest.attributes import BAD_ROW_ACTIONS
 from lakebed.write.partition_specs import NamedPartition
 from lakebed.write.write_result import WriteKeywords, wrong_name
 
@@ -63,6 +64,7 @@ class RowKeywords(TypedDict, total=False):
     unknown_columns: Literal["fail", "ignore"]
     max_bad_rows: int | None
     max_bad_share: float | None
+    on_bad_rows: Literal["quarantine", "null", "fail"]
     merge_schema: bool | Literal["add", "widen"] | None
     row_kinds: str | None
     order_by: str | Sequence[str] | None
@@ -135,6 +137,18 @@ def bad_row_limit(max_bad_rows: int | None, max_bad_share: float | None) -> BadR
 
 def _is_share(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+
+
+def bad_row_action(on_bad_rows: str) -> str:
+    """What becomes of a bad row. Raises `UsageError` (LB6109) for what cannot."""
+    if on_bad_rows not in BAD_ROW_ACTIONS:
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            f"on_bad_rows is {on_bad_rows!r}",
+            expected="'quarantine', 'null' or 'fail'",
+            found=repr(on_bad_rows),
+        )
+    return on_bad_rows
 
 
 def refuse_dry_merge(merge_schema: object) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
-from itertools import pairwise
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
@@ -21,54 +20,34 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.convert.scan_types import scan_type
 from lakebed.errors import SourceMismatchError
 from lakebed.evolve.former_names import FormerNames
-from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
+from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, codes_of, no_problems, problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
-from lakebed.ingest.columns.column_defaults import ColumnDefault, check_defaults, column_default
+from lakebed.ingest.columns.column_defaults import (
+    ColumnDefault,
+    FolderSays,
+    check_defaults,
+    column_default,
+    folder_says,
+)
 from lakebed.ingest.columns.column_names import none_known
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.mask_personal_data import PersonalColumns, mask_problems, personal_columns
+from lakebed.ingest.nulled_values import FAIL, NULL, NullableColumn, code_column, nullable_columns
 from lakebed.ingest.numbering import block_of
-from lakebed.ingest.repeated_values import EXPECTED, REPEATED, TWICE, RepeatedValues, is_repeated, value_column
+from lakebed.ingest.repeated_values import TWICE, RepeatedValues, repeated_problem, value_column
 from lakebed.ingest.row_kind_column import of_known_kind
 from lakebed.ingest.sources.json_exact import DEPTH, TOO_DEEP, members_wanted, record_exactly
-from lakebed.ingest.sources.json_texts import has_json, json_steps, with_json
-from lakebed.ingest.sources.source_parts import (
-    NESTED,
-    RowFault,
-    SourceColumn,
-    SourcePart,
-    plain_path,
-)
+from lakebed.ingest.sources.json_texts import JSON_NAMES, has_json, json_steps, with_json, with_json_parsed
+from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, plain_path
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.system_columns import SystemRow
 from lakebed.model.extra import ON_BAD_ROW, UNIQUE
 from lakebed.physical import DataField, path_text
-from lakebed.physical.paimon_types import DataType, Variant
+from lakebed.physical.paimon_types import DataType
 
 FOLDER_DIFFERS = "LB6130"
 
 NOT_DECLARED = SourceSchema({})
-
-
-_FAIL = "fail"
-#: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
-_JSON_NAMES = ("t", "a", "s")
-
-
-@dataclass(frozen=True, slots=True)
-class _FolderSays:
-    """What the folders of a file say for a column that its rows may have too, and what makes a value of it.
-
-    `where` says whether a row has the column.
-    """
-
-    source: Column
-    where: Column
-    checker: Checker
-
-    def disagrees(self, text: Column, where: Column, value: Column) -> Column:
-        """Whether a row says something else than its folders. `text` and `where` are those of the row."""
-        return where & ~value.eqNullSafe(self.checker.value(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,16 +62,12 @@ class CheckedColumn:
     read_as: DataType
     default: Column | None
     default_text: str | None = None
-    folder: _FolderSays | None = None
+    folder: FolderSays | None = None
     json_steps: tuple[Callable[[Column], Column], ...] = ()
 
     @property
     def is_unique(self) -> bool:
         return self.node.extra.get(UNIQUE) is True
-
-    @property
-    def fails_the_run(self) -> bool:
-        return self.node.extra.get(ON_BAD_ROW) == _FAIL
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +91,24 @@ class PreparedRows:
         if not columns:
             return self
         part = self.parts[0]
-        fatal = (c.index for c in part.columns if c.index in columns and (c.fails_the_run or part.fatal_rows))
+        fatal = (c.index for c in part.columns if c.index in columns and part.action(c) == FAIL)
         return replace(self, unique=RepeatedValues(tuple(columns), frozenset(fatal)))
+
+    def by_actions(self, otherwise: str) -> PreparedRows:
+        """The rows of an ingest, in which bad values may become NULL; `otherwise` is what becomes of a bad row where
+        the schema says nothing.
+        """
+        kept = frozenset(() if self.system is None else self.system.roles.values())
+        parts = (replace(p, otherwise=p.otherwise or otherwise, kept_columns=kept, may_null=True) for p in self.parts)
+        return replace(self, parts=tuple(parts))
+
+    @property
+    def nullable(self) -> tuple[NullableColumn, ...]:
+        """The columns whose bad values become NULL."""
+        read = ((p, c, checker) for p in self.parts for c, checker, _ in p.read)
+        return nullable_columns(
+            (c.index, path_text(c.node.path), codes_of(checker)) for p, c, checker in read if p.makes_null(c)
+        )
 
     @property
     def folders(self) -> frozenset[str]:
@@ -243,8 +234,8 @@ def prepare(
         check_defaults(session, builder, nodes, defaults)
     if builder.problems:
         raise SourceMismatchError(*builder.problems)
-    fatal_rows = schema.logical.extra.get(ON_BAD_ROW) == _FAIL
-    checked = (CheckedPart(part, columns, rules, fatal_rows) for part, columns in zip(parts, planned, strict=True))
+    said = schema.logical.extra.get(ON_BAD_ROW)
+    checked = (CheckedPart(part, columns, rules, said) for part, columns in zip(parts, planned, strict=True))
     has_shape = any(p.shape is not None for p in parts)
     return PreparedRows(tuple(checked), has_shape, personal_columns([schema]), system, tuple(builder.ignored))
 
@@ -280,7 +271,7 @@ def _columns(
         filled = None if default is None else default.value
         if default is not None and system is not None and system.by_file(node):
             filled = default.checker.value(F.coalesce(system.moment_of_file(node, F.col("path")), F.lit(default.text)))
-        folder = _folder_says(builder, part, node, declared)
+        folder = folder_says(builder, part, node, declared)
         text = None if default is None else default.text
         found.append(
             CheckedColumn(i, schema.fields[i], node, checker, source, said.stored, filled, text, folder, steps)
@@ -296,30 +287,32 @@ def _named(part: SourcePart) -> tuple[SourceColumn, ...]:
     return (*(part.columns or ()), *(c for c in part.folders if c.name not in names))
 
 
-def _folder_says(builder: CheckBuilder, part: SourcePart, node: Node, declared: SourceSchema) -> _FolderSays | None:
-    """What the folders say beside the rows; None where they say nothing, or are all that says something."""
-    name = node.path[0]
-    folder = part.folder(name)
-    if folder is None or part.column(name, node.stored, builder.rules.formats) is None:
-        return None
-    if isinstance(node.stored, (*NESTED, Variant)):
-        builder.note_unfit(node, f"a folder {name}=... as well as a column")
-        return None
-    checker = declared.checker(builder, node, folder.type)
-    return None if checker is None else _FolderSays(folder.value, part.has(name), checker)
-
-
 @dataclass(frozen=True, slots=True)
 class CheckedPart:
-    """One part with what is read of it. Rows go through steps, so that no value is computed twice."""
+    """One part with what is read of it. Rows go through steps, so that no value is computed twice.
+
+    `otherwise` is what becomes of rows that are bad in a column which does not say it. With `may_null` bad values may
+    become NULL, but those of `kept_columns`.
+    """
 
     part: SourcePart
     columns: tuple[CheckedColumn, ...]
     rules: Rules
-    fatal_rows: bool
+    otherwise: str | None
+    kept_columns: frozenset[str] = frozenset()
+    may_null: bool = False
+
+    def action(self, column: CheckedColumn) -> str | None:
+        """What becomes of a row with a bad value of this column."""
+        return column.node.extra.get(ON_BAD_ROW) or self.otherwise
+
+    def makes_null(self, column: CheckedColumn) -> bool:
+        """Whether a bad value of this column becomes NULL."""
+        may = self.may_null and column.node.nullable and column.node.path[0] not in self.kept_columns
+        return may and self.action(column) == NULL
 
     @property
-    def _read(self) -> list[tuple[CheckedColumn, Checker, SourceColumn]]:
+    def read(self) -> list[tuple[CheckedColumn, Checker, SourceColumn]]:
         return [(c, c.checker, c.source) for c in self.columns if c.checker is not None and c.source is not None]
 
     def flagged(self, number: int) -> DataFrame:
@@ -329,10 +322,10 @@ class CheckedPart:
         part = self.part
         block = block_of(number, part.url, part.start).alias("block")
         others = (block, plain_path(part.url).alias("path"), part.offset.alias("offset"))
-        again = [(c, source) for c, _, source in self._read if source.again is not None]
-        parsed = [c for c, _, _ in self._read if c.json_steps]
-        given = {c.index: "r" for c, _ in again} | {c.index: _JSON_NAMES[0] for c in parsed}
-        sources = (source.value.alias(f"{given.get(c.index, 's')}{c.index}") for c, _, source in self._read)
+        again = [(c, source) for c, _, source in self.read if source.again is not None]
+        parsed = [c for c, _, _ in self.read if c.json_steps]
+        given = {c.index: "r" for c, _ in again} | {c.index: JSON_NAMES[0] for c in parsed}
+        sources = (source.value.alias(f"{given.get(c.index, 's')}{c.index}") for c, _, source in self.read)
         wrong = any_of([fault.when for fault in self.part.faults]).alias("is_malformed")
         cut = () if self.part.cut is None else (F.coalesce(self.part.cut, F.lit(False)).alias("cut"),)
         folders = (
@@ -343,18 +336,21 @@ class CheckedPart:
         )
         frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
         frame = _with_values_as_written(frame, again, self.part.allowed, self.rules.formats.decimal) if again else frame
-        frame = _with_json_parsed(frame, parsed)
-        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
+        frame = with_json_parsed(frame, {c.index: c.json_steps for c in parsed})
+        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self.read)
         malformed = F.col("is_malformed") | F.col("is_too_deep") if again else F.col("is_malformed")
         frame = frame.select("*", *values, _apart(malformed).alias("is_bad"))
-        faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self._read]
-        faulty += [(c, _disagrees(c)) for c, _, _ in self._read if c.folder is not None]
+        faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self.read if not self.makes_null(c)]
+        faulty += [(c, _disagrees(c)) for c, _, _ in self.read if c.folder is not None]
         bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
-        fatal = bad if self.fatal_rows else any_of([condition for c, condition in faulty if c.fails_the_run])
+        fatal = any_of([condition for c, condition in faulty if self.action(c) == FAIL])
+        if self.otherwise == FAIL:
+            fatal = _apart(F.col("is_bad")) | fatal
         flags = (F.coalesce(flag, F.lit(False)).alias(name) for name, flag in (("bad", bad), ("fatal", fatal)))
         # Before `bad`, which has all values in it: Spark notes what is known of it once more for each name that a value
         # gets behind it, and again for each of these notes.
-        written = (_written(c, self.rules).alias(f"v{c.index}") for c in self.columns)
+        written = [_written(c, self._value(c)).alias(f"v{c.index}") for c in self.columns]
+        written += [self._code(c).alias(code_column(c.index)) for c in self.columns if self.makes_null(c)]
         own = (self._own_value(c).alias(value_column(c.index)) for c in self.columns if c.is_unique)
         return frame.select("*", *written, *own, *flags)
 
@@ -366,9 +362,24 @@ class CheckedPart:
         bad = F.coalesce(F.col("is_bad") | column.checker.bad(_s(column), _x(column)), F.lit(False))
         return F.when(~bad, _x(column)).cast(type_)
 
+    def _value(self, column: CheckedColumn) -> Column:
+        """The value that is made of the source, before any default."""
+        if column.checker is None:
+            return F.lit(None)
+        bad = column.checker.bad(_s(column), _x(column))
+        return F.when(~F.coalesce(bad, F.lit(False)), _x(column)) if self.makes_null(column) else _x(column)
+
+    def _code(self, column: CheckedColumn) -> Column:
+        """What is wrong with a value that becomes NULL."""
+        if column.checker is None:
+            return F.lit(None).cast("string")
+        problems = F.array_compact(column.checker.problems(_s(column), _x(column), F.lit("")))
+        code = F.get(problems, F.lit(0)).getField("code")
+        return F.when(column.checker.bad(_s(column), _x(column)), code).cast("string")
+
     @property
     def _faults(self) -> tuple[RowFault, ...]:
-        if all(source.again is None for _, _, source in self._read):
+        if all(source.again is None for _, _, source in self.read):
             return self.part.faults
         expected = f"values that are nested no deeper than {DEPTH}, where text is kept as it is written"
         return (*self.part.faults, RowFault(F.col("is_too_deep"), TOO_DEEP, expected))
@@ -379,6 +390,7 @@ class CheckedPart:
         shape = () if part.shape is None else (part.shape.alias("shape"),)
         values = [f"v{c.index}" for c in self.columns]
         values += [value_column(c.index) for c in self.columns if c.is_unique]
+        values += [code_column(c.index) for c in self.columns if self.makes_null(c)]
         cut = F.lit(False).alias("cut") if part.cut is None else F.col("cut")
         return flagged.select(*values, "bad", "fatal", cut, "block", *shape, *beside)
 
@@ -401,15 +413,15 @@ class CheckedPart:
     def kept(self) -> list[str]:
         """The columns from which the problems of a row can be found again."""
         folders = (name for c in self.columns if c.folder is not None for name in (f"f{c.index}", f"w{c.index}"))
-        return [*(f"s{c.index}" for c, _, _ in self._read), *folders]
+        return [*(f"s{c.index}" for c, _, _ in self.read), *folders]
 
     def bad(self, rows: DataFrame) -> DataFrame:
         """The bad rows, see `PreparedRows.bad`, of what is told of them and kept."""
-        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self._read)
+        values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self.read)
         rows = rows.select("*", *values)
-        found = [_problems_of(c, checker) for c, checker, _ in self._read]
+        found = [_problems_of(c, checker) for c, checker, _ in self.read]
         if TWICE in rows.columns:
-            found += [_repeated(c) for c, _, _ in self._read if c.is_unique]
+            found += [repeated_problem(c.index, c.node.path, _s(c)) for c, _, _ in self.read if c.is_unique]
         whole_row = F.lit(None).cast(PROBLEM)
         for i, fault in enumerate(self._faults):
             told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, F.col("line"))
@@ -417,14 +429,6 @@ class CheckedPart:
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
         problems = F.when(_apart(F.col("fault").isNotNull()), F.array(whole_row)).otherwise(in_columns)
         return rows.select(problems.alias("problems"), "raw", "file", "offset")
-
-
-def _with_json_parsed(frame: DataFrame, columns: Sequence[CheckedColumn]) -> DataFrame:
-    """The source values `s0`, ... of columns that hold JSON in texts; each step is a projection of its own."""
-    for step, (given, made) in enumerate(pairwise(_JSON_NAMES) if columns else ()):
-        values = (c.json_steps[step](F.col(f"{given}{c.index}")).alias(f"{made}{c.index}") for c in columns)
-        frame = frame.select("*", *values)
-    return frame
 
 
 def _with_values_as_written(
@@ -469,11 +473,6 @@ def _problems_of(column: CheckedColumn, checker: Checker) -> Column:
     return F.when(F.size(F.array_compact(found)) > 0, found).when(_disagrees(column), other).otherwise(found)
 
 
-def _repeated(column: CheckedColumn) -> Column:
-    path, shown = F.lit(path_text(column.node.path)), F.coalesce(_s(column).try_cast("string"), F.lit("NULL"))
-    return F.array(F.when(is_repeated(column.index), problem(path, REPEATED, EXPECTED, shown)).cast(PROBLEM))
-
-
 def _disagrees(column: CheckedColumn) -> Column:
     assert column.folder is not None
     return column.folder.disagrees(F.col(f"f{column.index}"), F.col(f"w{column.index}"), _x(column))
@@ -487,9 +486,8 @@ def _x(column: CheckedColumn) -> Column:
     return F.col(f"x{column.index}")
 
 
-def _written(column: CheckedColumn, rules: Rules) -> Column:
+def _written(column: CheckedColumn, value: Column) -> Column:
     """The value that is written. NULL in a column with a default becomes the default, as the table format has it."""
     type_ = scan_type(column.field.type)
-    value = F.lit(None) if column.checker is None else _x(column)
     value = value.cast(type_)
     return value if column.default is None else F.coalesce(value, column.default.cast(type_))

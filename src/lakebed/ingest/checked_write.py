@@ -31,6 +31,7 @@ from lakebed.ingest.columns.column_names import Names, missing_column, none_know
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.nulled_values import summed
 from lakebed.ingest.numbering import NumberedRows
 from lakebed.ingest.plain_frame import in_doubt, plain_frame
 from lakebed.ingest.repeated_values import ROW, check_unique, unique_columns
@@ -70,6 +71,7 @@ class CheckedWrite:
     `declared` their types there. `former` finds the names that columns bore before, `system` fills the system columns.
     `row_kinds` is a column of the source, not of the table, that says what each row does to its key. `replaces` says
     which rows of the table go; see `TableWriter`. `order_by` names the columns by which rows are sorted.
+    `on_bad_rows` is what becomes of a bad row where the schema says nothing; None where no value may become NULL.
     """
 
     context: IngestContext
@@ -87,6 +89,7 @@ class CheckedWrite:
     row_kinds: str | None = None
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     order_by: tuple[str, ...] = ()
+    on_bad_rows: str | None = None
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -119,6 +122,7 @@ class CheckedWrite:
                 former=self.former,
                 kinds=self.kind_column,
             )
+        rows = rows if self.on_bad_rows is None else rows.by_actions(self.on_bad_rows)
         return rows.with_unique(unique_columns(self.schema))
 
     @property
@@ -191,7 +195,7 @@ class CheckedWrite:
         Raises `IngestError` for what makes the source unfit as a whole.
         """
         kind = self._row_kind() if self.schema.primary_keys else None
-        plain = 0
+        plain, nullable = 0, rows.nullable
         with spark_errors():
             if (
                 isinstance(good, GoodRows)
@@ -207,14 +211,13 @@ class CheckedWrite:
         by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
         counts = RunCounts(plain + found["rows"] - bad, bad, rows.ignored, by_kind)
+        counts = replace(counts, nulled=summed(one for column in nullable for one in column.counted(found)))
         if found["cut"]:
             raise cut_rows_error(rows.shown(), found["cut"])
         if rows.has_shape:
             counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows, plain=plain))
         if found["fatal"]:
-            message = (
-                f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (lakebed.dev/onBadRow: fail)"
-            )
+            message = f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (onBadRow: fail)"
             raise bad_rows_error(rows.shown(), BAD_ROW_FAILS, message)
         self._refuse_deletes(counts)
         if not self.schema.primary_keys:
@@ -231,6 +234,7 @@ class CheckedWrite:
         metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
         if kind is not None:
             metrics += [F.count_if(~F.col("bad") & (kind == i)).alias(k) for i, k in enumerate(KINDS)]
+        metrics += [metric for column in rows.nullable for metric in column.metrics]
         if rows.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
         if good.aside is None:

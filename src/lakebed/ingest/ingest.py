@@ -27,6 +27,7 @@ from lakebed.ingest.arguments import (
     RowKeywords,
     SourceKeywords,
     StreamKeywords,
+    bad_row_action,
     bad_row_limit,
     check_arguments,
     refuse_dry_merge,
@@ -40,6 +41,7 @@ from lakebed.ingest.merge_on_ingest import (
     MergeChoice,
     merge_types,
 )
+from lakebed.ingest.nulled_values import QUARANTINE
 from lakebed.ingest.row_kind_column import check_row_kinds
 from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.run_memory import RunMemory
@@ -68,6 +70,7 @@ def ingest(
     unknown_columns: Literal["fail", "ignore"] = "fail",
     max_bad_rows: int | None = None,
     max_bad_share: float | None = None,
+    on_bad_rows: Literal["quarantine", "null", "fail"] = "quarantine",
     merge_schema: MergeChoice = None,
     include: str | Collection[str] | None = None,
     exclude: str | Collection[str] | None = None,
@@ -93,6 +96,9 @@ def ingest(
         unknown_columns: whether columns that are not declared fail the run or are left out.
         max_bad_rows: with more bad rows than this the run fails.
         max_bad_share: with a larger share of all rows bad than this, from 0 to 1, the run fails.
+        on_bad_rows: what becomes of a row with a bad value in a column of which the schema says nothing
+            (`lakebed.dev/onBadRow`): it goes to quarantine, its value becomes NULL where the column takes NULL, or
+            it fails the run.
         merge_schema: `add` first gives the table the columns of the source that it has not, `widen` also widens types;
             only what is safe. The schema version that this makes stays when the run fails.
         include: patterns of the files to read, all where None; `*.csv` is held against names, `2024/**/*.csv` against
@@ -122,6 +128,7 @@ def ingest(
         "unknown_columns": unknown_columns,
         "max_bad_rows": max_bad_rows,
         "max_bad_share": max_bad_share,
+        "on_bad_rows": on_bad_rows,
         "merge_schema": merge_schema,
         "row_kinds": row_kinds,
         "order_by": order_by,
@@ -152,6 +159,7 @@ def table_job(
     Raises `NotFoundError`, `UnsupportedError` and `UsageError` as `ingest` does, where the table cannot take such rows.
     """
     limit = bad_row_limit(asked.get("max_bad_rows"), asked.get("max_bad_share"))
+    action = bad_row_action(asked.get("on_bad_rows", QUARANTINE))
     merging, row_kinds = merge_types(asked.get("merge_schema")), asked.get("row_kinds")
     name = target_table(table)
     storage = context.storage(name)
@@ -163,9 +171,10 @@ def table_job(
     memory = RunMemory(name, storage, quarantine)
     opened = cache(spark if callable(spark) else lambda: spark)
     ignore_unknown = asked.get("unknown_columns") == "ignore"
-    return SourceJob(
+    job = SourceJob(
         context, opened, name, storage, schema, memory, ignore_unknown, limit, untold, merging, row_kinds, names
     )
+    return replace(job, on_bad_rows=action)
 
 
 def untold(stage: str) -> None:

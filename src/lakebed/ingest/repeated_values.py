@@ -6,6 +6,7 @@ DataFrame have no order. Rows that are bad for another reason count, too. NULL i
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column, DataFrame, Window
@@ -13,10 +14,11 @@ from pyspark.sql import functions as F
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import SourceMismatchError, UnsupportedError
+from lakebed.ingest.columns.checkers import PROBLEM, problem
 from lakebed.ingest.columns.declared_bounds import BAD_DECLARED
 from lakebed.model.extra import UNIQUE
 from lakebed.physical import paimon_types as physical
-from lakebed.physical import type_line
+from lakebed.physical import path_text, type_line
 
 REPEATED = "LB6213"
 NOT_NUMBERED = "LB6143"
@@ -87,6 +89,8 @@ class RepeatedValues:
         return rows.withColumns({"bad": F.col("bad") | bad, "fatal": F.col("fatal") | fatal})
 
 
-def is_repeated(index: int) -> Column:
-    """Whether a row has a value of this column that others have, too."""
-    return F.array_contains(TWICE, F.lit(index))
+def repeated_problem(index: int, path: Sequence[str], source: Column) -> Column:
+    """The problems of a row, one where it has a value of this column that others have, too."""
+    shown = F.coalesce(source.try_cast("string"), F.lit("NULL"))
+    found = problem(F.lit(path_text(tuple(path))), REPEATED, EXPECTED, shown)
+    return F.array(F.when(F.array_contains(TWICE, F.lit(index)), found).cast(PROBLEM))

@@ -200,4 +200,5 @@ class Run:
             quarantine_snapshot_id=quarantined,
             skipped_files=self.skipped,
             ignored_columns=counts.ignored,
+            nulled=counts.nulled,
         )

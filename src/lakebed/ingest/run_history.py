@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from lakebed.catalog.names import TableName
 from lakebed.diagnostics import Diagnostic
+from lakebed.ingest.nulled_values import NulledValues, nulled_text, parse_nulled
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_listing import LeftOut
 from lakebed.model import JsonValue, canonical_json
@@ -28,6 +29,8 @@ SOURCES = "lakebed.sources"
 ROWS_READ = "lakebed.rows-read"
 ROWS_WRITTEN = "lakebed.rows-written"
 ROWS_QUARANTINED = "lakebed.rows-quarantined"
+#: How many values were bad and became NULL, by column and code.
+NULLED = "lakebed.values-nulled"
 SCHEMA_ID = "lakebed.schema-id"
 QUARANTINE_SNAPSHOT = "lakebed.quarantine-snapshot"
 ADOPTED = "lakebed.adopted-runs"
@@ -74,6 +77,7 @@ class IngestResult(Readable):
     that were left out, since the table does not have them. `repeated` says that the run itself was done before, and
     that nothing was done now; the counts and snapshots are those of then. A `dry_run` has written nothing: the counts
     are what would be, and `problems` the kinds of what is wrong with bad rows, the most frequent first, with examples.
+    `nulled` are the values that were bad and became NULL in rows that were written, by column and code.
     """
 
     renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
@@ -94,6 +98,7 @@ class IngestResult(Readable):
     ignored_columns: tuple[str, ...] = ()
     dry_run: bool = False
     problems: tuple[Diagnostic, ...] = ()
+    nulled: tuple[NulledValues, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -114,6 +119,7 @@ class IngestResult(Readable):
             "ignored_columns": list(self.ignored_columns),
             "dry_run": self.dry_run,
             "problems": [p.to_json() for p in self.problems],
+            "nulled": [n.to_json() for n in self.nulled],
         }
 
 
@@ -121,13 +127,15 @@ class IngestResult(Readable):
 class RunCounts:
     """Rows of a run: good and bad ones together are the ones read. `ignored` are columns that were left out of them.
 
-    `by_kind` are the good rows by what they do to their keys: `+I`, `-U`, `+U`, `-D`.
+    `by_kind` are the good rows by what they do to their keys: `+I`, `-U`, `+U`, `-D`; `nulled` are values of good rows
+    that were bad and became NULL.
     """
 
     good: int
     bad: int
     ignored: tuple[str, ...] = ()
     by_kind: Mapping[str, int] = field(default_factory=dict)
+    nulled: tuple[NulledValues, ...] = ()
 
     @property
     def read(self) -> int:
@@ -148,6 +156,7 @@ def repeated_result(
         snapshot_id=snapshot_id,
         quarantine_snapshot_id=quarantine_id,
         repeated=True,
+        nulled=parse_nulled(properties.get(NULLED)),
     )
 
 
@@ -225,6 +234,8 @@ def run_properties(
     listed = [f.to_json() for f in files]
     if listed:
         properties[SOURCES] = canonical_json([*listed])
+    if counts.nulled:
+        properties[NULLED] = nulled_text(counts.nulled)
     if adopted:
         properties[ADOPTED] = canonical_json([*adopted])
     return properties

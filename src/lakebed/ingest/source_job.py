@@ -111,6 +111,7 @@ class SourceJob:
     row_kinds: str | None
     order_by: tuple[str, ...] = ()
     batch: StreamBatch | None = None
+    on_bad_rows: str | None = None
 
     @cached_property
     def spark(self) -> SparkSession:
@@ -382,6 +383,7 @@ class SourceJob:
             former=cache(partial(self._former_names, schema)),
             row_kinds=self.row_kinds,
             order_by=self.order_by,
+            on_bad_rows=self.on_bad_rows,
         )
 
     def _former_names(self, schema: TableSchema) -> FormerNames:

@@ -19,7 +19,7 @@ from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, 
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import wrong_shape
 from lakebed.manifest.value_order import Order, order_of
-from lakebed.model import Extra, JsonValue, List, LogicalType, Map, String, Struct, canonical_json, required
+from lakebed.model import Extra, JsonValue, List, LogicalType, Map, Option, String, Struct, canonical_json, required
 from lakebed.model.extra import (
     DEFAULT,
     DESCRIPTION,
@@ -45,7 +45,7 @@ PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"
 PARTITION_KEYS = f"{DOMAIN}/partitionKeys"
 OPTIONS = f"{DOMAIN}/options"
 IGNORE_OPTIONS = f"{DOMAIN}/ignoreOptions"
-BAD_ROW_ACTIONS = ("quarantine", "fail")
+BAD_ROW_ACTIONS = ("quarantine", "null", "fail")
 MAX_FIELD_ID = 1073741822
 #: Paimon reads instructions from a description that starts so.
 _INSTRUCTIONS = ("__BLOB", "__VECTOR")
@@ -314,10 +314,14 @@ class AttributeDecoder:
         return None
 
     def _on_bad_row(self, node: Node, subject: _Subject) -> JsonValue:
-        if isinstance(node, ScalarNode) and node.text in BAD_ROW_ACTIONS:
-            return node.text
-        self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
-        return None
+        if not isinstance(node, ScalarNode) or node.text not in BAD_ROW_ACTIONS:
+            self._bad(node, ON_BAD_ROW, subject, " or ".join(BAD_ROW_ACTIONS))
+            return None
+        if subject.place is AttributePlace.FIELD and not subject.is_column:
+            self._misplaced(node, ON_BAD_ROW, subject, "whole columns", "a member of a struct")
+        elif node.text == "null" and subject.type is not None and not isinstance(subject.type, Option):
+            self._misplaced(node, f"{ON_BAD_ROW}: null", subject, "columns that are an Option", subject.type.kind)
+        return node.text
 
     def _truth(self, key: str, node: Node, subject: _Subject) -> JsonValue:
         value = json_value(node, self._problems)

@@ -279,8 +279,9 @@ _ATTRIBUTES: dict[str, Json] = {
         "type": "boolean",
     },
     ON_BAD_ROW: {
-        "description": "What happens to a row that breaks a rule of this column, or of the table.",
-        "enum": list(BAD_ROW_ACTIONS),
+        "description": "What happens to a row that breaks a rule of this column, or of the table: it goes to "
+        "quarantine, the value becomes NULL, or the run fails.",
+        "enum": [*BAD_ROW_ACTIONS, None],
     },
     PERSONAL_DATA: {
         "description": "Whether the values are personal data, which are masked where bad rows are shown.",

@@ -29,6 +29,8 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
         f"{result.rows_quarantined:,} {'bad' if result.dry_run else 'quarantined'} ({where})"
     ]
     lines += [one_line(f"  {p.code} {p.message}") for p in result.problems]
+    became = "would become" if result.dry_run else "became"
+    lines += [one_line(f"{became} NULL: {values}") for values in result.nulled]
     lines += [one_line(str(column)) for column in result.merged]
     if result.ignored_columns:
         lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))

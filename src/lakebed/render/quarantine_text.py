@@ -52,6 +52,7 @@ def replay_text(result: ReplayResult) -> str:
         by = f"mended by {count_text(result.rows_written, 'row')} of the file"
         now = f"would be {by}" if result.dry_run else f"{are} {by}"
     lines = [f"{result.table}: {what} {now} ({where})"]
+    lines += [one_line(f"became NULL: {values}") for values in result.nulled]
     if result.ignored_columns:
         lines.append("left out, since the table has no such column: " + one_line(", ".join(result.ignored_columns)))
     if result.repeated:

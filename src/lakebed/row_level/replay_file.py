@@ -112,7 +112,9 @@ class FileReplay:
                 change = SnapshotChange(commit_user=runs.commit_user(run_id), properties=properties)
                 guard = partial(self._guard, replay, memory, checked.files, found, claim)
                 snapshot = good.commit(change, guard, memory.good.until)
-            return replace(replay.result(found, snapshot, taken, dry_run=dry_run), rows_written=counts.good)
+            return replace(
+                replay.result(found, snapshot, taken, dry_run=dry_run), rows_written=counts.good, nulled=counts.nulled
+            )
         finally:
             # What is left belongs to nobody; that it cannot be deleted is no reason to fail.
             with suppress(StoreError):

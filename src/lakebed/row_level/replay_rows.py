@@ -34,6 +34,7 @@ from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.checked_rows import PreparedRows, together
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.ingest_context import IngestContext
+from lakebed.ingest.nulled_values import QUARANTINE, NulledValues, summed
 from lakebed.ingest.quarantine_table import REPLAYS, add_replays_column
 from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.row_kind_column import with_kind_column
@@ -71,7 +72,8 @@ class ReplayResult(Readable):
 
     `kinds` are the problems that those left have now, by column and code; rows that cannot be read again, such as lines
     of CSV files with several headers, have none. Snapshots are None where no row was mended: `snapshot_id` is the
-    table's, `quarantine_snapshot_id` that in which the rows were taken up. `ignored_columns` were left out.
+    table's, `quarantine_snapshot_id` that in which the rows were taken up. `ignored_columns` were left out,
+    `nulled` are values of the rows that were bad and became NULL, since their columns declare it.
     """
 
     renderer: ClassVar[str] = "lakebed.render.quarantine_text:replay_text"
@@ -89,6 +91,7 @@ class ReplayResult(Readable):
     ignored_columns: tuple[str, ...] = ()
     dry_run: bool = False
     repeated: bool = False
+    nulled: tuple[NulledValues, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The object of `lakebed quarantine replay --json`."""
@@ -106,6 +109,7 @@ class ReplayResult(Readable):
             "ignored_columns": list(self.ignored_columns),
             "dry_run": self.dry_run,
             "repeated": self.repeated,
+            "nulled": [n.to_json() for n in self.nulled],
         }
 
 
@@ -139,6 +143,7 @@ class FoundRows:
     claims: tuple[str, ...] = ()
     kinds: tuple[BadRowKind, ...] = ()
     ignored: tuple[str, ...] = ()
+    nulled: tuple[NulledValues, ...] = ()
     groups: tuple[_Group, ...] = ()
     until: int = 0
 
@@ -225,6 +230,7 @@ class Replay:
             quarantine_snapshot_id=taken,
             ignored_columns=found.ignored,
             dry_run=dry_run,
+            nulled=summed(found.nulled),
         )
 
     @cached_property
@@ -310,6 +316,8 @@ class Replay:
             F.count_if(bad).alias("bad"),
             self.claims_on(~bad).alias("claims"),
         ]
+        nullable = prepared.nullable
+        metrics += [metric for column in nullable for metric in column.metrics]
         if prepared.has_shape:
             metrics.append(shape_of_all(F.col("shape")).alias("shape"))
         with spark_errors():
@@ -326,6 +334,7 @@ class Replay:
             claims=(*found.claims, *(row["claims"] or ())),
             kinds=(*found.kinds, *(_kinds(prepared) if row["bad"] else ())),
             ignored=tuple(dict.fromkeys((*found.ignored, *ignored))),
+            nulled=(*found.nulled, *(one for column in nullable for one in column.counted(row.asDict()))),
         )
 
     def _groups(self, memory: RunMemory, places: Collection[tuple[str, str | None]]) -> tuple[_Group, ...]:
@@ -393,6 +402,7 @@ class Replay:
             self.tell,
             None,
             settings.row_kinds,
+            on_bad_rows=QUARANTINE,
         )
 
     # --- ingesting ----------------------------------------------------------------------------------------------------

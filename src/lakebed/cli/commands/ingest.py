@@ -48,6 +48,12 @@ def _share(context: click.Context, parameter: click.Parameter, text: str | None)
     help="The same beyond this share of all rows, such as 5% or 0.5%.",
 )
 @click.option(
+    "--on-bad-rows",
+    type=click.Choice(["quarantine", "null", "fail"]),
+    default="quarantine",
+    help="What becomes of a row with a bad value: it goes to quarantine, the value becomes NULL, or the run fails.",
+)
+@click.option(
     "--merge-schema",
     type=click.Choice(["add", "widen"]),
     help="First give the table the source's new columns, or also its wider types; only what is safe.",
@@ -70,6 +76,7 @@ def command(
     again: bool,
     max_bad_rows: int | None,
     max_bad_share: float | None,
+    on_bad_rows: Literal["quarantine", "null", "fail"],
     merge_schema: Literal["add", "widen"] | None,
     row_kinds: str | None,
     order_by: tuple[str, ...],
@@ -90,6 +97,7 @@ def command(
         **read_as,
         "max_bad_rows": max_bad_rows,
         "max_bad_share": max_bad_share,
+        "on_bad_rows": on_bad_rows,
         "merge_schema": merge_schema,
         "row_kinds": row_kinds,
         "order_by": order_by,

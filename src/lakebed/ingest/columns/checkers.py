@@ -14,12 +14,17 @@ from typing import Protocol
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.ingest.columns.values import NOT_CASTABLE, WRONG_LENGTH, Converter, Fault
+from lakebed.ingest.columns.values import DIGITS_LOST, NOT_CASTABLE, OUT_OF_RANGE, WRONG_LENGTH, Converter, Fault
 from lakebed.physical import path_text
 
 NULL_IN_REQUIRED = "LB6201"
 SAME_KEY_TWICE = "LB6209"
 
+#: What may be wrong with a value, or with one inside of it.
+VALUE_CODES = (
+    *(NULL_IN_REQUIRED, NOT_CASTABLE, OUT_OF_RANGE, DIGITS_LOST, WRONG_LENGTH, "LB6206", "LB6207", SAME_KEY_TWICE),
+    *("LB6211", "LB6212", "LB1640", "LB1641"),
+)
 #: How much of a value a problem shows, in characters.
 SHOWN = 200
 PROBLEM = "struct<path:string,code:string,expected:string,found:string>"
@@ -110,20 +115,29 @@ class FlatChecker:
         return self.convert(x).value
 
     def bad(self, x: Column, v: Column) -> Column:
-        faults = [fault.when for fault, _ in self._faults(x, v)]
+        faults = [fault.when for fault, _ in self.faults(x, v)]
         if not faults:
             return self.presence.bad(x)
         return self.presence.bad(x) | (~self.presence.missing(x) & any_of(faults))
 
     def problems(self, x: Column, v: Column, path: Column) -> Column:
         found = F.when(self.presence.missing(x), self.presence.problem(x, path))
-        for fault, expected in self._faults(x, v):
+        for fault, expected in self.faults(x, v):
             found = found.when(fault.when, problem(path, fault.code, expected, self.presence.shown(x)))
         return F.array(found.cast(PROBLEM))
 
-    def _faults(self, x: Column, v: Column) -> list[tuple[Fault, str]]:
+    def faults(self, x: Column, v: Column) -> list[tuple[Fault, str]]:
+        """What may be wrong, in the order in which it is told, each with what was expected."""
         own = [(fault, self.presence.expected) for fault in self.convert(x).faults(v)]
         return [*own, *self.rules(v)]
+
+
+def codes_of(checker: Checker) -> tuple[str, ...]:
+    """What may be wrong with a value that may be missing, the codes of it."""
+    if isinstance(checker, FlatChecker):
+        nothing = F.lit(None)
+        return tuple(dict.fromkeys(fault.code for fault, _ in checker.faults(nothing, nothing)))
+    return VALUE_CODES
 
 
 @dataclass(frozen=True, slots=True)

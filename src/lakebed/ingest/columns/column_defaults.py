@@ -1,4 +1,4 @@
-"""Convert the declared defaults of columns, and check them before a row is read."""
+"""Convert what a column has beside its source: the declared default, and what the folders of a file say."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from lakebed.catalog.node import Node
 from lakebed.diagnostics import Diagnostic
 from lakebed.ingest.columns.checkers import Checker
 from lakebed.ingest.columns.column_checks import CheckBuilder
-from lakebed.ingest.sources.source_parts import NESTED
+from lakebed.ingest.sources.source_parts import NESTED, SourcePart
+from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.sources.source_types import Text
 from lakebed.model.extra import DEFAULT
 from lakebed.physical import path_text, with_nullability
+from lakebed.physical.paimon_types import Variant
 
 BAD_DEFAULT = "LB6116"
 
@@ -73,3 +75,32 @@ def _bad_default(node: Node, text: str) -> Diagnostic:
         found=text,
         remedy="change the default in the manifest and apply it",
     )
+
+
+@dataclass(frozen=True, slots=True)
+class FolderSays:
+    """What the folders of a file say for a column that its rows may have too, and what makes a value of it.
+
+    `where` says whether a row has the column.
+    """
+
+    source: Column
+    where: Column
+    checker: Checker
+
+    def disagrees(self, text: Column, where: Column, value: Column) -> Column:
+        """Whether a row says something else than its folders. `text` and `where` are those of the row."""
+        return where & ~value.eqNullSafe(self.checker.value(text))
+
+
+def folder_says(builder: CheckBuilder, part: SourcePart, node: Node, declared: SourceSchema) -> FolderSays | None:
+    """What the folders say beside the rows; None where they say nothing, or are all that says something."""
+    name = node.path[0]
+    folder = part.folder(name)
+    if folder is None or part.column(name, node.stored, builder.rules.formats) is None:
+        return None
+    if isinstance(node.stored, (*NESTED, Variant)):
+        builder.note_unfit(node, f"a folder {name}=... as well as a column")
+        return None
+    checker = declared.checker(builder, node, folder.type)
+    return None if checker is None else FolderSays(folder.value, part.has(name), checker)

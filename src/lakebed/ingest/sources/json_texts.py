@@ -7,10 +7,11 @@ a text is a struct of `text` and `json`, its VARIANT.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
-from pyspark.sql import Column
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 from lakebed.ingest.columns.values import is_text
@@ -20,6 +21,8 @@ from lakebed.ingest.sources.source_types import Entries, Items, JsonText, Member
 from lakebed.physical.paimon_types import Array, DataType, Map, Multiset, Row
 from lakebed.spark.bind_value import bind_value
 
+#: What columns with JSON in texts are called, with their number, before, between and after the steps of parsing it.
+JSON_NAMES = ("t", "a", "s")
 #: What is made of the value at a place where JSON stands in a text.
 _AtText: TypeAlias = Callable[[Column, JsonText], Column]
 
@@ -98,3 +101,13 @@ def _rewritten(x: Column, form: SourceType, at_text: _AtText) -> Column:
             return F.when(x.isNotNull(), F.struct(*parts))
         case _:
             return x
+
+
+def with_json_parsed(frame: DataFrame, columns: Mapping[int, Sequence[Callable[[Column], Column]]]) -> DataFrame:
+    """The source values `s0`, ... of columns that hold JSON in texts, by the steps of each; each step is a projection
+    of its own.
+    """
+    for step, (given, made) in enumerate(pairwise(JSON_NAMES) if columns else ()):
+        values = (steps[step](F.col(f"{given}{index}")).alias(f"{made}{index}") for index, steps in columns.items())
+        frame = frame.select("*", *values)
+    return frame
