@@ -266,3 +266,8 @@ def test_lines_are_told_from_their_neighbours() -> None:
     assert read('{"a":"1"}', '{"a":"2"}', '{"a":"none"}', '{"a":3}') == [(1, None), (2, None), ..., ...]
     assert read('{"b":"\\ud800"}', '{"b":"\\u00e9"}', '{"b":"é"}') == [..., (None, "é"), (None, "é")]
     assert read() == []
+    assert read('{"a":1}', '{"a":' + "[" * 100_000 + "}", '{"a":2}') == [(1, None), ..., (2, None)]
+    no_text = pa.array([b'{"b":"x"}', b'{"b":"\xff"}', b'{"a":"1"}', b'{"a":1}'], pa.binary()).cast(
+        pa.string(), safe=False
+    )
+    assert read_lines(no_text, columns)[1].to_pylist() == [True, False, False, True]

@@ -63,7 +63,7 @@ def _loaded(line: str) -> object:
     """The value of a line, or None."""
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
 
 
@@ -79,12 +79,29 @@ def _may_be_plain(lines: pa.Array) -> pa.Array:
     A line that begins with `{` and ends with `}` is no part of an object that goes on in the next one: no string goes
     over lines, and nowhere may `{` follow `}`.
     """
-    plain = pc.and_(pc.starts_with(lines, "{"), pc.ends_with(lines, "}"))
+    plain = pc.and_(_are_text(lines), pc.and_(pc.starts_with(lines, "{"), pc.ends_with(lines, "}")))
     if len(lines) and pc.max(pc.binary_length(lines)).as_py() > _LONG_NUMBER:
         plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, f"[0-9.eE+-]{{{_LONG_NUMBER}}}")))
     if bool(pc.any(pc.match_substring(lines, _ESCAPE)).as_py()):
         plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, _ODD_ESCAPE)))
     return plain
+
+
+def _are_text(lines: pa.Array) -> pa.Array:
+    """Whether each line is UTF-8."""
+    try:
+        lines.validate(full=True)
+    except pa.ArrowInvalid:
+        return pa.array([_is_text(line) for line in lines.cast(pa.binary()).to_pylist()], pa.bool_())
+    return pa.repeat(pa.scalar(True), len(lines))
+
+
+def _is_text(line: bytes) -> bool:
+    try:
+        line.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 def _read(lines: pa.Array, plain: pa.Array, schema: pa.Schema, found: list[pa.Table]) -> pa.Array:
