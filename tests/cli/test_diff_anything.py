@@ -89,6 +89,12 @@ class TestFiles:
         put("b.yaml", "fields:\n  - {name: id, type: {kind: Option, inner: Int32}}\n")
         assert lakebed.ok("diff", "rows.parquet", "b.yaml").startswith("change type of id from Int64 to Int32\n")
 
+    @pytest.mark.parametrize("missing", ["rows.parquet", "t.ddl", "no/such.arrow"])
+    def test_a_file_that_is_not_there(self, lakebed: CommandLine, missing: str) -> None:
+        put("b.yaml", MANIFEST)
+        result = lakebed("diff", missing, "b.yaml")
+        assert (result.code, result.err.splitlines()[0]) == (1, f"error[LB7009]: {missing}: No such file")
+
     def test_every_problem_of_a_directory_is_told(self, lakebed: CommandLine) -> None:
         put("a/x.yaml", MANIFEST.replace("Int32", "Int33"))
         put("a/y.yaml", MANIFEST.replace("Date", "Dat"))
@@ -138,6 +144,13 @@ class TestGit:
         assert "is in no repository of git" in lakebed("diff", "git:main:a.yaml", "a.yaml").err
         monkeypatch.setenv("PATH", str(here))
         assert "there is no program git" in lakebed("diff", "git:main:a.yaml", "a.yaml").err
+
+    def test_files_with_odd_names_and_contents(self, lakebed: CommandLine, repository: Path) -> None:
+        names = ["a b.yaml", "é.yaml", "-c.yaml", "line\nbreak.yaml", "'q\".yaml"]
+        for number, name in enumerate(names):
+            put(f"odd/{name}", MANIFEST.replace("shop.orders", f"shop.t{number}").rstrip("\n"))
+        commit_all()
+        assert lakebed.ok("diff", "git:HEAD:odd", "odd") == "No differences in 5 tables.\n"
 
     def test_a_fault_in_a_commit_has_its_place(self, lakebed: CommandLine, repository: Path) -> None:
         put("schemas/orders.yaml", MANIFEST.replace("Int32", "Int33"))

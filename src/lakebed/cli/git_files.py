@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -57,8 +58,7 @@ class GitPlace:
             raise NotFoundError.of("LB7062", message, path=str(self), remedy=f"`git ls-tree -r {self.ref}` lists it")
         wanted = listed if listed == [self.path] else [name for name in listed if self._is_manifest(name)]
         found = []
-        for name in sorted(wanted):
-            data = _run("show", f"{commit}:./{name}")
+        for name, data in _contents(commit, sorted(wanted)):
             if name == self.path or not declares_attributes(data):
                 found.append(LoadedFile.parse(data, f"{PREFIX}{self.ref}:{name}"))
         return tuple(found)
@@ -103,17 +103,33 @@ def _commit(ref: str) -> str:
     return done.stdout.decode().strip()
 
 
-def _run(*words: str) -> bytes:
-    done = _output(*words)
+def _contents(commit: str, names: list[str]) -> Iterator[tuple[str, bytes]]:
+    """The bytes of files of a commit, which one process gives: a header with the size before each, a break after."""
+    one_line = [name for name in names if "\n" not in name]
+    asked = "".join(f"{commit}:./{name}\n" for name in one_line)
+    given = _run("cat-file", "--batch", asked=os.fsencode(asked)) if one_line else b""
+    at = 0
+    for name in one_line:
+        end = given.index(b"\n", at)
+        size = int(given[at:end].rpartition(b" ")[2])
+        yield name, given[end + 1 : end + 1 + size]
+        at = end + 1 + size + 1
+    for name in names:
+        if "\n" in name:
+            yield name, _run("cat-file", "blob", f"{commit}:./{name}")
+
+
+def _run(*words: str, asked: bytes = b"") -> bytes:
+    done = _output(*words, asked=asked)
     if done.returncode != 0:
         said = done.stderr.decode(errors="replace").strip().partition("\n")[0]
         raise LakebedError.of("LB7061", f"git failed: {said}")
     return done.stdout
 
 
-def _output(*words: str) -> subprocess.CompletedProcess[bytes]:
+def _output(*words: str, asked: bytes = b"") -> subprocess.CompletedProcess[bytes]:
     try:
-        return subprocess.run(["git", *words], capture_output=True, check=False, stdin=subprocess.DEVNULL)
+        return subprocess.run(["git", *words], capture_output=True, check=False, input=asked)
     except FileNotFoundError as error:
         remedy = "install it, or give files; `git show REF:PATH | lakebed diff - FILE` works with any git"
         raise NotFoundError.of("LB7061", "there is no program git", remedy=remedy) from error

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, STANDARD_INPUT
 from lakebed.cli.git_files import PREFIX, GitPlace
 from lakebed.cli.invocation import Session
-from lakebed.errors import LakebedError, ManifestError, NoWarehouseError, UsageError
+from lakebed.errors import LakebedError, ManifestError, NotFoundError, NoWarehouseError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.catalog import TableSchema
@@ -85,6 +85,7 @@ class Sides:
     def _table(self, text: str) -> Side:
         from lakebed.catalog import TableRef
         from lakebed.manifest import load_manifest
+        from lakebed.schema_forms import ENDINGS
 
         try:
             return Side(str(TableRef.parse(text).name), stored=self._lake.schema(text))
@@ -92,6 +93,9 @@ class Sides:
             if text.endswith(_SUFFIXES):
                 # It is not there: that is told as for any other manifest.
                 load_manifest(text)
+            if text.endswith(tuple(ENDINGS)):
+                remedy = "give a file that is there, or the name of a table"
+                raise NotFoundError.of("LB7009", f"{text}: No such file", remedy=remedy) from None
             raise
 
     @cached_property

@@ -16,6 +16,7 @@ from lakebed.manifest.load import LoadedFile
 from lakebed.manifest.table_manifest import TableManifest
 from lakebed.manifest.text_layout import comments_of, read_layout
 
+_MARK = "lakebed:"
 _INSTRUCTION = re.compile(r"#\s*lakebed:\s*(.*)")
 _IGNORE = re.compile(r"ignore\s+(LB\d{4}(?:\s*,\s*LB\d{4})*)\s*(.*)")
 _OF_INSTRUCTIONS = "LB1711"
@@ -117,6 +118,8 @@ def _instructions(file: LoadedFile) -> list[_Instruction]:
     """The instructions of a file: one beside a line is about it, one on a line of its own about what comes next."""
     lines = file.text.split("\n")
     found: list[_Instruction] = []
+    if _MARK not in file.text:
+        return found
     try:
         documents = read_layout(file.text, file.source)
     except ManifestError:

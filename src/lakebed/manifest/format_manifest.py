@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from lakebed.errors import ManifestError
 from lakebed.manifest.load import LoadedFile
-from lakebed.manifest.parse_yaml import decode_utf8
+from lakebed.manifest.parse_yaml import compose, decode_utf8
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.table_manifest import SourceKind
@@ -66,20 +66,20 @@ def format_manifest(data: str | bytes, *, source: str | None = None) -> str:
     problems.raise_if_any()
     assert decoded is not None
     old = LoadedFile.parse(decoded, source or "")
-    _refuse_faults_of_syntax(decoded, source)
+    if not old.tables:
+        _refuse_faults_of_syntax(decoded, source)
     if _is_json(decoded):
         return decoded
     documents = read_layout(re.sub("\r\n?", "\n", decoded), source)
     for document in documents:
         _shape_document(document)
     text = "".join(_documents_text(documents))
-    _check_same(old, LoadedFile.parse(text, source or ""), source)
+    if text != decoded:
+        _check_same(old, LoadedFile.parse(text, source or ""), source)
     return text
 
 
 def _refuse_faults_of_syntax(text: str, source: str | None) -> None:
-    from lakebed.manifest.parse_yaml import compose
-
     problems = Problems()
     compose(text, source, problems)
     if problems.errors:
@@ -87,6 +87,8 @@ def _refuse_faults_of_syntax(text: str, source: str | None) -> None:
 
 
 def _is_json(text: str) -> bool:
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
     try:
         json.loads(text)
     except (ValueError, RecursionError):
