@@ -180,14 +180,21 @@ def is_plain(source: SourceType, *types: type[spark.DataType]) -> bool:
     return isinstance(source, Plain) and isinstance(source.type, types)
 
 
+def _is_of(source: SourceType, name: str) -> bool:
+    """Whether values have this type of Spark's already, and need no conversion."""
+    return isinstance(source, Plain) and source.type.simpleString() == name
+
+
 def unconverted(value: Column, code: str = NOT_CASTABLE) -> tuple[Fault, ...]:
     """The fault of a value that came out as NULL."""
     return (Fault(code, value.isNull()),)
 
 
 def _boolean(source: SourceType) -> Converter | None:
-    if is_text(source) or is_plain(source, spark.BooleanType):
+    if is_text(source):
         return lambda x: Conversion(x.try_cast("boolean"), unconverted)
+    if is_plain(source, spark.BooleanType):
+        return lambda x: Conversion(x, lambda _: ())
     return None
 
 
@@ -213,6 +220,8 @@ def _integer(source: SourceType, target: Target) -> Converter | None:
         )
 
     def from_whole(x: Column) -> Conversion:
+        if _is_of(source, name):
+            return Conversion(x, outside)
         return Conversion(x.try_cast(name), lambda v: (*unconverted(v, OUT_OF_RANGE), *outside(v)))
 
     def from_fraction(x: Column) -> Conversion:
@@ -262,6 +271,8 @@ def _decimal(source: SourceType, target: Target, stored: physical.Decimal) -> Co
         return lambda x: Conversion(x.try_cast(name), lambda v: (*unconverted(v, OUT_OF_RANGE), *outside(v)))
     if isinstance(source, Plain) and isinstance(source.type, spark.DecimalType):
         own = source.type
+        if _is_of(source, name):
+            return lambda x: Conversion(x, outside)
         return lambda x: Conversion(
             x.try_cast(name),
             lambda v: (
@@ -323,6 +334,8 @@ def _floating(source: SourceType, target: Target, formats: TextFormats) -> Conve
         return Conversion(value, faults)
 
     def from_number(x: Column) -> Conversion:
+        if _is_of(source, name) and not isinstance(target.meant, logical.Float16):
+            return Conversion(x, lambda _: ())
         value = x.cast(name)
         if is_plain(source, *WHOLE_TYPES):
             return Conversion(value, lambda v: (Fault(DIGITS_LOST, ~v.try_cast("bigint").eqNullSafe(x)),))
