@@ -6,6 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -328,3 +329,40 @@ def test_a_query_goes_on_from_its_checkpoint(spark: Any, tmp_path: Path):
     with pytest.raises(StreamingQueryException, match="LB5619"):
         run()
     assert found() == [1, 2, 3]
+
+
+def test_what_a_consumer_has_still_to_read_does_not_expire(tmp_path: Path) -> None:
+    """From the beginning of the stream on, between batches, in the middle of a snapshot, and behind a restart."""
+    lake = new_lake(tmp_path)
+    table = lake.table("db.t")
+    options = {"consumer_id": "s-1", "start": "changes", "from_snapshot": "1", "max_files_per_trigger": "1"}
+    for number in range(3):
+        commit(lake, [[(number, "x")], [(number, "y")]])
+
+    def kept() -> int | None:
+        """The first snapshot that stays."""
+        table.expire(retain_min=1, retain_max=1, older_than=timedelta())
+        return table.snapshots.earliest_id()
+
+    reader = stream(lake, **options)
+    start = reader.initialOffset()
+    assert kept() == 1
+    firsts = []
+    for end, found in batches(reader, start):
+        assert len(found) == 1
+        firsts.append(kept())
+        offset = end
+    # Spark says that a batch is done after it, so that each is looked at before.
+    assert firsts == [1, 1, 2, 2, 3, 3]
+    commit(lake, [[(3, "z")]])
+    commit(lake, [[(4, "z")]])
+    # A restart asks for the beginning anew before it goes on.
+    again = stream(lake, consumer_id="s-1")
+    again.initialOffset()
+    assert kept() == 4
+    assert [found for _, found in batches(again, offset)] == [[(3, "z"), (4, "z")]]
+    assert kept() == 5
+    assert json.loads((Path(storage(lake).path) / "consumer" / "consumer-s-1").read_bytes()) == {"nextSnapshot": 6}
+    for wrong in ("a/b", "", ".."):
+        with pytest.raises(LakebedError, match="LB5615"):
+            stream(lake, consumer_id=wrong)

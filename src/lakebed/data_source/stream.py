@@ -36,6 +36,7 @@ from lakebed.data_source.user_schema import chosen_fields
 from lakebed.errors import LakebedError, NotFoundError, UsageError
 from lakebed.format.refuse_unsupported import refuse_unreadable
 from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND, VALUE_KIND
+from lakebed.maintenance.consumers import note_consumer
 from lakebed.read.plan_changes import follow_commits
 from lakebed.read.table_state import TableState, epoch_millis
 
@@ -71,6 +72,8 @@ class _Source:
         self.history = TableHistory(read.table, read.request, told, fails, narrow)
         self.zone = asked.warehouse.time_zone
         self._verify_checksums = asked.warehouse.verify_checksums
+        #: The snapshot that the table knows to be the next one of the consumer.
+        self._noted: int | None = None
 
     @property
     def newest(self) -> int | None:
@@ -112,6 +115,13 @@ class _Source:
             expected=there,
             remedy="begin at a snapshot that is there, or with start=full, which reads the newest state first",
         )
+
+    def note(self, at: StreamPlace, *, at_most: bool = False) -> None:
+        """Have the table note that the stream goes on at this place, where it has a consumer."""
+        name = self.options.consumer
+        if name is not None and (at_most or at.snapshot != self._noted):
+            note_consumer(self.history.table, name, at.snapshot, at_most=at_most)
+            self._noted = at.snapshot
 
     def work(self, parts: Iterator[Part], split_size: int) -> Iterator[StreamWork]:
         """The tasks of a batch, in the order of its parts."""
@@ -157,7 +167,10 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
         """Where a query without a checkpoint begins."""
         with plainly():
             source = self._planning
-            return begin(source.history, source.beginning()).to_json()
+            beginning = source.beginning()
+            # Asked again before a first batch is done, the table may have gone on: what it said before still counts.
+            source.note(beginning, at_most=True)
+            return begin(source.history, beginning).to_json()
 
     def getDefaultReadLimit(self) -> ReadLimit:  # noqa: N802
         """A limit of one kind, so that Spark lets the reader apply its options; all of them are applied."""
@@ -205,7 +218,9 @@ class TableStream(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def commit(self, end: dict[str, Any]) -> None:
         """All before `end` is done: what was planned of it is not needed again."""
         with plainly():
-            self._planning.history.forget(Offset.from_json(end).at)
+            source, at = self._planning, Offset.from_json(end).at
+            source.history.forget(at)
+            source.note(at)
 
     def _arranged(self, batch: pa.RecordBatch, task: StreamWork) -> pa.RecordBatch:
         """The columns in the order that is wanted, with the kind of each row where it is asked for."""

@@ -8,9 +8,11 @@ from enum import StrEnum
 from typing import TypeVar
 
 from lakebed.catalog.option_values import size_of
+from lakebed.catalog.options import CONSUMER_ID
 from lakebed.data_source.stream_admission import NO_LIMITS, BatchLimits
 from lakebed.diagnostics import near_names
 from lakebed.errors import LakebedError, UsageError
+from lakebed.maintenance.consumers import check_consumer
 from lakebed.read.plan_changes import OnOverwrite
 
 _T = TypeVar("_T", bound=StrEnum)
@@ -36,7 +38,8 @@ class OnSchemaChange(StrEnum):
 class StreamOptions:
     """The options of a stream. `from_timestamp` is ISO text or milliseconds since 1970, as it was given.
 
-    `on_schema_change` None: fail, unless the reader chose its columns or a version of the schema itself.
+    `on_schema_change` None: fail, unless the reader chose its columns or a version of the schema itself. `consumer` is
+    the name under which the table notes what the stream has still to read.
     """
 
     start: Start = Start.FULL
@@ -46,13 +49,14 @@ class StreamOptions:
     on_overwrite: OnOverwrite = OnOverwrite.FAIL
     on_schema_change: OnSchemaChange | None = None
     row_kinds: bool = False
+    consumer: str | None = None
 
 
 #: The names of the options, in the order in which the documentation has them.
 STREAM_OPTIONS = (
     *("start", "from-snapshot", "from-timestamp"),
     *("max-files-per-trigger", "max-bytes-per-trigger", "max-rows-per-trigger"),
-    *("on-overwrite", "on-schema-change", "row-kinds"),
+    *("on-overwrite", "on-schema-change", "row-kinds", CONSUMER_ID),
 )
 
 
@@ -85,7 +89,14 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
         _choice(texts, "on-overwrite", OnOverwrite, OnOverwrite.FAIL),
         _choice(texts, "on-schema-change", OnSchemaChange, None),
         _flag(texts, "row-kinds"),
+        _consumer(texts.get(CONSUMER_ID)),
     )
+
+
+def _consumer(name: str | None) -> str | None:
+    if name is not None:
+        check_consumer(name)
+    return name
 
 
 def _choice(texts: Mapping[str, str], name: str, kinds: type[_T], default: _D) -> _T | _D:

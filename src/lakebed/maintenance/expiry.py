@@ -15,9 +15,10 @@ from typing import Any, ClassVar
 from lakebed.catalog import TableName
 from lakebed.errors import ConflictError, RefusedError, StoreError
 from lakebed.format.table_branch import TableBranch
+from lakebed.maintenance.consumers import waiting_consumers
 from lakebed.maintenance.freed_files import FreedFiles, StatesThatGo, every_state, freed_files, without_needed
 from lakebed.maintenance.references import ReferenceKind, State
-from lakebed.maintenance.retention import Retention, refuse_longer_changelogs, waiting_consumers
+from lakebed.maintenance.retention import Retention, refuse_longer_changelogs
 from lakebed.maintenance.rollback import CONFLICT
 from lakebed.maintenance.tags import Tag, Tags, refuse_needed
 from lakebed.readable import Readable

@@ -5,24 +5,20 @@ As Paimon's `snapshot.num-retained.min`, `snapshot.num-retained.max` and `snapsh
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
 from lakebed.catalog import options as table_options
 from lakebed.catalog.option_values import duration_of, whole_number
-from lakebed.errors import LakebedError, NotFoundError, RefusedError, UnsupportedError, UsageError
+from lakebed.errors import UnsupportedError, UsageError
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
-from lakebed.maintenance.references import UNREADABLE
 
 BAD_RETENTION = "LB3669"
 KEEPS_CHANGELOGS = "LB3670"
 
-_CONSUMER = re.compile(r"consumer-(.+)", re.DOTALL)
 #: Changelogs that are kept longer than snapshots have files of their own, which an expiry would have to make.
 _DECOUPLED = (
     (table_options.CHANGELOG_NUM_RETAINED_MIN, table_options.SNAPSHOT_NUM_RETAINED_MIN),
@@ -86,33 +82,3 @@ def refuse_longer_changelogs(table: TableBranch, options: Mapping[str, str]) -> 
                 found=options[option],
                 remedy="let the engine that keeps them expire the table, or take the option out",
             )
-
-
-def waiting_consumers(table: TableBranch) -> dict[str, int]:
-    """The consumers of a branch by their ids, each with the snapshot that it reads next.
-
-    Raises `RefusedError` (LB3664) for one that cannot be read.
-    """
-    found = {}
-    for entry in table.store.list(f"{table.root}/consumer"):
-        match = None if entry.is_directory else _CONSUMER.fullmatch(entry.name)
-        if match:
-            following = _next_of(table, entry.name)
-            if following is not None:
-                found[match[1]] = following
-    return found
-
-
-def _next_of(table: TableBranch, name: str) -> int | None:
-    path = f"{table.root}/consumer/{name}"
-    try:
-        return int(json.loads(table.store.read(path))["nextSnapshot"])
-    except NotFoundError:
-        return None
-    except (LakebedError, ArithmeticError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise RefusedError.of(
-            UNREADABLE,
-            f"what consumer {name!r} of {table.label} still reads cannot be told, so nothing is deleted",
-            path=path,
-            remedy="Mend or remove the file that is named.",
-        ) from error
