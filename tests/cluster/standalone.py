@@ -48,13 +48,13 @@ class Cluster:
     master: str = ""
     stack: ExitStack = field(default_factory=ExitStack)
 
-    def start(self, name: str, command: list[str], sign: str) -> str:
-        """Start a process; what the pattern `sign` finds in its log."""
+    def start(self, name: str, command: list[str], sign: str, host: str = "127.0.0.1") -> str:
+        """Start a process on an address of this machine; what the pattern `sign` finds in its log."""
         log = self.directory / f"{name}.log"
         environment = {
             **os.environ,
             "SPARK_HOME": str(HOME),
-            "SPARK_LOCAL_IP": "127.0.0.1",
+            "SPARK_LOCAL_IP": host,
             "SPARK_DAEMON_MEMORY": "700m",
             "SPARK_DAEMON_JAVA_OPTS": cluster_options(),
             "PYTHONPATH": str(SOURCE),
@@ -86,16 +86,16 @@ class Cluster:
 
 @contextmanager
 def cluster(directory: Path) -> Iterator[Cluster]:
-    """A master and two workers with a core each."""
+    """A master and two workers with a core each, on hosts of two names: no second attempt runs on the first one's."""
     made = Cluster(directory)
     run = str(HOME / "bin" / "spark-class")
     with made.stack:
         master = [run, _MASTER, "--host", "127.0.0.1", "--port", "0", "--webui-port", "0"]
         made.master = made.start("master", master, r"Starting Spark master at (spark://\S+)")
-        for name in ("one", "two"):
-            options = ["--host", "127.0.0.1", "--cores", "1", "--memory", "1g", "--webui-port", "0"]
+        for name, host in (("one", "127.0.0.1"), ("two", "127.0.0.2")):
+            options = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0"]
             worker = [run, _WORKER, *options, "--work-dir", str(directory / name), made.master]
-            made.start(name, worker, r"(Successfully registered with master)")
+            made.start(name, worker, r"(Successfully registered with master)", host)
         yield made
 
 
