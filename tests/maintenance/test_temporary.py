@@ -14,7 +14,7 @@ from lakebed.errors import LakebedError
 from lakebed.format.commit import commit
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_storage import TableStorage
-from lakebed.ingest.numbering import NumberedRows
+from lakebed.spark.rows_aside import RowsAside
 from lakebed.store import LocalStore, conditional, local, temporary
 
 ID = Field("id", DataType.INT)
@@ -103,7 +103,7 @@ def test_a_process_that_is_killed_at_a_step_leaves_nothing_unknown(tmp_path, mon
 
 
 def test_staging_and_branches_and_probes_are_known_again(tmp_path):
-    directory = NumberedRows(None, LocalStore(), str(tmp_path), 0, []).directory
+    directory = RowsAside(LocalStore(), str(tmp_path)).directory
     assert temporary.is_staging(directory.removeprefix(f"{tmp_path}/"))
     assert temporary.is_half_branch(temporary.new_branch())
     assert temporary.is_half_branch(temporary.old_branch())

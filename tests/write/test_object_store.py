@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,8 @@ from lakebed.data_source.data_source import LakebedDataSource, bound_source
 from lakebed.data_source.read_options import Warehouse
 from lakebed.errors import CorruptMetadataError, NotFoundError, UnsupportedError
 from lakebed.evolve.schema_changes import AddColumn, RenameColumn
-from lakebed.model import Field, Int64, List, Option, String, Struct
+from lakebed.model import Extra, Field, Int64, List, Option, String, Struct
+from lakebed.model.extra import SYSTEM_COLUMN
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import BigInt
 from store.s3_server import S3Server
@@ -125,6 +126,18 @@ def test_rows_are_read_and_changed_without_a_connector(spark: SparkSession, far:
     # Columns of old files are found by their ids.
     far.tables.alter_table("db", name, [RenameColumn(("v",), "w"), AddColumn(("n",), BigInt())])
     check(table.read(spark), {k: {**row, "w": row["v"], "n": None} for k, row in model.items()})
+
+
+def test_rows_are_numbered_without_a_connector(spark: SparkSession, far: Lake, tmp_path: Path) -> None:
+    fields = (Field("n", Int64(), Extra({SYSTEM_COLUMN: "offset"})), Field("s", String()))
+    far.tables.create_table("db", "numbered", fields)
+    for run, text in enumerate("ab"):
+        (tmp_path / f"{text}.csv").write_text("s\n" + f"{text}\n" * 3)
+        far.ingest(spark, "db.numbered", str(tmp_path / f"{text}.csv"))
+        assert far.count("db.numbered") == 3 * (run + 1)
+    rows = sorted(map(tuple, far.read(spark, "db.numbered").collect()))
+    assert rows == [(i, "aaabbb"[i]) for i in range(6)]
+    assert far.orphan_files("db.numbered", min_age=timedelta(0)).files == ()
 
 
 def test_blobs_are_written_and_read_without_a_connector(spark: SparkSession, far: Lake) -> None:

@@ -75,6 +75,25 @@ class AsideFile:
         self.rows += rows.num_rows
 
 
+def put_all_aside(store: Store, path: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The batches, all rows of which are put aside in a file, which is made when the first of them comes.
+
+    The file is whole when all batches have been taken, and gone where that fails.
+    """
+    begun: _Begun | None = None
+    try:
+        for batch in batches:
+            begun = begun or _Begun(store.open_output(path), batch.schema)
+            begun.write(batch)
+            yield batch
+        if begun is not None:
+            begun.close()
+    except BaseException:
+        if begun is not None:
+            begun.discard()
+        raise
+
+
 class _Begun:
     """A file that has been begun."""
 

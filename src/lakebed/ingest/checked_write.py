@@ -44,7 +44,6 @@ from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_schema import SourceSchema
 from lakebed.ingest.system_columns import OPERATION, SystemRow
 from lakebed.read.request import ReadRequest
-from lakebed.spark.reach import check_reach
 from lakebed.spark.read import read_table
 from lakebed.spark.row_order import RowOrder
 from lakebed.spark.rows_aside import RowsAside
@@ -137,11 +136,11 @@ class CheckedWrite:
         if self.system is None or column is None:
             good.writer.aside = RowsAside(self.storage.store, self.storage.path)
             return good
-        check_reach(self.spark, [self.context.schema_file(self.name, self.schema, self.storage.branch)])
+        fields = self.schema.fields
+        aside = RowsAside(self.storage.store, self.storage.path)
+        place = self.schema.field_names.index(column)
+        rows = NumberedRows(self.spark, aside, fields, place, [f.path for f in self.files], good.writer.new_task)
         names = self.schema.field_names
-        rows = NumberedRows(
-            self.spark, self.context.store, self.storage.path, names.index(column), [f.path for f in self.files]
-        )
         operation = self.system.roles.get(OPERATION)
         return NumberedCommit(
             good, rows, None if operation is None else names.index(operation), partial(self._largest, column)

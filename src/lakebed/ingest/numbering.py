@@ -1,32 +1,44 @@
 """Number the records of a table: offsets without gaps from commit to commit, in source order.
 
-Rows are first written as they are, good ones only, each with the piece of the source that it comes from (its block) and
-a number that grows within the block. Counting the blocks gives every row its place; what is left to add is where the
-table ends, which is known for certain only by the commit that wins. Whoever loses the race numbers again from the rows
-that it has written, without reading the source again.
+Rows are first put aside as they are, good ones only, each with the piece of the source that it comes from (its block)
+and a number that grows within the block. The tasks that put them aside count the blocks, which gives every row its
+place; what is left to add is where the table ends, which is known for certain only by the commit that wins. Whoever
+loses the race numbers again from the rows that were put aside, without reading the source again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from pyspark.sql import Column, DataFrame, SparkSession
+from pyspark.sql import Column, DataFrame, Row, SparkSession
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark_types
 
+from lakebed.arrow.aside_files import put_all_aside
+from lakebed.arrow.write_task import WriteTask
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import IngestError, StoreError
+from lakebed.errors import IngestError
 from lakebed.format.commit import TableStorage
-from lakebed.spark.scan import page_checks
+from lakebed.physical.paimon_types import DataField
+from lakebed.spark.arrow_batches import (
+    LargeRowError,
+    bounded_by_rows,
+    gathered,
+    is_counting,
+    needs_count,
+    refuse_large_rows,
+)
+from lakebed.spark.rows_aside import RowsAside
 from lakebed.spark.spark_errors import spark_errors, writing_rows
-from lakebed.spark.sql_names import plain_url, spark_url
-from lakebed.store.base import Store
-from lakebed.store.safe_delete import Inside
-from lakebed.store.temporary import staging
+from lakebed.spark.sql_names import plain_url
+from lakebed.spark.worker_python import check_workers
+from lakebed.spark.write_rows import attempted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 NEXT_OFFSET = "lakebed.next-offset"
 UNPAIRED = "LB6431"
@@ -38,6 +50,9 @@ _SHOWN = 5
 BETWEEN = "\u0001"
 #: The bits of `monotonically_increasing_id` that count the rows of one task.
 _WITHIN_TASK = (1 << 33) - 1
+#: What a task tells of the rows that it has put aside.
+_OF_BLOCK = ("block", "rows", "first", "low", "high", "total")
+_COUNTED = "path string, block string, rows bigint, first bigint, low bigint, high bigint, total bigint"
 
 
 def block_of(part: int, url: Column, start: Column) -> Column:
@@ -46,64 +61,85 @@ def block_of(part: int, url: Column, start: Column) -> Column:
 
 
 @dataclass(slots=True)
+class _Block:
+    """What tasks have counted of a block: rows, the least number, the bounds and the sum of the numbers in a task."""
+
+    rows: int
+    first: int
+    low: int
+    high: int
+    total: int
+
+    def with_more(self, other: _Block) -> _Block:
+        """The same block together with what another task has of it."""
+        first, low, high = min(self.first, other.first), min(self.low, other.low), max(self.high, other.high)
+        return _Block(self.rows + other.rows, first, low, high, self.total + other.total)
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether the rows stand one after the other."""
+        return self.high - self.low + 1 == self.rows and 2 * self.total == (self.low + self.high) * self.rows
+
+
+@dataclass(slots=True)
 class NumberedRows:
-    """The good rows of a run in a directory of their own, and the place of each block among them."""
+    """The good rows of a run, put aside, and the place of each block among them.
+
+    `fields` are the columns of the table, `column` is the place of the offset among them, `files` are those of the
+    source; `new_task` says how the table's store is opened.
+    """
 
     spark: SparkSession
-    store: Store
-    table_path: str
+    aside: RowsAside
+    fields: Sequence[DataField]
     column: int
     files: Sequence[str]
+    new_task: Callable[[], WriteTask]
     schema: spark_types.StructType = field(default_factory=spark_types.StructType)
     first: dict[str, int] = field(default_factory=dict)
     rows: int = 0
-    id: str = field(default_factory=lambda: uuid4().hex)
-
-    @property
-    def directory(self) -> str:
-        """Where the rows lie until they are numbered."""
-        return f"{self.table_path}/{staging(self.id)}"
+    is_repeated: bool = False
 
     def write(self, values: DataFrame) -> None:
-        """Write rows of columns `v0`, `v1`, ... and `block`, in the order that they are read in."""
+        """Put rows of columns `v0`, `v1`, ... and `block` aside, in the order that they are read in, and find the place
+        of each block. Raises `IngestError` (LB6432) where the rows of a block are not in a row.
+        """
         ordered = values.withColumn("row", F.monotonically_increasing_id())
-        self.schema = ordered.schema
-        options = {
-            "compression": "snappy",
-            "spark.sql.parquet.outputTimestampType": "TIMESTAMP_MICROS",
-            # The rows are read back under the same schema, whose nested members carry field ids.
-            "spark.sql.parquet.fieldId.write.enabled": "true",
-        }
-        with writing_rows(self.directory):
-            ordered.write.mode("error").options(**options).parquet(spark_url(self.directory))
+        self.schema, self.aside.task = ordered.schema, self.new_task()
+        counts_bytes = needs_count(self.fields) or is_counting(self.spark)
+        try:
+            self._place(self._run(ordered, self.aside.task, counts_bytes=counts_bytes))
+        except LargeRowError:
+            # What the failed job has put aside goes with the directory.
+            self.is_repeated = True
+            self._place(self._run(ordered, self.aside.task, counts_bytes=True))
 
-    def count(self) -> None:
-        """Find the place of each block. Raises `IngestError` (LB6432) where the rows of a block are not in a row."""
-        row, within = F.col("row"), F.col("row").bitwiseAND(F.lit(_WITHIN_TASK))
-        blocks = (
-            self._read()
-            .groupBy("block")
-            .agg(
-                F.count("*").alias("rows"),
-                F.min(row).alias("first"),
-                F.min(within).alias("low"),
-                F.max(within).alias("high"),
-                F.sum(within).alias("sum"),
-            )
-        )
-        found = sorted(blocks.collect(), key=lambda b: self._order(b["block"]))
+    def _run(self, rows: DataFrame, task: WriteTask, *, counts_bytes: bool) -> Sequence[Row]:
+        check_workers(self.spark)
+        directory = self.aside.begin()
+        if not counts_bytes:
+            rows = refuse_large_rows(rows, [(F.col(f"v{i}"), f.type) for i, f in enumerate(self.fields)])
+        with writing_rows(directory), bounded_by_rows(self.spark, counts_bytes=counts_bytes):
+            return rows.mapInArrow(_writer(task, directory), _COUNTED).collect()
+
+    def _place(self, counted: Sequence[Row]) -> None:
+        self.aside.files = tuple(sorted({row["path"] for row in counted}))
+        blocks: dict[str, _Block] = {}
+        for _, name, *numbers in counted:
+            own = _Block(*numbers)
+            blocks[name] = own if name not in blocks else blocks[name].with_more(own)
         self.rows, self.first = 0, {}
-        for block in found:
-            low, high, rows = block["low"], block["high"], block["rows"]
-            if high - low + 1 != rows or 2 * block["sum"] != (low + high) * rows:
+        for name in sorted(blocks, key=self._order):
+            block = blocks[name]
+            if not block.is_dense:
                 raise IngestError.of(
                     NOT_DENSE,
                     "the rows cannot be numbered in order: the source gave some of them twice or in several pieces",
-                    found=block["block"].replace(BETWEEN, " "),
+                    found=name.replace(BETWEEN, " "),
                     remedy="ingest a source that stays as it is, for example a file",
                 )
-            self.first[block["block"]] = self.rows - block["first"]
-            self.rows += rows
+            self.first[name] = self.rows - block.first
+            self.rows += block.rows
 
     def _order(self, block: str) -> tuple[int, int, int]:
         part, url, start = block.split(BETWEEN)
@@ -133,20 +169,48 @@ class NumberedRows:
         if found:
             raise IngestError(*(_unpaired(b["at"], b["old"] == 1) for b in found))
 
-    def _read(self) -> DataFrame:
-        return self.spark.read.schema(self.schema).options(**page_checks()).parquet(spark_url(self.directory))
-
     def _placed(self) -> DataFrame:
+        rows = self.aside.read(self.spark, self.schema)
         if len(self.first) == 1:
-            return self._read().withColumn("first", F.lit(next(iter(self.first.values()))).cast("bigint"))
+            return rows.withColumn("first", F.lit(next(iter(self.first.values()))).cast("bigint"))
         data: list[tuple[Any, ...]] = list(self.first.items())
         places = self.spark.createDataFrame(data, "block string, first bigint")
-        return self._read().join(F.broadcast(places), "block")
+        return rows.join(F.broadcast(places), "block")
 
-    def clear(self) -> None:
-        """Delete the rows."""
-        with suppress(StoreError):
-            Inside(self.store, self.table_path).delete_tree(self.directory)
+
+def _writer(task: WriteTask, directory: str) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """What a worker does with the rows of its task: it puts them aside, and tells of each block what it has of it."""
+
+    def write(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        import pyarrow as pa
+
+        path = f"{directory}/{attempted(task).number}-{uuid4().hex}.arrow"
+        counted = [_counted(rows) for rows in put_all_aside(task.open_store(), path, gathered(batches))]
+        if counted:
+            blocks = _summed(pa.concat_tables(counted))
+            yield from blocks.add_column(0, "path", pa.repeat(pa.scalar(path), blocks.num_rows)).to_batches()
+
+    return write
+
+
+def _summed(counted: pa.Table) -> pa.Table:
+    """What batches have of blocks as what a task has of them."""
+    asked = list(zip(_OF_BLOCK[1:], ("sum", "min", "min", "max", "sum"), strict=True))
+    found = counted.group_by("block").aggregate(asked)
+    return found.select(["block", *(f"{name}_{what}" for name, what in asked)]).rename_columns(list(_OF_BLOCK))
+
+
+def _counted(rows: pa.RecordBatch) -> pa.Table:
+    """A row for each block in a batch; see `_Block`."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    block, row = rows.column(rows.schema.get_field_index("block")), rows.column(rows.schema.get_field_index("row"))
+    within = pc.bit_wise_and(row, pa.scalar(_WITHIN_TASK, pa.int64()))
+    table = pa.table({"block": block, "row": row, "within": within})
+    asked = [("row", "count"), ("row", "min"), ("within", "min"), ("within", "max"), ("within", "sum")]
+    found = table.group_by("block").aggregate(asked)
+    return found.select(["block", *(f"{name}_{what}" for name, what in asked)]).rename_columns(list(_OF_BLOCK))
 
 
 def _unpaired(at: int, is_old: bool) -> Diagnostic:

@@ -184,13 +184,12 @@ class NumberedCommit:
     @property
     def is_observed(self) -> bool:
         """Whether Spark tells what it observed of them."""
-        return self.rows > 0
+        return self.rows > 0 and not self.numbered.is_repeated
 
     def write(self, values: DataFrame) -> None:
-        """Write them, not numbered yet."""
+        """Put them aside, not numbered yet."""
         columns = [c for c in values.columns if c.startswith("v") and c[1:].isdecimal()]
         self.numbered.write(values.select(*columns, "block"))
-        self.numbered.count()
         if self.operation is not None and self.numbered.rows:
             self.numbered.check_corrections(self.operation)
 
@@ -220,8 +219,8 @@ class NumberedCommit:
         )
 
     def clear(self) -> None:
-        """Delete what is still in staging, and files that are not committed."""
-        self.numbered.clear()
+        """Delete what was put aside, and files that are not committed."""
+        self.numbered.aside.clear()
         self.good.clear()
 
 

@@ -91,7 +91,10 @@ def _not_reached(path: str, scheme: str, cause: str) -> UnsupportedError:
 def _remedy(scheme: str, cause: str) -> str:
     if _is_for_want_of_connector(cause):
         connector = _CONNECTORS.get(scheme, f"one for {scheme}://")
-        return f"start Spark with a connector (spark.jars.packages: {connector}); to read tables, none is needed"
+        return (
+            f"start Spark with a connector (spark.jars.packages: {connector}), or ingest copies of the files that lie "
+            "where Spark's machines see them; for tables none is needed"
+        )
     if scheme in ("", "file"):
         return "the server sees the paths of its own machine: let the warehouse and the sources be there under the same"
     return (
