@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -61,3 +62,10 @@ def test_a_faulty_manifest_fails_and_hides_no_other(lakebed: CommandLine) -> Non
     put("schemas/b.yaml", MANIFEST.replace("Int32", "Int33"))
     result = lakebed("lint")
     assert (result.code, result.codes_of_text, "LB1705" in result.err) == (1, ["LB1050"], True)
+
+
+def test_standard_input_beside_a_file_that_is_mended(lakebed: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EMAIL.replace("shop.orders", "shop.more").encode())))
+    result = lakebed("lint", "--fix", "-", "schemas/a.yaml")
+    assert result.out == "mended schemas/a.yaml\n2 files: 1 warning; 1 can be mended with --fix.\n"
+    assert (result.code, result.err.startswith("<stdin>:16:16: warning[LB1705]")) == (0, True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from lakebed.manifest.format_manifest import WIDTH, format_manifest
 from lakebed.manifest.load import LoadedFile
 from lakebed.testing import manifests
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 WRITTEN = """\
 # yaml-language-server: $schema=x
 
@@ -253,6 +255,14 @@ def test_laws_of_what_lakebed_writes(table: Any) -> None:
 def test_what_becomes_of_a_text(text: str, made: str) -> None:
     assert format_manifest(text) == made
     assert format_manifest(made) == made
+
+
+def test_manifests_of_the_docs_are_in_canonical_form() -> None:
+    pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+    blocks = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)]
+    declared = [block for block in blocks if LoadedFile.parse(block, "").tables]
+    assert len(declared) >= 5
+    assert [block for block in declared if format_manifest(block) != block] == []
 
 
 def test_what_does_not_fit_into_a_line_becomes_a_block() -> None:

@@ -330,7 +330,7 @@ class _Places:
         entry, chain = self._entries[number] if number < len(self._entries) else (None, [])
         before = self._entries[number - 1][1] if number else []
         ended = [c for c in before if c not in chain]
-        if entry is not None and (chain[-1].column < 0 or column <= self._column_of(entry, chain) or not ended):
+        if entry is not None and (chain[-1].column < 0 or column <= chain[-1].column or not ended):
             entry.leading.append(comment)
             return
         fitting = [c for c in ended if c.column <= column and (c.column >= 0 or comment.at < c.end)]
@@ -340,6 +340,3 @@ class _Places:
             entry.leading.append(comment)
         else:
             self._document.tail.append(comment)
-
-    def _column_of(self, entry: Entry, chain: list[WrittenCollection]) -> int:
-        return chain[-1].column

@@ -45,9 +45,8 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
     session.json_mode = session.json_mode or form == "json"
     settings = LintSettings.of(session.setting("lint"), session.setting("engines"))
     loaded = load_files(files)
-    fixed = _fix(loaded, settings) if fix else []
-    if fixed:
-        loaded = load_files(files)
+    mended = _mended(loaded, settings) if fix else {}
+    loaded = [mended.get(file.source, file) for file in loaded]
     found = lint_files(loaded, settings)
     diagnostics = [d for report in found for d in report.diagnostics]
     code = _code(diagnostics, strict)
@@ -57,21 +56,22 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
         lines = list(diagnostic_annotations(diagnostics, path_in_repository))
         return session.finish(None, lambda _: "\n".join(lines), code=code)
     session.output.diagnose(diagnostics)
-    result = {"files": [_report_json(report) for report in found], "fixed": fixed}
-    return session.finish(result, lambda _: _summary(found, diagnostics, fixed), code=code)
+    result = {"files": [_report_json(report) for report in found], "fixed": list(mended)}
+    return session.finish(result, lambda _: _summary(found, diagnostics, list(mended)), code=code)
 
 
-def _fix(loaded: list[LoadedFile], settings: LintSettings) -> list[str]:
-    """The files that were written anew."""
+def _mended(loaded: list[LoadedFile], settings: LintSettings) -> dict[str, LoadedFile]:
+    """The files that were written anew, by their names, with what they hold now."""
     from lakebed.lint import fix_text
+    from lakebed.manifest.load import LoadedFile
 
-    fixed = []
+    mended = {}
     for file in loaded:
         text = fix_text(file, settings) if file.tables and file.source != NAME_OF_INPUT else file.text
         if text != file.text:
             write_file(file.source, text)
-            fixed.append(file.source)
-    return fixed
+            mended[file.source] = LoadedFile.parse(text, file.source)
+    return mended
 
 
 def _code(diagnostics: list[Diagnostic], strict: bool) -> ExitCode:
