@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from lakebed.ingest.ingest import IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
+    from lakebed.inspection.table_health import HealthReport
     from lakebed.maintenance.branches import Branches
     from lakebed.maintenance.orphans import OrphanReport
     from lakebed.maintenance.rollback import RollBack
@@ -570,6 +571,19 @@ class Lake:
         if table is None:
             return remove_leftovers(self._tables, self._clock, min_age=min_age)
         return self.table(table).remove_orphans(min_age=min_age)
+
+    def health(self, tables: Iterable[str] | None = None) -> HealthReport:
+        """How tables are, from metadata alone and without Spark; without `tables` all, but those of bad rows.
+
+        Of each: its files by level, size and schema version, what deletion vectors take out, what a compaction or an
+        expiry would do by the table's options, the age of its snapshots, what consumers hold, how many rows are in its
+        quarantine, and in `findings` what is noteworthy. Tables that cannot be read are in `failed`. Raises
+        `UsageError` for the name of a single state.
+        """
+        from lakebed.inspection.table_health import measure_tables
+
+        names = self._tables.list_tables() if tables is None else tables
+        return measure_tables(self._tables, names, self._clock)
 
     def maintain(
         self,

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lakebed.ingest.ingest import IngestContext, IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
+    from lakebed.inspection.table_health import TableHealth
     from lakebed.maintenance.branches import Branches
     from lakebed.maintenance.expiry import Expiry
     from lakebed.maintenance.orphans import OrphanReport
@@ -671,6 +672,12 @@ class Table:
         return Quarantine.of(self._ingest_context, str(self.ref), self.check_attributes)
 
     # --- maintenance --------------------------------------------------------------------------------------------------
+
+    def health(self) -> TableHealth:
+        """How the table is, or a branch of it, from metadata alone; see `lakebed.Lake.health`."""
+        from lakebed.inspection.table_health import measure_table
+
+        return measure_table(self._whole)
 
     def maintain(
         self, spark: SparkSession | Callable[[], SparkSession], *, orphans: bool = False, dry_run: bool = False

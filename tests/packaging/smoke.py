@@ -143,6 +143,14 @@ def fsspec(directory: Path) -> None:
     check("history", len(lake.history("shop.orders").versions), 2)
 
 
+def prometheus(directory: Path) -> None:
+    """The health of a table as Prometheus reads it."""
+    check("PySpark is not there", find_spec("pyspark") is None)
+    warehouse = str(directory / "warehouse")
+    declared(directory, warehouse)
+    command("--warehouse", warehouse, "health", "--format", "prometheus")
+
+
 def classic_session() -> Any:
     """What spark-submit has started, or a Spark of this process."""
     from pyspark.sql import SparkSession
@@ -289,8 +297,9 @@ def checks(extra: str, directory: Path, places: Mapping[str, str]) -> dict[str, 
     started: list[Any] = []
     found: dict[str, Callable[[], None]] = {"packages": lambda: packages(extra)}
     match extra:
-        case "base" | "arrow" | "fsspec":
-            found["schemas"] = lambda: {"base": base, "arrow": arrow, "fsspec": fsspec}[extra](directory)
+        case "base" | "arrow" | "fsspec" | "prometheus":
+            works = {"base": base, "arrow": arrow, "fsspec": fsspec, "prometheus": prometheus}
+            found["schemas"] = lambda: works[extra](directory)
         case "spark" | "connect":
             start = classic_session if extra == "spark" else lambda: connect_session(places["server"])
             found["main job"] = in_spark(start, main_job, directory)

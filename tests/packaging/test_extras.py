@@ -27,7 +27,7 @@ def project() -> dict:
 
 
 def test_every_extra_has_its_turn() -> None:
-    assert set(project()["optional-dependencies"]) == {"spark", "arrow", "connect", "fsspec", "demo"}
+    assert set(project()["optional-dependencies"]) == {"spark", "arrow", "connect", "fsspec", "prometheus", "demo"}
 
 
 # `spark` has its turn beside the wheel's other tests there: an environment is one process' at a time.
@@ -35,7 +35,7 @@ def test_every_extra_has_its_turn() -> None:
 @pytest.mark.parametrize(
     ("extra", "check"),
     [
-        *((extra, check) for extra in ("base", "arrow", "fsspec") for check in ("packages", "schemas")),
+        *((extra, check) for extra in ("base", "arrow", "fsspec", "prometheus") for check in ("packages", "schemas")),
         ("demo", "packages"),
         ("demo", "first month"),
     ],

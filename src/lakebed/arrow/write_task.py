@@ -18,7 +18,6 @@ from lakebed.catalog.options import (
     FILE_COMPRESSION_ZSTD_LEVEL,
     FILE_SUFFIX_INCLUDE_COMPRESSION,
     TARGET_FILE_ROW_NUM,
-    TARGET_FILE_SIZE,
 )
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.blob_columns import blob_file_fields
@@ -28,11 +27,10 @@ from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.row_ranges import BLOB
 from lakebed.format.writable_types import written_format
+from lakebed.maintenance.compaction_rules import target_file_size
 from lakebed.physical.paimon_types import DataField, DataType
 from lakebed.store import Store, open_store
 
-#: The sizes of files where the table says nothing.
-APPEND_FILE_SIZE, _KEYED_SIZE = 256 << 20, 128 << 20
 _NO_LIMIT = 2**63 - 1
 
 
@@ -155,7 +153,7 @@ class WriteTask:
     @cached_property
     def target_size(self) -> int:
         """From how many bytes on the next file is begun."""
-        return size_of(self.options, TARGET_FILE_SIZE, _KEYED_SIZE if self.key else APPEND_FILE_SIZE)
+        return target_file_size(self.options, keyed=bool(self.key))
 
     @cached_property
     def blob_target_size(self) -> int:

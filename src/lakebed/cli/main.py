@@ -51,6 +51,7 @@ COMMANDS = {
     "tag": "Name a snapshot so that it is kept: create, list, delete.",
     "branch": "Branches of a table: create, list, delete, fast-forward.",
     "rollback": "Roll a table back to an earlier schema version, snapshot or tag.",
+    "health": "Tell how tables are, from metadata: files, snapshots, deletions, bad rows.",
     "maintain": "Do what is due by the options of tables: expire, compact, clean up.",
     "compact": "Write the small files of a table together as large ones.",
     "analyze": "Count rows and describe columns, for the planners of engines.",

@@ -308,6 +308,28 @@ def live_entries(
     return [e for identity, e in added.items() if identity not in deleted]
 
 
+def iterate_live_entries(
+    store: Store, table_path: str, metas: Sequence[ManifestFileMeta], types: Sequence[DataType]
+) -> Iterator[ManifestEntry]:
+    """The entries that `live_entries` gives, one by one: only what identifies them is held, and no statistics.
+
+    Manifests that take files away are read twice.
+    """
+    identity = _identities(types)
+    taking = entries_of(store, table_path, [meta for meta in metas if meta.num_deleted_files])
+    passed = {identity(e) for e in taking if e.kind == Kind.DELETE}
+    for entry in entries_of(store, table_path, metas):
+        if entry.kind == Kind.ADD and (key := identity(entry)) not in passed:
+            passed.add(key)
+            yield entry
+
+
+def _identities(types: Sequence[DataType]) -> Callable[[ManifestEntry], Identity]:
+    """Tells what makes an entry the same file; partitions are decoded once each."""
+    decode = cache(binary_row.codec(tuple(types)).decode)
+    return lambda entry: (decode(entry.partition), entry.bucket, entry.file_identity)
+
+
 def split_entries(
     entries: Iterable[ManifestEntry],
     types: Sequence[DataType],
@@ -317,14 +339,13 @@ def split_entries(
 
     `wanted` chooses by partition, in internal values, and bucket.
     """
-    decode = cache(binary_row.codec(tuple(types)).decode)
+    decode, identity = binary_row.codec(tuple(types)).decode, _identities(types)
     chosen = cache(lambda data, bucket: wanted is None or wanted(decode(data), bucket))
     added: dict[Identity, ManifestEntry] = {}
     deleted: dict[Identity, ManifestEntry] = {}
     for entry in entries:
         if chosen(entry.partition, entry.bucket):
-            identity = decode(entry.partition), entry.bucket, entry.file_identity
-            (added if entry.kind == Kind.ADD else deleted).setdefault(identity, entry)
+            (added if entry.kind == Kind.ADD else deleted).setdefault(identity(entry), entry)
     return added, deleted
 
 

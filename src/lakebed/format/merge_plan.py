@@ -50,7 +50,7 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
     Data that a postponed bucket has not distributed is not visible yet, nor is level 0 of tables whose rows become
     visible by compaction (first-row, deletion vectors).
     """
-    compacted = _shows_compacted(schema)
+    compacted = shows_only_compacted(schema)
     buckets: dict[tuple[tuple[Any, ...], int], list[DataFile]] = {}
     for file in files:
         if file.bucket != POSTPONED and (file.meta.level > 0 or not compacted):
@@ -91,7 +91,7 @@ def is_older(base: Section, delta: Section) -> bool:
     return max(f.meta.max_sequence_number for f in base) < min(f.meta.min_sequence_number for f in delta)
 
 
-def _shows_compacted(schema: TableSchema) -> bool:
+def shows_only_compacted(schema: TableSchema) -> bool:
     """Whether only compacted data is visible: what level 0 holds is not."""
     if has_deletion_vectors(schema):
         return not is_set(schema.options, DELETION_VECTORS_MERGE_ON_READ)

@@ -15,19 +15,11 @@ from typing import Any, TypeAlias
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakebed.arrow.write_task import APPEND_FILE_SIZE
-from lakebed.catalog.option_values import number_of, size_of, whole_number
-from lakebed.catalog.options import (
-    COMPACTION_DELETE_RATIO_THRESHOLD,
-    COMPACTION_MIN_FILE_NUM,
-    COMPACTION_SMALL_FILE_RATIO,
-    NUM_SORTED_RUN_COMPACTION_TRIGGER,
-    TARGET_FILE_SIZE,
-)
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import plan_merge
 from lakebed.format.writable_types import written_format
+from lakebed.maintenance.compaction_rules import CompactionRules, target_file_size
 from lakebed.model import canonical_json
 from lakebed.physical.paimon_types import DataType
 from lakebed.read.needed_files import ReadPlan
@@ -100,11 +92,10 @@ def _due_files(start: Start, files: Sequence[DataFile], is_old: IsOld | None) ->
 
     With `is_old` all that are not compacted.
     """
-    options = start.schema.options
-    large = number_of(options, COMPACTION_SMALL_FILE_RATIO) * size_of(options, TARGET_FILE_SIZE, APPEND_FILE_SIZE)
-    least = 2 if is_old else max(whole_number(options, COMPACTION_MIN_FILE_NUM), 2)
+    rules = CompactionRules.of(start.schema)
+    large, least = rules.large, 2 if is_old else rules.least_files
     is_fragmented = sum(f.size < large for f in files) >= least
-    worn = 0.0 if is_old else number_of(options, COMPACTION_DELETE_RATIO_THRESHOLD)
+    worn = 0.0 if is_old else rules.deleted_share
     return [
         f for f in files if (is_fragmented and f.size < large) or _is_worn(start, f, worn) or (is_old and is_old(f))
     ]
@@ -136,7 +127,7 @@ def _together(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
     if start.plan.has_sequence:
         sequence = max(f.meta.max_sequence_number for f in files)
         return RowsToWrite(start.to_write(reader.read(files, schema)), compacted=Compacted(sequence=sequence))
-    groups = _groups(files, size_of(schema.options, TARGET_FILE_SIZE, APPEND_FILE_SIZE))
+    groups = _groups(files, target_file_size(schema.options, keyed=False))
     if start.plan.partition:
         group = by_number("int", groups)(F.col(System.FILE))
         rows = reader.read(files, schema, System.FILE).repartition(group)
@@ -170,7 +161,7 @@ def _due_runs(start: Start, files: Sequence[DataFile], is_old: IsOld | None) -> 
     if start.waiting and any(f.meta.level == 0 for f in files):
         return files
     if is_old is None:
-        return files if runs >= max(whole_number(start.schema.options, NUM_SORTED_RUN_COMPACTION_TRIGGER), 2) else ()
+        return files if runs >= CompactionRules.of(start.schema).runs else ()
     is_done = {f.meta.level for f in files} == {top_level(start.schema)} and not any(map(is_old, files))
     return () if is_done else files
 
