@@ -241,3 +241,49 @@ def test_what_makes_no_sense_is_told_before_the_query_starts(streamed: Streamed)
     with pytest.raises(StreamingQueryException, match="LB6485"):
         query.awaitTermination()
     assert streamed.rows("a") == []
+
+
+def test_two_streams_at_once_into_a_table_with_a_key(streamed: Streamed) -> None:
+    """Who loses the race numbers its rows anew; every batch of both is there."""
+    streamed.lake.tables.create_table(
+        "db", "keyed", [Field("a", Int32()), Field("b", Option(String()))], primary_keys=["a"], options={"bucket": "1"}
+    )
+    for number in range(2):
+        streamed.put(f"{number}.csv", f"{number},x", "9,y")
+    table = streamed.lake.table("db.keyed")
+    queries = [
+        table.stream_writer(streamed.frame().selectExpr(f"a * {factor} AS a", "b"), str(streamed.root / f"c{factor}"))
+        .trigger(availableNow=True)
+        .start()
+        for factor in (10, 100)
+    ]
+    for query in queries:
+        query.awaitTermination()
+    assert streamed.rows("a", table="db.keyed") == [(0,), (10,), (90,), (100,), (900,)]
+    users = [s.commit_user for s in table.snapshots.newest_first()]
+    assert sorted(map(users.count, set(users))) == [2, 2]
+
+
+def test_a_table_that_follows_another_one(streamed: Streamed) -> None:
+    """A stream of a changelog, all in one batch, makes a copy: changes of a key come in their order."""
+    options = {"bucket": "2", "changelog-producer": "input"}
+    fields = [Field("a", Int32()), Field("b", Option(String()))]
+    for name in ("first", "copy"):
+        streamed.lake.tables.create_table("db", name, fields, primary_keys=["a"], options=options)
+    first = streamed.lake.table("db.first")
+    shape = "a int, b string, what string"
+    for number in range(4):
+        rows = [(key, f"{number}-{key}", "-D" if key % 3 == number else "+I") for key in range(6)]
+        first.upsert(streamed.spark.createDataFrame(rows, shape), row_kinds="what")
+        if number == 1:
+            wider = [*fields, Field("c", Option(Int32()))]
+            first.schemas.create_new_schema_version(wider, ["a"], ())
+    streamed.lake.register(streamed.spark)
+    changes = streamed.spark.readStream.format("lakebed").options(**{"row-kinds": "true", "from-snapshot": "1"})
+    writer = streamed.lake.table("db.copy").stream_writer(
+        changes.load("db.first").drop("c"), str(streamed.root / "copied"), row_kinds="rowkind"
+    )
+    writer.trigger(availableNow=True).start().awaitTermination()
+    copied = streamed.rows("a", "b", table="db.copy")
+    assert copied == streamed.rows("a", "b", table="db.first")
+    assert len(copied) > 3

@@ -16,7 +16,6 @@ from pyspark.sql.types import StructType
 
 from lakebed.arrow.write_files import write_data_files
 from lakebed.catalog import TableRef
-from lakebed.data_source.handover import plainly
 from lakebed.data_source.read_options import WriteOptions
 from lakebed.data_source.writable_columns import refuse_unfit_table, written_names
 from lakebed.errors import UsageError
@@ -26,6 +25,7 @@ from lakebed.ingest.ingest_context import IngestContext, open_context
 from lakebed.ingest.run_commit import GoodRows
 from lakebed.ingest.write_frame import APPEND, AtomicWrite, overwrite_with
 from lakebed.spark.arrow_batches import gathered
+from lakebed.spark.spark_errors import plainly
 from lakebed.spark.table_writer import TableWriter, WriteTarget
 from lakebed.spark.write_rows import attempted
 from lakebed.write.plan_write import plan_write

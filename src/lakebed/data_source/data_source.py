@@ -23,7 +23,7 @@ from pyspark.sql.types import StructType
 
 from lakebed.convert.scan_types import scan_schema
 from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
-from lakebed.data_source.handover import as_asked, plainly
+from lakebed.data_source.handover import as_asked
 from lakebed.data_source.read_options import (
     DataSourceOptions,
     Warehouse,
@@ -36,6 +36,7 @@ from lakebed.data_source.system_table_rows import system_table
 from lakebed.data_source.user_schema import unknown_column, with_row_kind
 from lakebed.errors import UsageError
 from lakebed.inspection import SystemTable
+from lakebed.spark.spark_errors import plainly
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -1,23 +1,11 @@
-"""Hand over batches as Spark expects them, and errors without this library's traces."""
+"""Hand over batches as Spark expects them."""
 
 from __future__ import annotations
-
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pyarrow as pa
 from pyspark.sql.types import StructType
 
-from lakebed.errors import LakebedError, UsageError
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Errors without the places in this library that raised them: Spark shows what it gets as it is."""
-    try:
-        yield
-    except LakebedError as error:
-        raise type(error)(*error.diagnostics) from None
+from lakebed.errors import UsageError
 
 
 def as_asked(batch: pa.RecordBatch, schema: StructType, table: str) -> pa.RecordBatch:

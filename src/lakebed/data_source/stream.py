@@ -26,7 +26,7 @@ from pyspark.sql.streaming.datasource import (
 
 from lakebed.arrow.file_part import Column
 from lakebed.data_source.batch_plan import Planner, TableRead, Work, open_rows, open_tables
-from lakebed.data_source.handover import as_asked, plainly
+from lakebed.data_source.handover import as_asked
 from lakebed.data_source.read_options import DataSourceOptions
 from lakebed.data_source.stream_admission import BatchLimits, Part, advance, begin, between, check_history
 from lakebed.data_source.stream_history import TableHistory
@@ -39,6 +39,7 @@ from lakebed.format.row_kinds import INSERTS, KINDS, ROW_KIND, VALUE_KIND
 from lakebed.maintenance.consumers import note_consumer
 from lakebed.read.plan_changes import follow_commits
 from lakebed.read.table_state import TableState, epoch_millis
+from lakebed.spark.spark_errors import plainly
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,6 @@ from pyspark.sql.datasource import DataSourceStreamArrowWriter, WriterCommitMess
 from pyspark.sql.types import StructType
 
 from lakebed.data_source.batch_writer import FilesWritten, RowsWriter, entries_of, opened, table_writer
-from lakebed.data_source.handover import plainly
 from lakebed.data_source.read_options import StreamWriteOptions
 from lakebed.format.snapshot_change import WHOLE_TABLE
 from lakebed.ingest import run_history as runs
@@ -25,6 +24,7 @@ from lakebed.ingest.run_memory import RunMemory
 from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.ingest.write_frame import APPEND, AtomicWrite
 from lakebed.ingest.write_stream import StreamIdentity
+from lakebed.spark.spark_errors import plainly
 from lakebed.spark.table_writer import TableWriter
 from lakebed.write.write_result import WriteRun
 

@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import DataFrame
 
-from lakebed.errors import LakebedError, UsageError
+from lakebed.errors import UsageError
 from lakebed.ingest.arguments import BAD_ARGUMENT, StreamKeywords, check_arguments
 from lakebed.ingest.ingest import ingest_batch, table_job
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.run_history import IngestResult
 from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.ingest.stream_checkpoint import StreamCheckpoint
+from lakebed.spark.spark_errors import plainly
 from lakebed.write.write_result import wrong_name
 
 if TYPE_CHECKING:
@@ -66,14 +67,11 @@ class BatchWriter:
 
     def __call__(self, frame: DataFrame, number: int) -> None:
         """Write one batch. Raises what `lakebed.Table.stream_writer` says of a query that fails."""
-        try:
+        with plainly():
             result = ingest_batch(self.context, frame, self.stream.batch(self.table, number), self.asked)
             if result.repeated:
                 # The state of a query that aggregates or joins has to come to this batch all the same.
                 frame.write.format("noop").mode("overwrite").save()
-        except LakebedError as error:
-            # Spark shows the trace of what it gets.
-            raise type(error)(*error.diagnostics) from None
         if self.on_batch is not None:
             self.on_batch(result)
 

@@ -84,6 +84,15 @@ def spark_errors() -> Iterator[None]:
 
 
 @contextmanager
+def plainly() -> Iterator[None]:
+    """Errors without the places in this library that raised them: Spark shows what it gets as it is."""
+    try:
+        yield
+    except LakebedError as error:
+        raise type(error)(*error.diagnostics) from None
+
+
+@contextmanager
 def known_failures(kind: type[LakebedError] = LakebedError) -> Iterator[None]:
     """Turn errors whose cause is where Spark runs into ones of ours; others pass. See `known_failure`."""
     try:
