@@ -7,7 +7,7 @@ that it is indented like, or to the beginning or the end of its document.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -275,9 +275,11 @@ class _Comments:
         """Put the comments of a document into it; those before the first one are its own."""
         begin = 0 if first else document.start
         own = [c for c in self._all if begin <= c.at < end]
+        places_of_own = [c.at for c in own]
         for collection in collections_of(document.root):
-            inside = any(collection.start <= c.at < collection.end for c in own)
-            if collection.flow and inside and collection.entries:
+            first_inside = bisect_left(places_of_own, collection.start)
+            is_inside = first_inside < len(own) and own[first_inside].at < collection.end
+            if collection.flow and is_inside and collection.entries:
                 collection.flow = False
                 collection.column = -1
         places = _Places(document)
