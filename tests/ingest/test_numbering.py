@@ -75,7 +75,7 @@ def test_the_places_of_blocks_follow_from_what_tasks_count(tasks: list[list[tupl
     numbered = NumberedRows(None, RowsAside(LocalStore(), "/t"), (), 0, [], lambda: None)  # type: ignore[arg-type,return-value]
     numbered._place(counted)
     assert numbered.aside.files == tuple(sorted(seen))
-    assert numbered.rows == sum(lengths.values())
+    assert numbered.rows == numbered.aside.rows == sum(lengths.values())
     # The numbers of rows that are stored become the places in the order of parts and blocks.
     order = sorted(lengths, key=lambda name: [int(n or 0) for n in name.split(BETWEEN)])
     starts = {name: min(r["first"] for r in counted if r["block"] == name) + numbered.first[name] for name in order}

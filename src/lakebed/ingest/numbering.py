@@ -140,6 +140,7 @@ class NumberedRows:
                 )
             self.first[name] = self.rows - block.first
             self.rows += block.rows
+        self.aside.rows = self.rows
 
     def _order(self, block: str) -> tuple[int, int, int]:
         part, url, start = block.split(BETWEEN)
