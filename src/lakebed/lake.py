@@ -656,7 +656,7 @@ class Lake:
 
         layout = self._tables.path_factory.layout.value
         storage = dict(self._storage_options or {})
-        place = Warehouse(self.warehouse, layout, storage, self._time_zone, self._verify_checksums)
+        place = Warehouse(self.warehouse, layout, storage, self._time_zone, self._verify_checksums, self._tables.origin)
         register_source(spark, place)
         return self.views(spark)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog import TableManager, open_warehouse
+from lakebed.format.commit_origin import process_origin
 from lakebed.lake import Lake, wall_clock
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def open_lake(
     allow_overwrite_races: bool = False,
     attributes: str | Path | AttributeRegistry | None = None,
     verify_checksums: bool = True,
+    record_origin: bool = True,
 ) -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
@@ -32,9 +34,10 @@ def open_lake(
     create a file exclusively is refused for writing, unless `allow_overwrite_races`: then only one process may write.
     `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
     them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
-    carry, and fail where one is wrong; files without checksums are read as ever. Raises `NotFoundError` or
-    `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and `ManifestError` for a faulty
-    declaration of attributes.
+    carry, and fail where one is wrong; files without checksums are read as ever. `record_origin`: every snapshot says
+    the login of its user, the host, the commit of git that the present directory is at, and Lakebed's version. Raises
+    `NotFoundError` or `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and
+    `ManifestError` for a faulty declaration of attributes.
     """
     from lakebed.catalog import check_time_zone
 
@@ -42,7 +45,7 @@ def open_lake(
     path_factory, store = open_warehouse(
         str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
     )
-    tables = TableManager(path_factory, store, wall_clock)
+    tables = TableManager(path_factory, store, wall_clock, origin=process_origin() if record_origin else None)
     return Lake(
         tables,
         store,

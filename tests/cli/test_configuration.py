@@ -206,6 +206,7 @@ class TestConfigShow:
             ["storage.client.secret", "***", str(file)],
             ["allow_overwrite_races", "false", "default"],
             ["verify_checksums", "false", f"{file} [env.test]"],
+            ["record_origin", "true", "default"],
             ["engines", "-", "default"],
         ]
         found = lakebed.json("--warehouse", "x", "config", "show")

@@ -219,8 +219,8 @@ class TestHistory:
             "1970-01-01 00:00:00  schema 0     1 column",
             "                     drop column a long name of a column",
             "                     x\\ny",
-            "1970-01-01 00:00:00  snapshot 1        ? rows = ?  overwrite, schema 0",
-            "1970-01-01 00:00:00  snapshot 12  -1,200 rows = 0  overwrite, schema 0",
+            "1970-01-01 00:00:00  snapshot 1        ? rows = ?  overwrite, schema 0, user u",
+            "1970-01-01 00:00:00  snapshot 12  -1,200 rows = 0  overwrite, schema 0, user u",
         ]
 
     def test_what_a_commit_did_is_said_by_its_operation(self) -> None:
@@ -228,10 +228,10 @@ class TestHistory:
         made = [replace(self.SNAPSHOT, commit_kind="APPEND", operation=o) for o in operations]
         lines = history_text(self.history(*made)).splitlines()[-4:]
         assert [line.split("= ?  ")[1] for line in lines] == [
-            "append, schema 0",
-            "append, schema 0",
-            "merge into, schema 0",
-            "update, schema 0",
+            "append, schema 0, user u",
+            "append, schema 0, user u",
+            "merge into, schema 0, user u",
+            "update, schema 0, user u",
         ]
 
     @pytest.mark.parametrize(

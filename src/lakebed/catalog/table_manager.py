@@ -48,11 +48,15 @@ class TableManager:
         path_factory: PathFactory,
         store: Store | None = None,
         clock: Clock = system_clock,
+        *,
+        origin: Mapping[str, str] | None = None,
     ) -> None:
         self.path_factory = path_factory
         self.store: Store = store if store is not None else path_factory.store
         if store is not None:
             path_factory.store = store
+        #: What every snapshot says of who commits it; see `lakebed.open`.
+        self.origin: Mapping[str, str] = dict(origin or {})
         self._clock = clock
         self._lock = threading.Lock()
         self._managers: dict[tuple[TableName, str], SchemaManager] = {}

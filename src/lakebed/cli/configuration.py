@@ -22,6 +22,7 @@ _VARIABLES = {"warehouse": VARIABLE, "layout": "LAKEBED_LAYOUT", "time_zone": "L
 _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
 _CHECKSUMS = "verify_checksums"
+_ORIGIN = "record_origin"
 _PROFILES = "env"
 #: What a profile may set, with the kind of its value.
 _PROFILE_KINDS: Mapping[str, type] = {
@@ -32,6 +33,7 @@ _PROFILE_KINDS: Mapping[str, type] = {
     _STORAGE: dict,
     _RACES: bool,
     _CHECKSUMS: bool,
+    _ORIGIN: bool,
 }
 #: What is said of a project and its manifests, whatever the warehouse is.
 _OF_PROJECT: Mapping[str, Any] = {"engines": [], "lint": {}}
@@ -46,6 +48,7 @@ _DEFAULTS: Mapping[str, Any] = {
     _STORAGE: {},
     _RACES: False,
     _CHECKSUMS: True,
+    _ORIGIN: True,
     **_OF_PROJECT,
 }
 _DEFAULT = "default"
@@ -56,8 +59,9 @@ class Configuration:
     """The settings of a run. A relative `warehouse` is relative to the present directory.
 
     `storage` holds options for the driver of the storage, `allow_overwrite_races` accepts one that cannot create a
-    file exclusively, `verify_checksums` holds pages of Parquet files against their checksums; all are those of
-    `lakebed.open`. `attributes` is the file that declares the project's attributes.
+    file exclusively, `verify_checksums` holds pages of Parquet files against their checksums, `record_origin` lets
+    snapshots say who commits; all are those of `lakebed.open`. `attributes` is the file that declares the project's
+    attributes.
     """
 
     warehouse: str = field(repr=False)
@@ -67,6 +71,7 @@ class Configuration:
     allow_overwrite_races: bool = False
     attributes: str | None = None
     verify_checksums: bool = True
+    record_origin: bool = True
 
 
 @dataclass(frozen=True, slots=True)

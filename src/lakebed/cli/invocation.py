@@ -65,6 +65,7 @@ class Session:
             allow_overwrite_races=settings.allow_overwrite_races,
             attributes=settings.attributes,
             verify_checksums=settings.verify_checksums and not self.skip_checksums,
+            record_origin=settings.record_origin,
         )
 
     @property

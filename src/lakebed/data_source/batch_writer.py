@@ -109,7 +109,8 @@ class TableRowsWriter(RowsWriter, DataSourceArrowWriter):
 def opened(asked: WriteOptions) -> tuple[IngestContext, TableBranch]:
     """The lake and the table of the options."""
     place = asked.warehouse
-    context = open_context(place.location, place.layout, place.storage_options, place.time_zone, place.verify_checksums)
+    how = place.storage_options, place.time_zone, place.verify_checksums
+    context = open_context(place.location, place.layout, *how, place.origin)
     return context, TableBranch.of(context.tables, _with_branch(TableRef.parse(asked.table), asked.branch))
 
 

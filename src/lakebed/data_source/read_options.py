@@ -12,6 +12,7 @@ from lakebed.catalog.option_values import size_of
 from lakebed.data_source.stream_options import STREAM_OPTIONS
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, UsageError
+from lakebed.format.commit_origin import process_origin
 from lakebed.redaction import redact
 
 #: How many bytes of data files one task reads, as Spark's own sources do.
@@ -36,13 +37,17 @@ STREAM_WRITE_OPTIONS = (*WRITE_OPTIONS[:-1], "checkpointlocation", "stream-name"
 
 @dataclass(frozen=True, slots=True)
 class Warehouse:
-    """Where tables lie and how that place is opened: the arguments of `lakebed.open`."""
+    """Where tables lie and how that place is opened: the arguments of `lakebed.open`.
+
+    `origin` is what snapshots say of who commits them: of whoever has registered the warehouse, else of this process.
+    """
 
     location: str
     layout: str = "auto"
     storage_options: Mapping[str, Any] = field(default_factory=dict)
     time_zone: str = "UTC"
     verify_checksums: bool = True
+    origin: Mapping[str, str] = field(default_factory=process_origin)
 
     def __repr__(self) -> str:
         return f"Warehouse({redact(self.location)!r}, {self.layout!r}, options={sorted(self.storage_options)})"
@@ -178,7 +183,8 @@ def warehouse_of(texts: Mapping[str, str], bound: Warehouse | None) -> Warehouse
     if "storage-options" in texts:
         storage = _object(texts, "storage-options")
     verify = _truth(texts, "verify-checksums", bound is None or bound.verify_checksums)
-    return Warehouse(location, texts.get("layout", layout), storage, zone, verify)
+    origin = process_origin() if bound is None else bound.origin
+    return Warehouse(location, texts.get("layout", layout), storage, zone, verify, origin)
 
 
 def _object(texts: Mapping[str, str], name: str) -> Mapping[str, Any]:

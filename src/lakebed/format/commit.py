@@ -211,8 +211,8 @@ class _Attempts:
         return parts
 
     def _properties(self, latest: Snapshot | None, schema: TableSchema) -> Mapping[str, str]:
-        """Those of the change; in a table with a key also the sequence number from which the next writer may count."""
-        properties = self.change.properties
+        """Who commits, and those of the change; of a table with a key also the sequence number that the next has."""
+        properties = {**self.table.origin, **self.change.properties}
         if not schema.primary_keys:
             return properties
         following = self.sequence.after(self.table, latest, self.change.added)

@@ -81,7 +81,7 @@ class TableBranch:
     @property
     def storage(self) -> TableStorage:
         """The branch as a committer sees it."""
-        return TableStorage(self.store, self.table_path, self.schemas, self.branch)
+        return TableStorage(self.store, self.table_path, self.schemas, self.branch, self.tables.origin)
 
     def on(self, branch: str) -> TableBranch:
         """Another branch of the same table."""

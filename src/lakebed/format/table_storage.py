@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from lakebed.catalog.paths import MAIN
@@ -25,12 +26,16 @@ class Schemas(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TableStorage:
-    """A table as a committer sees it: the store, the path of the main table, the schemas and the branch."""
+    """A table as a committer sees it: the store, the path of the main table, the schemas and the branch.
+
+    `origin` are properties that every snapshot says of who commits; see `lakebed.format.commit_origin`.
+    """
 
     store: Store
     path: str
     schemas: Schemas
     branch: str = MAIN
+    origin: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @property
     def snapshots(self) -> SnapshotManager:

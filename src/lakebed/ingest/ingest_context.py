@@ -34,7 +34,8 @@ class IngestContext:
     def __reduce__(self) -> tuple[Callable[..., IngestContext], tuple[Any, ...]]:
         """How it travels to another process, which opens the lake by the same path or URL."""
         layout = self.tables.path_factory.layout.value
-        return open_context, (self.warehouse, layout, self.storage_options, self.time_zone, self.verify_checksums)
+        how = self.storage_options, self.time_zone, self.verify_checksums
+        return open_context, (self.warehouse, layout, *how, dict(self.tables.origin))
 
     @property
     def store(self) -> Store:
@@ -58,12 +59,19 @@ class IngestContext:
     def storage(self, name: TableName, branch: str = MAIN) -> TableStorage:
         """A table as a committer sees it. Raises `NotFoundError` where there is none."""
         schemas = self.tables.get_schema_manager(name.database, name.table, branch)
-        return TableStorage(self.store, self.tables.table_path(name), schemas, branch)
+        return TableStorage(self.store, self.tables.table_path(name), schemas, branch, self.tables.origin)
 
 
 def open_context(
-    warehouse: str, layout: str, storage_options: Mapping[str, Any] | None, time_zone: str, verify_checksums: bool
+    warehouse: str,
+    layout: str,
+    storage_options: Mapping[str, Any] | None,
+    time_zone: str,
+    verify_checksums: bool,
+    origin: Mapping[str, str],
 ) -> IngestContext:
-    """A lake that is opened where it is written to, with the clock of that process."""
+    """A lake that is opened where it is written to, with the clock of that process; `origin` is of who began."""
     paths, store = open_warehouse(warehouse, layout=layout, storage_options=storage_options or None)
-    return IngestContext(TableManager(paths, store), time_zone, system_clock, storage_options, verify_checksums)
+    return IngestContext(
+        TableManager(paths, store, origin=origin), time_zone, system_clock, storage_options, verify_checksums
+    )

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from lakebed.catalog.names import TableName
 from lakebed.diagnostics import Diagnostic
+from lakebed.format import commit_origin
 from lakebed.ingest.nulled_values import NulledValues, nulled_text, parse_nulled
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_listing import LeftOut
@@ -24,7 +25,7 @@ from lakebed.model import JsonValue, canonical_json
 from lakebed.readable import Readable
 from lakebed.write.write_result import ATTEMPT
 
-RUN_ID = "lakebed.run-id"
+RUN_ID = commit_origin.RUN_ID
 SOURCES = "lakebed.sources"
 ROWS_READ = "lakebed.rows-read"
 ROWS_WRITTEN = "lakebed.rows-written"
@@ -39,7 +40,7 @@ READ_AS = "lakebed.read-as"
 #: How the source was told to be read.
 SETTINGS = "lakebed.read-settings"
 #: How many bad rows a replay has mended; only snapshots of replays say it.
-ROWS_REPLAYED = "lakebed.rows-replayed"
+ROWS_REPLAYED = commit_origin.ROWS_REPLAYED
 #: The claims of other replays on the same rows, which have not come to an end and must not any more.
 CLAIMS_OVER = "lakebed.claims-over"
 #: The name of the stream, and of its batch the query, the number, the digest of its offsets, and when it was planned.

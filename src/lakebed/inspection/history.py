@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema
+from lakebed.format.commit_origin import CommitOrigin, operation_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.readable import Readable
@@ -58,7 +59,9 @@ class History(Readable):
                     "time_millis": s.time_millis,
                     "kind": s.commit_kind,
                     "operation": s.operation,
+                    "did": operation_of(s),
                     "user": s.commit_user,
+                    "origin": CommitOrigin.of(s).to_json(),
                     "delta_record_count": s.delta_record_count,
                     "total_record_count": s.total_record_count,
                     "properties": dict(s.properties or {}),

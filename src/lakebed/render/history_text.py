@@ -5,6 +5,7 @@ from __future__ import annotations
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.options import DELETION_VECTORS_ENABLED
 from lakebed.catalog.time_zone import zone_of
+from lakebed.format.commit_origin import CommitOrigin, operation_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.inspection.history import History, Version
 from lakebed.printable import one_line
@@ -13,6 +14,8 @@ from lakebed.render.terminal import wrapped
 
 #: Said of tables whose files may hold more rows than the table.
 _OF_FILES = "; rows are those that files hold"
+#: So much of the commit of git is shown.
+_SHORT = 12
 _INDENT = " " * len("2013-01-01 00:00:00  ")
 
 
@@ -57,14 +60,17 @@ def _holds_more(history: History) -> bool:
 
 def _snapshot(snapshot: Snapshot, digits: int, delta: str) -> list[str]:
     total = _count(snapshot.total_record_count)
-    what = f"{delta} rows = {total}  {_operation(snapshot)}, schema {snapshot.schema_id}"
-    return [f"{_label('snapshot', snapshot.id, digits)}  {what}"]
+    what = f"{delta} rows = {total}  {one_line(operation_of(snapshot))}, schema {snapshot.schema_id}"
+    return [f"{_label('snapshot', snapshot.id, digits)}  {what}{_origin(snapshot)}"]
 
 
-def _operation(snapshot: Snapshot) -> str:
-    """What was done, as its writer says it; the kind of the commit where that says more."""
-    said = snapshot.operation or "WRITE"
-    return (snapshot.commit_kind if said == "WRITE" else said).lower().replace("_", " ")
+def _origin(snapshot: Snapshot) -> str:
+    """Who made it and from where, as far as it says so; the commit user where nothing else tells writers apart."""
+    found = CommitOrigin.of(snapshot)
+    who = "@".join(filter(None, (found.user, found.host)))
+    commit = found.git_commit and f"git {found.git_commit[:_SHORT]}"
+    parts = [part for part in (who, commit, found.engine) if part]
+    return "".join(f", {one_line(part)}" for part in parts or [f"user {snapshot.commit_user}"])
 
 
 def _label(kind: str, number: int, digits: int) -> str:

@@ -8,12 +8,13 @@ from typing import Any, ClassVar, TypedDict
 from uuid import uuid4
 
 from lakebed.errors import UsageError
+from lakebed.format import commit_origin
 from lakebed.readable import Readable
 
 BAD_ARGUMENT = "LB5104"
 OTHER_RUN = "LB5105"
 #: The property of a snapshot that says what a write was asked for, so that a run id is not taken for another write's.
-ASKED = "lakebed.asked"
+ASKED = commit_origin.ASKED
 #: The property that tells apart calls that commit as the same user.
 ATTEMPT = "lakebed.attempt"
 _OURS = "lakebed."
