@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
+from threading import Barrier, current_thread
 
 import pytest
 from hypothesis import given
@@ -158,3 +159,46 @@ def test_what_is_deleted_really_lay_below(tmp_path_factory, steps, link_at):
         return
     assert real == str(root) or real.startswith(f"{root}/") or path.rstrip("/") == str(root)
     assert before == {p for p in base.rglob("*") if root not in p.parents and p != root}
+
+
+def test_several_files_are_deleted_at_a_time() -> None:
+    """Each of two deletions waits for the other to have begun; what fails is told, and nothing outside goes."""
+    both = Barrier(2, timeout=20)
+
+    class Waiting(MemoryStore):
+        def delete(self, path: str) -> None:
+            both.wait()
+            super().delete(path)
+
+    store = Waiting()
+    paths = [f"t/{i}" for i in range(4)]
+    for path in (*paths, "other/0"):
+        store.create_if_absent(path, b"x")
+    Inside(store, "t").delete_all(paths, threads=2)
+    assert not any(map(store.exists, paths))
+    with pytest.raises(StoreError) as caught:
+        Inside(MemoryStore(), "t").delete_all(["t/0", "other/0", "t/1"], threads=2)
+    assert [d.code for d in caught.value.diagnostics] == ["LB3610"]
+    assert store.exists("other/0")
+
+
+@pytest.mark.parametrize(
+    ("options", "threads"), [({}, "MainThread"), ({"delete-file.thread-num": "3"}, "lakebed-delete")]
+)
+def test_an_option_says_how_many(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, str], threads: str
+) -> None:
+    lake = lakebed.open(tmp_path)
+    lake.tables.create_table("db", "t", [Field("k", DataType.INT)], options=options)
+    seen, delete = [], LocalStore.delete
+
+    def watched(store: LocalStore, path: str) -> None:
+        seen.append(current_thread().name.partition("_")[0])
+        delete(store, path)
+
+    monkeypatch.setattr(LocalStore, "delete", watched)
+    root = lake.tables.table_path("db.t")
+    for name in ("a", "b"):
+        lake.store.replace(f"{root}/manifest/manifest-{name}-0", b"x")
+    assert len(lake.remove_orphans("db.t", min_age=NOW).files) == 2
+    assert seen == [threads] * 2

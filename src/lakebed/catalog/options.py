@@ -98,6 +98,7 @@ DATA_EVOLUTION_ENABLED = "data-evolution.enabled"
 DATA_FILE_EXTERNAL_PATHS = "data-file.external-paths"
 DATA_FILE_PATH_DIRECTORY = "data-file.path-directory"
 DATA_FILE_PREFIX = "data-file.prefix"
+DELETE_FILE_THREAD_NUM = "delete-file.thread-num"
 DELETION_VECTOR_INDEX_FILE_TARGET_SIZE = "deletion-vector.index-file.target-size"
 DELETION_VECTORS_BITMAP64 = "deletion-vectors.bitmap64"
 DELETION_VECTORS_ENABLED = "deletion-vectors.enabled"
@@ -412,6 +413,7 @@ IMMUTABLE: frozenset[str] = frozenset(
         FORCE_LOOKUP,
         ROW_TRACKING_ENABLED,
         DATA_EVOLUTION_ENABLED,
+        DELETE_FILE_THREAD_NUM,
         INDEX_FILE_IN_DATA_FILE_DIR,
         BLOB_FIELD,
         BLOB_DESCRIPTOR_FIELD,
@@ -468,6 +470,7 @@ _FOLLOWED = frozenset(
         COMPACTION_MIN_FILE_NUM,
         COMPACTION_SMALL_FILE_RATIO,
         DATA_EVOLUTION_ENABLED,
+        DELETE_FILE_THREAD_NUM,
         DATA_FILE_PATH_DIRECTORY,
         DATA_FILE_PREFIX,
         DELETION_VECTORS_BITMAP64,

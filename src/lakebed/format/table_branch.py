@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef
+from lakebed.catalog.option_values import whole_number
+from lakebed.catalog.options import DELETE_FILE_THREAD_NUM
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.catalog.schema_manager import Clock, system_clock
 from lakebed.errors import UsageError
@@ -15,6 +18,8 @@ from lakebed.store.failed_follow_ups import afterwards
 from lakebed.store.safe_delete import Inside
 
 ONE_STATE = "LB3668"
+#: How many objects of a store are deleted at a time, unless the table says.
+_DELETES_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +57,15 @@ class TableBranch:
     def inside(self) -> Inside:
         """What may be deleted: all that really lies in the table's directory."""
         return Inside(self.store, self.table_path)
+
+    def delete_all(self, paths: Iterable[str]) -> None:
+        """Delete files of the table's directory, as many at a time as `delete-file.thread-num` says. Raises as
+        `Inside.delete_all`.
+        """
+        options = self.schemas.get_current_schema().options
+        # A local file is gone before another thread has begun.
+        usual = _DELETES_AT_ONCE if "://" in self.table_path else 1
+        self.inside.delete_all(paths, whole_number(options, DELETE_FILE_THREAD_NUM, usual))
 
     @property
     def root(self) -> str:

@@ -95,9 +95,8 @@ def expire(
     known = set(map(_key, states))
     new = [s for s in every_state(table) if _key(s) not in known]
     freed = without_needed(table, found, freed, new)
-    inside = table.inside
-    for file in (*freed.data, *freed.metadata):
-        inside.delete(file.path)
+    for files in (freed.data, freed.metadata):
+        table.delete_all(file.path for file in files)
     return replace(_result(table, found, freed, held_by), done=True)
 
 

@@ -118,8 +118,7 @@ def remove_orphans(table: TableBranch, *, min_age: timedelta = DEFAULT_MIN_AGE) 
     """
     report = orphan_files(table, min_age=min_age)
     inside = table.inside
-    for file in report.files:
-        inside.delete(f"{table.table_path}/{file.path}")
+    table.delete_all(f"{table.table_path}/{file.path}" for file in report.files)
     newest = table.clock() - millis_of(min_age)
     for below, is_ours in (("", temporary.is_staging), ("branch", temporary.is_half_branch)):
         remove_emptied(inside, below, is_ours, report, newest)

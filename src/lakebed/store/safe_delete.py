@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
 from lakebed.errors import StoreError
@@ -39,6 +41,22 @@ class Inside:
         """Delete one file or link. Raises `StoreError` (LB3610) for what lies elsewhere."""
         self.check(path)
         self.store.delete(path)
+
+    def delete_all(self, paths: Iterable[str], threads: int = 1) -> None:
+        """Delete files, so many at a time; with more than one thread in no order. Raises as `delete`, for the first
+        that cannot be deleted: others are gone by then, or stay.
+        """
+        if threads <= 1:
+            for path in paths:
+                self.delete(path)
+            return
+        with ThreadPoolExecutor(threads, "lakebed-delete") as pool:
+            try:
+                for _ in pool.map(self.delete, paths):
+                    pass
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
 
     def delete_tree(self, path: str) -> None:
         """Delete a directory, `root` itself perhaps, and all below it; of a link, the link. Raises as `delete`."""
