@@ -10,6 +10,7 @@ import click
 
 from lakebed.cli.configuration import Configuration, Flags, Setting, find_configuration, find_settings
 from lakebed.cli.exit_codes import ExitCode
+from lakebed.cli.log_records import LEVELS, VARIABLE, show_records
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
 from lakebed.errors import LakebedError
 
@@ -92,12 +93,25 @@ class Session:
 
 
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """`--warehouse`, `--env` and `--json`, which may stand before or after the command's name."""
+    """`--warehouse`, `--env`, `--json` and `--log-level`, which may stand before or after the command's name."""
 
     def remember(context: click.Context, parameter: click.Parameter, value: Any) -> None:
         if value:
             setattr(context.ensure_object(Session), parameter.name or "", value)
 
+    def log(_: click.Context, __: click.Parameter, value: str | None) -> None:
+        if value:
+            show_records(value)
+
+    function = click.option(
+        "--log-level",
+        type=click.Choice(LEVELS, case_sensitive=False),
+        envvar=VARIABLE,
+        expose_value=False,
+        callback=log,
+        metavar="LEVEL",
+        help="Log on standard error: debug, info, warning.",
+    )(function)
     function = click.option(
         "--json", "json_mode", is_flag=True, expose_value=False, callback=remember, help="Put out JSON."
     )(function)

@@ -18,6 +18,7 @@ import click
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.interrupts import Interrupts, ignore_interrupts, noted_interrupts
 from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.log_records import hidden_records
 from lakebed.cli.output import ReaderGoneError, TextOutput, prepare_streams
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, LakebedWarning, UsageError
@@ -122,7 +123,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     session = Session()
     try:
-        with _told_warnings(session), noted_interrupts() as interrupts:
+        with hidden_records(), _told_warnings(session), noted_interrupts() as interrupts:
             return _run(session, words, interrupts)
     except ReaderGoneError:
         return ExitCode.READER_GONE

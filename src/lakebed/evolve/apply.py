@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -28,6 +29,8 @@ from lakebed.readable import Readable
 if TYPE_CHECKING:
     from lakebed.catalog.table_manager import TableManager
     from lakebed.manifest.attribute_registry import AttributeRegistry
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +105,15 @@ def apply(
                 raise
             left = [t.name for t in plan.tables[number:]]
             raise type(error)(*error.diagnostics, _progress(done, left)) from error
+        _log(done[-1])
     return AppliedPlan(tuple(done), notes)
+
+
+def _log(table: AppliedTable) -> None:
+    """One record for each table that was made or changed."""
+    if table.created or table.changed:
+        fields = {"table": table.name, "schema_id": table.schema_id, "is_new": table.created}
+        _LOG.info("applied", extra={**fields, "changes": len(table.changes)})
 
 
 def _check_attributes(plan: Plan, declared: AttributeRegistry) -> None:

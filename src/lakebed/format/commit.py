@@ -7,6 +7,7 @@ somebody else.
 
 from __future__ import annotations
 
+import logging
 import random
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from lakebed.catalog.option_values import whole_number
 from lakebed.catalog.options import COMMIT_MAX_RETRIES
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CommitOutcomeUnknownError, ConflictError, OutcomeUnknownError, StoreError
+from lakebed.format.commit_origin import RUN_ID, operation_of
 from lakebed.format.conflicts import Delta, buckets_have_changed, find_delta
 from lakebed.format.entry_checks import check_entries
 from lakebed.format.index_changes import IndexChanges
@@ -30,10 +32,12 @@ from lakebed.format.sequence_numbers import NEXT_SEQUENCE, SequenceState
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_storage import TableStorage
+from lakebed.redaction import redact
 from lakebed.store.failures import outcome_unknown
 
 __all__ = ["Guard", "TableStorage", "commit"]
 
+_LOG = logging.getLogger(__name__)
 _FIRST_WAIT = 0.01
 _LONGEST_WAIT = 10.0
 
@@ -65,6 +69,7 @@ def commit(
     ConflictError where the change does not mean the same any more (not retried) and when every attempt lost the race,
     StoreError when the last outcome is unknown: then call again with the same user.
     """
+    started = time.monotonic()
     attempts = _Attempts(table, change, clock, seen=after)
     shown = after
     attempt = 0
@@ -81,9 +86,29 @@ def commit(
             raise attempts.gave_up(attempt)
         published = attempts.make(latest, schema)
         if published is not None:
+            _log(table, change, published, attempt, time.monotonic() - started)
             return published
         sleep(_wait(attempt))
         attempt += 1
+
+
+def _log(table: TableStorage, change: SnapshotChange, snapshot: Snapshot, retries: int, seconds: float) -> None:
+    """One record a commit. `rows` are those that files hold more or fewer, `seconds` those of the commit alone."""
+    fields = {
+        "table": redact(table.path),
+        "branch": table.branch,
+        "snapshot_id": snapshot.id,
+        "schema_id": snapshot.schema_id,
+        "operation": operation_of(snapshot),
+        "commit_user": snapshot.commit_user,
+        "run_id": (snapshot.properties or {}).get(RUN_ID),
+        "rows": snapshot.delta_record_count,
+        "files_added": len(change.added),
+        "bytes_added": sum(entry.file.file_size for entry in change.added),
+        "retries": retries,
+        "seconds": round(seconds, 3),
+    }
+    _LOG.info("committed", extra=fields)
 
 
 @dataclass(slots=True)

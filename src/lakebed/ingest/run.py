@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -29,6 +30,7 @@ from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.spark.spark_errors import spark_errors
 
+_LOG = logging.getLogger(__name__)
 RUN_DIFFERS = "LB6122"
 #: How many kinds of problems a dry run tells of.
 _SHOWN_KINDS = 100
@@ -164,7 +166,7 @@ class Run:
         if quarantined is not None:
             properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
         if not counts.good:
-            return self._result(counts, None, quarantined)
+            return self._told(counts, None, quarantined)
         try:
             before = partial(self.guard.before_table, self.checked.storage)
             snapshot = good.commit(self._change(properties), before, self.guard.good_until)
@@ -176,7 +178,7 @@ class Run:
                     f"run_id={self.run_id!r} finishes it."
                 )
             raise
-        return self._result(counts, snapshot, quarantined)
+        return self._told(counts, snapshot, quarantined)
 
     @property
     def batch(self) -> StreamBatch | None:
@@ -187,6 +189,20 @@ class Run:
         if self.batch is None:
             return SnapshotChange(commit_user=runs.commit_user(self.run_id), properties=properties)
         return self.batch.change(properties)
+
+    def _told(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
+        """The result of a run that has come to its end, which is logged."""
+        fields = {
+            "table": str(self.checked.name),
+            "run_id": self.run_id,
+            "snapshot_id": None if snapshot is None else snapshot.id,
+            "quarantine_snapshot_id": quarantined,
+            "rows_read": counts.read,
+            "rows_written": counts.good,
+            "rows_quarantined": counts.bad,
+        }
+        _LOG.info("ingested", extra=fields)
+        return self._result(counts, snapshot, quarantined)
 
     def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
         return IngestResult(
