@@ -192,6 +192,8 @@ def test_the_command_line_tells_all_tables_or_some(lakebed: CommandLine, monkeyp
     refused = lakebed("health", "lab.tt", "lab.t", "--format", "prometheus")
     assert (refused.code, 'readable{table="lab.tt"} 0.0' in refused.out) == (1, True)
     assert "lab.tt" in refused.err
+    told = lakebed("health", "lab.tt")
+    assert ((told.out + told.err).count("there is no table lab.tt"), told.out) == (1, "lab.tt\n  cannot be read\n")
     assert lakebed("health", "--json", "--format", "prometheus").code == 2
     monkeypatch.setitem(sys.modules, "prometheus_client", None)
     missing = lakebed("health", "--format", "prometheus")

@@ -11,6 +11,7 @@ from pyspark.sql import SparkSession
 from lakebed import Lake
 from lakebed.errors import NotFoundError, UsageError
 from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.row_level.quarantined_rows import RowChoice
 
 PEOPLE = """\
 kind: Table
@@ -87,6 +88,16 @@ def test_errors_do_not_tell_personal_data(lake: Lake, spark: SparkSession, tmp_p
         assert "***" in found
         assert "secret" not in found
         assert "@x" not in found
+
+
+@pytest.mark.parametrize("code", ["LB9999", "LB620", "lb6202", "x"])
+def test_a_code_that_there_is_not_chooses_no_rows_in_silence(code: str) -> None:
+    assert RowChoice.of(None, ["LB6202", "LB6213"], None).codes == ("LB6202", "LB6213")
+    with pytest.raises(UsageError) as refused:
+        RowChoice.of(None, ["LB6202", code], None)
+    (problem,) = refused.value.diagnostics
+    assert (problem.code, problem.found) == ("LB6560", code)
+    assert code == "x" or any(near.startswith("LB") for near in problem.suggestions)
 
 
 def test_where_there_is_nothing_to_show(lake: Lake, spark: SparkSession, tmp_path: Path) -> None:

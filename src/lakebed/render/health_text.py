@@ -10,9 +10,9 @@ from lakebed.printable import one_line
 from lakebed.render.maintenance_text import count_text, size_text
 
 
-def health_text(report: HealthReport) -> str:
-    """The tables one after the other, and those that cannot be read."""
-    texts = [*map(table_health_text, report.tables), *map(_unread, report.failed)]
+def health_text(report: HealthReport, *, reasons: bool = True) -> str:
+    """The tables one after the other, and those that cannot be read; without `reasons` these are told elsewhere."""
+    texts = [*map(table_health_text, report.tables), *(_unread(failed, reasons) for failed in report.failed)]
     return "\n\n".join(texts) if texts else "There are no tables."
 
 
@@ -22,8 +22,9 @@ def table_health_text(found: TableHealth) -> str:
     return "\n".join([one_line(found.table), *("  " + line for line in lines)])
 
 
-def _unread(failed: UnreadTable) -> str:
-    return f"{one_line(failed.table)}\n  cannot be read: {one_line(failed.problems[0].message)}"
+def _unread(failed: UnreadTable, reasons: bool) -> str:
+    reason = f": {one_line(failed.problems[0].message)}" if reasons else ""
+    return f"{one_line(failed.table)}\n  cannot be read{reason}"
 
 
 def _facts(found: TableHealth) -> Iterator[str]:

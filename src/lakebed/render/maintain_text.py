@@ -32,11 +32,11 @@ def table_maintenance_text(found: TableMaintenance) -> str:
     return "\n".join(lines)
 
 
-def maintenance_text(report: MaintenanceReport) -> str:
-    """The tables one after the other, and what was freed in all."""
+def maintenance_text(report: MaintenanceReport, *, reasons: bool = True) -> str:
+    """The tables one after the other, and what was freed in all; without `reasons` those of failures are not told."""
     if not report.tables:
         return "There are no tables."
-    texts = [table_maintenance_text(table) for table in report.tables if not _is_quiet(table)]
+    texts = ["\n".join(_steps(table, reasons=reasons)) for table in report.tables if not _is_quiet(table)]
     quiet = sum(map(_is_quiet, report.tables))
     verb = "would be" if report.dry_run else "were"
     ends = [f"{count_text(len(report.tables), 'table')}"]
@@ -53,7 +53,7 @@ def _is_quiet(table: TableMaintenance) -> bool:
     return not any(_steps(table))
 
 
-def _steps(found: TableMaintenance) -> Iterator[str]:
+def _steps(found: TableMaintenance, *, reasons: bool = True) -> Iterator[str]:
     partitions, compaction, snapshots = found.partitions, found.compaction, found.snapshots
     if partitions is not None and not (partitions.is_noop and not partitions.unknown):
         yield partition_expiry_text(partitions)
@@ -65,7 +65,8 @@ def _steps(found: TableMaintenance) -> Iterator[str]:
         removes = "" if found.orphans.removed else f"{one_line(found.table)}: files that nothing refers to:\n"
         yield removes + orphans_text(found.orphans, command_line=True)
     for problem in (*found.skipped, *found.failed):
-        yield f"{one_line(found.table)}: {_NOT_DONE[problem.step]}: {_reason(problem)}"
+        reason = f": {_reason(problem)}" if reasons or problem in found.skipped else ""
+        yield f"{one_line(found.table)}: {_NOT_DONE[problem.step]}{reason}"
 
 
 def _reason(problem: StepProblem) -> str:

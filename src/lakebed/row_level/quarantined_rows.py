@@ -13,6 +13,8 @@ from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.codes import register
+from lakebed.diagnostics import near_names
 from lakebed.errors import UsageError
 from lakebed.ingest.columns.checkers import PROBLEM
 from lakebed.ingest.mask_personal_data import column_of
@@ -50,8 +52,13 @@ class RowChoice:
     def of(
         cls, run_id: str | Collection[str] | None, code: str | Collection[str] | None, where: str | None
     ) -> RowChoice:
-        """The choice that keywords make. Raises `UsageError` (LB6560) for what is no text, and for a list of none."""
-        return cls(_texts("run_id", run_id), _texts("code", code), where)
+        """The choice that keywords make.
+
+        Raises `UsageError` (LB6560) for what is no text, for a list of none, and for a code that there is not.
+        """
+        codes = _texts("code", code)
+        _check_codes(codes)
+        return cls(_texts("run_id", run_id), codes, where)
 
     def condition(self) -> Column:
         """Whether a row, whose `problems` are structs, is chosen by its run and its codes."""
@@ -61,6 +68,22 @@ class RowChoice:
         if self.codes:
             found = found & F.exists("problems", lambda p: p.getField("code").isin(list(self.codes)))
         return found
+
+
+def _check_codes(codes: Collection[str]) -> None:
+    """Raise `UsageError` (LB6560) for codes that no row can have."""
+    known = register()
+    for code in codes:
+        if code not in known:
+            raise UsageError.of(
+                BAD_CHOICE,
+                f"no bad row has the code {code!r}: there is none",
+                expected="a code such as LB6202",
+                found=code,
+                suggestions=near_names(code, known),
+                remedy="`lakebed quarantine list TABLE` shows the codes that rows have",
+                python_remedy="lake.quarantine(table).list(spark) has the codes that rows have",
+            )
 
 
 def _texts(name: str, given: str | Collection[str] | None) -> tuple[str, ...]:

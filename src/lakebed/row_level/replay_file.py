@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from shlex import quote
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -65,8 +66,10 @@ class FileReplay:
             NOT_REPLACED,
             f"{self.replay.name}: {reason}",
             path=str(self.replay.name),
-            remedy=f"{remedy}; bad rows are named by --run-id, --code and --where",
-            python_remedy=f"{remedy}; bad rows are named by run_id, code and where",
+            remedy=f"{remedy}; bad rows are named by --run-id, --code and --where, and "
+            f"`lakebed quarantine list {quote(str(self.replay.name))}` shows which there are",
+            python_remedy=f"{remedy}; bad rows are named by run_id, code and where, and "
+            "lake.quarantine(table).list(spark) shows which there are",
         )
 
     def _use(
@@ -87,7 +90,8 @@ class FileReplay:
         twice = next(memory.finished_with(checked.files), None)
         if twice is not None:
             raise self._refused(
-                f"{twice[0].path!r} was ingested by run {twice[1].run_id}", "give a file with the corrected rows only"
+                f"{twice[0].path!r} was ingested by run {twice[1].run_id}",
+                "give a file with the corrected rows only, or purge the bad rows where this file has put them right",
             )
         replay = replace(self.replay, run_id=run_id)
         checked = replace(checked, attempt=replay.attempt)

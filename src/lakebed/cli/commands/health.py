@@ -37,4 +37,4 @@ def command(session: Session, tables: tuple[str, ...], form: str) -> ExitCode:
         from lakebed.render.prometheus_text import prometheus_text
 
         return session.finish(None, lambda _: prometheus_text(found), code=code)
-    return session.finish(found.to_json(), lambda _: health_text(found), code=code)
+    return session.finish(found.to_json(), lambda _: health_text(found, reasons=False), code=code)

@@ -44,4 +44,4 @@ def command(
             found = maintain(progress=progress)
     session.output.diagnose(d for step in found.failed for d in step.problems)
     code = max((step.exit_code for step in found.failed), default=ExitCode.OK)
-    return session.finish(found.to_json(), lambda _: maintenance_text(found), code=ExitCode(code))
+    return session.finish(found.to_json(), lambda _: maintenance_text(found, reasons=False), code=ExitCode(code))
