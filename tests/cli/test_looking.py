@@ -164,8 +164,8 @@ class TestHistory:
             write_snapshot(here / "warehouse", "shop.orders", number, schema_id=0, rows=500)
         lines = lakebed.ok("history", "shop.orders").splitlines()
         assert lines[0] == "shop.orders  (times in UTC)"
-        assert lines[1] == "2023-11-14 22:13:21  snapshot 1   +500 rows = 500  append, schema 0"
-        assert lines[11] == "2023-11-14 22:13:31  snapshot 11  +500 rows = 5,500  append, schema 0"
+        assert lines[1] == "2023-11-14 22:13:21  snapshot 1   +500 rows = 500  append, schema 0, user other"
+        assert lines[11] == "2023-11-14 22:13:31  snapshot 11  +500 rows = 5,500  append, schema 0, user other"
         assert lines[12].endswith("  schema 0     4 columns")
         assert lines[13].endswith("  schema 1     4 columns")
         assert [line.strip() for line in lines[14:]] == [
@@ -186,7 +186,9 @@ class TestHistory:
                 "time_millis": 1_700_000_001_000,
                 "kind": "APPEND",
                 "operation": None,
+                "did": "append",
                 "user": "other",
+                "origin": {"engine": None, "user": None, "host": None, "git_commit": None},
                 "delta_record_count": 5,
                 "total_record_count": 5,
                 "properties": {},
@@ -207,7 +209,7 @@ class TestHistory:
         (here / "lakebed.toml").write_text(settings, encoding="utf-8")
         assert lakebed.ok("history", "shop.orders").splitlines()[:2] == [
             "shop.orders  (times in Asia/Tokyo)",
-            "2023-11-15 07:13:21  snapshot 1  +5 rows = 5  append, schema 0",
+            "2023-11-15 07:13:21  snapshot 1  +5 rows = 5  append, schema 0, user other",
         ]
 
     def test_no_such_table(self, lakebed: CommandLine, orders: Path) -> None:

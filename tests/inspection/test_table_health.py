@@ -120,6 +120,19 @@ def test_a_consumer_holds_what_would_expire_and_is_named() -> None:
     assert "consumer 'slow' has not read snapshot 2 yet, and holds 2 snapshots" in str(found)
 
 
+@pytest.mark.parametrize(
+    ("said", "command"), [({}, "lakebed compact lab.t"), ({"data-file.external-paths": "s3://other/place"}, None)]
+)
+def test_a_table_that_others_write_is_not_to_be_compacted_here(said: dict[str, str], command: str | None) -> None:
+    world = World()
+    for _ in range(2):
+        world.commit()
+    options(world, **{"compaction.min.file-num": "2"}, **said)
+    found = health(world)
+    assert found.is_written_here == (command is not None)
+    assert [(f.name, f.command) for f in found.findings] == [("compaction", command)]
+
+
 def test_rows_in_quarantine_are_those_that_it_has_now() -> None:
     world = World()
     world.commit()

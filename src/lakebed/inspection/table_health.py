@@ -21,6 +21,7 @@ from lakebed.format.live_files import VectorPlace, file_vectors, iterate_live_en
 from lakebed.format.live_files import snapshot_manifests as manifests_of
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.merge_plan import shows_only_compacted
+from lakebed.format.refuse_unsupported import write_problems
 from lakebed.format.row_ranges import has_row_tracking
 from lakebed.format.snapshot import Snapshot, SnapshotManager
 from lakebed.format.table_branch import TableBranch
@@ -86,7 +87,8 @@ class TableHealth(Readable):
     `snapshot_id`, `oldest_snapshot_at` and `newest_snapshot_at` are None where there is no snapshot. `expirable` are
     the snapshots that the table's options do not keep, `held` those among them that a consumer still has to read.
     `consumers` are the snapshots that consumers read next, by their ids. `quarantined_rows` are all rows in the table's
-    quarantine, mended ones that were not purged among them.
+    quarantine, mended ones that were not purged among them. `is_written_here`: Lakebed writes such a table,
+    so that it can compact it, too.
     """
 
     renderer: ClassVar[str] = "lakebed.render.health_text:table_health_text"
@@ -106,6 +108,7 @@ class TableHealth(Readable):
     branches: int = 0
     consumers: Mapping[str, int] = field(default_factory=dict, hash=False)
     quarantined_rows: int = 0
+    is_written_here: bool = True
 
     @property
     def findings(self) -> tuple[HealthFinding, ...]:
@@ -153,6 +156,7 @@ class TableHealth(Readable):
             "branches": self.branches,
             "consumers": dict(self.consumers),
             "quarantined_rows": self.quarantined_rows,
+            "is_written_here": self.is_written_here,
             "findings": [f.to_json() for f in self.findings],
         }
 
@@ -202,7 +206,7 @@ def measure_tables(tables: TableManager, names: Iterable[str], clock: Callable[[
 def measure_table(table: TableBranch) -> TableHealth:
     """Measure a table, or a branch of it. Raises `LakebedError` for what is not there or cannot be read."""
     now, schema = table.clock(), table.schemas.load_latest_schema()
-    shared = _around(table)
+    shared = {**_around(table), "is_written_here": not write_problems(schema)}
     snapshots = _Snapshots(table.snapshots)
     if not snapshots:
         return TableHealth(table.label, now, schema.id, **shared)
@@ -389,7 +393,7 @@ def _content(table: TableBranch, snapshot: Snapshot, schema: TableSchema) -> Fil
 
 def _findings(found: TableHealth) -> Iterator[HealthFinding]:
     files, table = found.content, quote(found.table)
-    compact = f"lakebed compact {table}"
+    compact = f"lakebed compact {table}" if found.is_written_here else None
     if files.hidden:
         said = f"{_count(files.hidden, 'file')} of level 0 cannot be seen by readers before a compaction"
         yield HealthFinding("not-visible", said, compact)
