@@ -51,6 +51,14 @@ def test_diff_shows_what_would_change(lakebed: CommandLine, files: tuple[Path, P
     assert lakebed("fmt", "--diff", "--check").code == 10
 
 
+@pytest.mark.parametrize("change", [("\n", "\r"), ("\n", "\r\n"), ("[day]", "[ day ]"), ("kind", "\ufeffkind")])
+def test_a_diff_tells_every_kind_of_change(lakebed: CommandLine, here: Path, change: tuple[str, str]) -> None:
+    (here / "a.yaml").write_bytes(MANIFEST.replace(*change, 30).encode())
+    assert lakebed.ok("fmt", "--diff", "a.yaml").startswith("--- a.yaml\n+++ a.yaml\n@@ ")
+    (here / "a.yaml").write_bytes(MANIFEST.encode().removesuffix(b"\n"))
+    assert "\\ No newline at end of file\n" in lakebed.ok("fmt", "--diff", "a.yaml")
+
+
 def test_a_diff_has_colours_on_a_terminal_only(lakebed: CommandLine, files: tuple[Path, Path]) -> None:
     assert "\x1b[31m-  partitionKeys" in on_terminal("fmt", "--diff")[1]
     assert "\x1b" not in on_terminal("fmt", "--diff", NO_COLOR="1")[1]

@@ -12,10 +12,14 @@ from lakebed.cli.configuration import Configuration, Flags, Setting, find_config
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.log_records import LEVELS, VARIABLE, show_records
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
-from lakebed.errors import LakebedError
+from lakebed.errors import LakebedError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.lake import Lake
+
+STANDARD_INPUT = "-"
+#: What positions in standard input say in the place of a file.
+NAME_OF_INPUT = "<stdin>"
 
 
 class Session:
@@ -28,12 +32,13 @@ class Session:
         self.json_mode = False
         self.skip_checksums = False
         self._output: Output | None = None
+        self._input: dict[str, bytes] = {}
 
     @property
     def output(self) -> Output:
         """Text or JSON, as the command line says when it is first asked for."""
         if self._output is None:
-            self._output = JsonOutput() if self.json_mode else TextOutput()
+            self._output = JsonOutput() if self.json_mode else TextOutput(self._input)
         return self._output
 
     def configuration(self) -> Configuration:
@@ -72,7 +77,21 @@ class Session:
     @property
     def can_ask(self) -> bool:
         """Whether there is a terminal to ask on; questions go to standard error."""
-        return sys.stdin.isatty() and sys.stderr.isatty()
+        return sys.stdin is not None and sys.stdin.isatty() and sys.stderr.isatty()
+
+    def read_input(self, name: str = NAME_OF_INPUT, *, most: int = -1) -> bytes:
+        """What standard input holds, at most so many bytes; `name` is what positions in it say.
+
+        Raises `UsageError` where it is closed (LB7031), or was read before (LB7030).
+        """
+        if sys.stdin is None or sys.stdin.closed:
+            remedy = "give a file, or send the text: `lakebed validate - < orders.yaml`"
+            raise UsageError.of("LB7031", "standard input is closed, and cannot be read", remedy=remedy)
+        if self._input:
+            remedy = "give a file, a pipe or a table for the other one"
+            raise UsageError.of("LB7030", "standard input is given twice, and can be read once", remedy=remedy)
+        self._input[name] = sys.stdin.buffer.read(most)
+        return self._input[name]
 
     def confirm(self, question: str) -> None:
         """Ask. Raises `LakebedError` for every answer but yes."""

@@ -6,7 +6,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol, TextIO
@@ -77,13 +77,19 @@ class Output(Protocol):
 
 
 class TextOutput:
-    """For people: the text on standard output, diagnostics like a compiler's on standard error."""
+    """For people: the text on standard output, diagnostics like a compiler's on standard error.
+
+    `texts` are those that came from no file, by the name that positions in them say.
+    """
+
+    def __init__(self, texts: Mapping[str, bytes] | None = None) -> None:
+        self._texts = {} if texts is None else texts
 
     def talk(self, text: Callable[[Look], str], *, painted: bool = False) -> None:
         _show(sys.stderr, text, painted)
 
     def diagnose(self, diagnostics: Iterable[Diagnostic]) -> None:
-        lines = _SourceLines()
+        lines = _SourceLines(self._texts)
         for diagnostic in diagnostics:
             _show(sys.stderr, partial(_diagnostic, diagnostic, lines.line(diagnostic)), painted=True)
 
@@ -141,9 +147,10 @@ def _diagnostic(diagnostic: Diagnostic, source: str | None, look: Look) -> str:
 
 
 class _SourceLines:
-    """The lines of files that diagnostics are about."""
+    """The lines of files, and of texts that came from none, that diagnostics are about."""
 
-    def __init__(self) -> None:
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self._texts = texts
         self._files: dict[str, list[str]] = {}
 
     def line(self, diagnostic: Diagnostic) -> str | None:
@@ -157,14 +164,21 @@ class _SourceLines:
     def _read(self, file: str) -> list[str]:
         if file in self._files:
             return self._files[file]
+        if file in self._texts:
+            held = self._texts[file]
+            return _split(held.decode("utf-8-sig", errors="replace")) if len(held) <= _LARGEST_SOURCE else []
         try:
             # A pipe gives what it holds only once, and a file of rows is not read for a line of it.
             if not os.path.isfile(file) or os.path.getsize(file) > _LARGEST_SOURCE:
                 return []
             with open(file, encoding="utf-8-sig", errors="replace", newline="") as stream:
-                return re.split("\r\n|\r|\n", stream.read())
+                return _split(stream.read())
         except (OSError, ValueError):
             return []
+
+
+def _split(text: str) -> list[str]:
+    return re.split("\r\n|\r|\n", text)
 
 
 def _show(stream: TextIO, text: Callable[[Look], str], painted: bool) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, STANDARD_INPUT
 from lakebed.cli.git_files import PREFIX, GitPlace
-from lakebed.cli.invocation import Session
+from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session
 from lakebed.errors import LakebedError, ManifestError, NotFoundError, NoWarehouseError, UsageError
 
 if TYPE_CHECKING:
@@ -66,7 +64,7 @@ class Sides:
     def _read(self, text: str) -> list[Side]:
         """The tables that an argument names."""
         if text == STANDARD_INPUT:
-            return _of_bytes(sys.stdin.buffer.read(), NAME_OF_INPUT)
+            return _of_bytes(self._session.read_input(), NAME_OF_INPUT)
         if text.startswith(PREFIX):
             return _of_commit(GitPlace.parse(text))
         if _is_there(text):

@@ -35,9 +35,11 @@ def diagnostic_text(diagnostic: Diagnostic, *, colour: bool = False, source: str
 
 
 def _excerpt(source: str, line: int, column: int, style: str, colour: bool) -> list[str]:
-    """The line with its number, and what underlines the word at the column; nothing where it may hold a secret."""
-    if redact(source) != source or _SECRET.search(source) or not source.strip():
+    """The line with its number, and what underlines the word at the column; without its text where it may be secret."""
+    if not source.strip():
         return []
+    if redact(source) != source or _SECRET.search(source):
+        return [f"{str(line).rjust(5)} | (not shown: the line may hold a secret)"]
     text, at = _cut(source.rstrip(), column - 1)
     word = _WORD.match(text, at)
     before, under = one_line(text[:at].expandtabs(2)), one_line(word[0] if word else text[at : at + 1])

@@ -40,7 +40,7 @@ def command(
     saved = _saved_plan(files)
     if saved is not None and branch is not None:
         raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy="leave out --branch")
-    plan = saved or lake.plan(manifest_sources(files), branch=branch)
+    plan = saved or lake.plan(manifest_sources(session, files), branch=branch)
     session.output.diagnose(plan.all_diagnostics)
     if not yes and _can_run(plan, allow):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)

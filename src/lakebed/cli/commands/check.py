@@ -51,8 +51,8 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
     session.json_mode = session.json_mode or form == "json"
     if allow:
         check_codes(allow)
-    new = tables_of(load_files(files))
-    plan = check_against(tables_of(_earlier(against, files)), new, limits=limits).approved(allow)
+    new = tables_of(load_files(session, files))
+    plan = check_against(tables_of(_earlier(session, against, files)), new, limits=limits).approved(allow)
     diagnostics = plan.all_diagnostics
     if form == "github" and not session.json_mode:
         session.finish(None, lambda _: "\n".join(_annotations(plan)), painted=True)
@@ -62,10 +62,10 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
     return _code(plan)
 
 
-def _earlier(against: str, files: tuple[str, ...]) -> list[LoadedFile]:
+def _earlier(session: Session, against: str, files: tuple[str, ...]) -> list[LoadedFile]:
     """What is compared with: the same files in a commit that is named without a path, else what is named."""
     if not against.startswith(PREFIX):
-        return load_files((against,))
+        return load_files(session, (against,))
     place = GitPlace.parse(against)
     places = [place] if place.path != "." or not files else [place.within(file) for file in files]
     found = [loaded for each in places for loaded in each.manifests(missing_ok=place.path == ".")]

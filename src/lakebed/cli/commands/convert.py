@@ -12,7 +12,7 @@ import click
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -86,13 +86,13 @@ def _read(session: Session, source: str, form: str | None) -> SchemaSource:
 
     Without `form` a name of no file is a table.
     """
-    from lakebed.schema_forms import ENDINGS, STANDARD_INPUT, SchemaSource, read_schema
+    from lakebed.schema_forms import ENDINGS, SchemaSource, read_schema
 
     if form == "table" or (form is None and source != STANDARD_INPUT and not Path(source).is_file()):
         if form is None and ("/" in source or Path(source).suffix in (*ENDINGS, ".json")):
             raise NotFoundError.of("LB7009", f"{source}: No such file", remedy="give a file, or the name of a table")
         return SchemaSource.of_version(session.lake().schema(source))
-    data = sys.stdin.buffer.read() if source == STANDARD_INPUT else Path(source).read_bytes()
+    data = session.read_input(source) if source == STANDARD_INPUT else Path(source).read_bytes()
     return read_schema(data, form, name=source)
 
 

@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.manifest_files import STANDARD_INPUT
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.cli.output import Look
 from lakebed.cli.schema_sides import Pair, Sides
 from lakebed.errors import UsageError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,13 +12,12 @@ import click
 
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.errors import CorruptMetadataError
 
 if TYPE_CHECKING:
     from lakebed.events import ReaderRules
 
-_STANDARD_INPUT = "-"
 _UNITS = ("Second", "Millisecond")
 
 
@@ -110,7 +108,7 @@ def inspect(
     from lakebed.events import Inspection
     from lakebed.render.event_text import inspection_text
 
-    data, rules = _content(file), _rules(absent_unit, absent_zone)
+    data, rules = _content(session, file), _rules(absent_unit, absent_zone)
     with _named(file):
         found = Inspection.of(data, kind=kind, rules=rules)
     session.output.diagnose(found.event.diagnostics)
@@ -138,11 +136,11 @@ def _named(file: str) -> Iterator[None]:
         ) from error
 
 
-def _content(file: str) -> bytes:
+def _content(session: Session, file: str) -> bytes:
     """The bytes of a file, one more than may be at the most."""
     from lakebed.events.buffer_cursor import MAX_BYTES
 
-    if file == _STANDARD_INPUT:
-        return sys.stdin.buffer.read(MAX_BYTES + 1)
+    if file == STANDARD_INPUT:
+        return session.read_input(most=MAX_BYTES + 1)
     with Path(file).open("rb") as opened:
         return opened.read(MAX_BYTES + 1)

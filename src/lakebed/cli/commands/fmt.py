@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import difflib
+import re
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import click
 
-from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, STANDARD_INPUT, listed_files
+from lakebed.cli.commands.manifest_files import listed_files
 from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session, common_options
 from lakebed.cli.output import Look
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ManifestError, UsageError
 from lakebed.render.terminal import plain, styled
 
+_LINE = re.compile("[^\n]*\n|[^\n]+")
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 
 
@@ -47,21 +50,22 @@ def command(session: Session, files: tuple[str, ...], check: bool, diff: bool) -
 
     A directory stands for all manifests (*.yaml, *.yml) in it, at any depth; without FILES it is the present one. `-`
     is standard input, whose canonical form is put out. A file that cannot be formatted stays as it is, and the command
-    ends with 1.
+    ends with 1. With --check --diff the changes are shown, and the command ends with 10 where there are any.
     """
     if STANDARD_INPUT in files and len(files) > 1:
         raise UsageError.of("LB7030", "standard input is formatted alone", remedy="give the files in another command")
-    found = [_formatted(file) for file in listed_files(files)]
+    found = [_formatted(session, file) for file in listed_files(files)]
     problems = [d for formatted in found for d in formatted.problems]
     session.output.diagnose(problems)
-    if files == (STANDARD_INPUT,) and not (check or diff) and not session.json_mode:
-        return ExitCode.FAILURE if problems else _put_out(found[0])
     changed = [formatted for formatted in found if formatted.changes]
-    if not (check or diff):
+    is_input, is_dry = files == (STANDARD_INPUT,), check or diff
+    if is_input and not is_dry and not session.json_mode:
+        return ExitCode.FAILURE if problems else _put_out(found[0])
+    if not (is_input or is_dry):
         for formatted in changed:
             write_file(formatted.file, formatted.new)
     pending = ExitCode.CHANGES_PENDING if check and changed else ExitCode.OK
-    result = {"files": [{"file": f.file, "changed": f.changes, "ok": not f.problems} for f in found]}
+    result = {"files": [_file_json(f, with_text=is_input and not is_dry) for f in found]}
     return session.finish(
         result,
         lambda look: "\n".join([*(_diffs(changed, look) if diff else []), *_summary(found, check or diff)]),
@@ -70,19 +74,24 @@ def command(session: Session, files: tuple[str, ...], check: bool, diff: bool) -
     )
 
 
+def _file_json(formatted: _Formatted, *, with_text: bool) -> dict[str, Any]:
+    told = {"file": formatted.file, "changed": formatted.changes, "ok": not formatted.problems}
+    return {**told, "text": formatted.new} if with_text and not formatted.problems else told
+
+
 def _put_out(formatted: _Formatted) -> ExitCode:
     sys.stdout.write(formatted.new)
     sys.stdout.flush()
     return ExitCode.OK
 
 
-def _formatted(file: str) -> _Formatted:
+def _formatted(session: Session, file: str) -> _Formatted:
     from lakebed.manifest.format_manifest import format_manifest
     from lakebed.manifest.load import read_file
 
     name = NAME_OF_INPUT if file == STANDARD_INPUT else file
     try:
-        data = sys.stdin.buffer.read() if file == STANDARD_INPUT else read_file(file)
+        data = session.read_input() if file == STANDARD_INPUT else read_file(file)
         new = format_manifest(data, source=name)
         return _Formatted(name, data.decode("utf-8"), new)
     except ManifestError as error:
@@ -92,10 +101,14 @@ def _formatted(file: str) -> _Formatted:
 def _diffs(changed: list[_Formatted], look: Look) -> Iterator[str]:
     """What changes in each file, as `diff -u` shows it."""
     for formatted in changed:
-        old, new = (text.splitlines() for text in (formatted.old, formatted.new))
-        for line in difflib.unified_diff(old, new, formatted.file, formatted.file, lineterm=""):
+        # Line breaks that are not LF, and one that lacks at the end, are part of what changes.
+        old, new = (_LINE.findall(text) for text in (formatted.old, formatted.new))
+        for line in difflib.unified_diff(old, new, formatted.file, formatted.file):
             style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[:1])
-            yield styled(line, style, look.colour) if style else plain(line, look.colour)
+            shown = line.removesuffix("\n")
+            yield styled(shown, style, look.colour) if style else plain(shown, look.colour)
+            if shown == line:
+                yield "\\ No newline at end of file"
 
 
 def _summary(found: list[_Formatted], dry: bool) -> list[str]:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.manifest_files import NAME_OF_INPUT, load_files
+from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
 from lakebed.cli.git_files import path_in_repository
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
     from lakebed.lint import LintReport, LintSettings
@@ -43,8 +44,11 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
     from lakebed.lint import LintSettings, lint_files
 
     session.json_mode = session.json_mode or form == "json"
+    if fix and STANDARD_INPUT in files:
+        remedy = "name the file, or leave out --fix"
+        raise UsageError.of("LB7031", "standard input cannot be mended: it is no file to write to", remedy=remedy)
     settings = LintSettings.of(session.setting("lint"), session.setting("engines"))
-    loaded = load_files(files)
+    loaded = load_files(session, files)
     mended = _mended(loaded, settings) if fix else {}
     loaded = [mended.get(file.source, file) for file in loaded]
     found = lint_files(loaded, settings)
@@ -67,7 +71,7 @@ def _mended(loaded: list[LoadedFile], settings: LintSettings) -> dict[str, Loade
 
     mended = {}
     for file in loaded:
-        text = fix_text(file, settings) if file.tables and file.source != NAME_OF_INPUT else file.text
+        text = fix_text(file, settings) if file.tables else file.text
         if text != file.text:
             write_file(file.source, text)
             mended[file.source] = LoadedFile.parse(text, file.source)

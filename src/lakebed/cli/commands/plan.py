@@ -49,7 +49,7 @@ def command(
     """
     from lakebed.render.plan_text import render_plan
 
-    plan = session.lake().plan(manifest_sources(files), branch=branch, allow=allow, list_undeclared=undeclared)
+    plan = session.lake().plan(manifest_sources(session, files), branch=branch, allow=allow, list_undeclared=undeclared)
     if out is not None:
         _check_place(out, files)
         save_plan(plan, out)

@@ -32,7 +32,7 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
 
     declared = session.attributes_file()
     attributes = load_attributes(declared) if declared is not None else None
-    found = validate_files(load_files(files), attributes, limits)
+    found = validate_files(load_files(session, files), attributes, limits)
     session.output.diagnose(d for file in found for d in file.diagnostics)
     is_sound = not any(_count(file, Severity.ERROR) for file in found)
     result = {"files": [_file_json(file) for file in found]}
