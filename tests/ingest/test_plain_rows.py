@@ -6,15 +6,20 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from itertools import product
+from pathlib import Path
 from random import Random
 from typing import Any
 
 import pyarrow as pa
 import pytest
+from pyspark.sql import SparkSession
 
+import lakebed
 from ingest.ingest_lake import SmallLake
+from ingest.test_read_schemas import applied, optional
 from lakebed.arrow.plain_lines import read_lines
 from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken
+from lakebed.errors import LakebedError
 from lakebed.ingest import checked_write
 from lakebed.ingest.ingest import IngestResult
 from lakebed.model import (
@@ -210,6 +215,49 @@ def test_files_of_several_kinds_into_partitions(lake: SmallLake, always_plain: C
         assert found[1][0] == ((55, 53, 2) if source is files else (4, 3, 1))
 
 
+@pytest.mark.parametrize("unknown", ["fail", "ignore"])
+def test_what_does_not_fit_is_told_alike(lake: SmallLake, always_plain: Callable[[bool], None], unknown: str) -> None:
+    """Columns that only plain rows have, with a value or without, are columns of the source, too."""
+    declared = [Field("k", Int32()), Field("amount", Option(Int32())), Field("note", Option(String()))]
+    lines = ['{"k":1,"amount":5}', '{"k":2,"note":null}', '{"k":3,"amoun":6,"not":7}', '{"k":"x"}']
+    path, found = lake.file("a.json", "\n".join(lines)), []
+    for name, looked_for in (("checked", False), ("plain", True)):
+        always_plain(looked_for)
+        lake.tables.create_table("db", name, declared)
+        try:
+            result = lake.ingest(path, f"db.{name}", unknown_columns=unknown)
+            found.append((counts(result), result.ignored_columns, [str(n) for n in result.notices]))
+        except LakebedError as error:
+            found.append([d.to_json() for d in error.diagnostics])
+    assert found[0] == found[1]
+    assert "amoun" in str(found[0])
+
+
+def test_what_the_source_declares_is_required(
+    tmp_path: Path, spark: SparkSession, always_plain: Callable[[bool], None]
+) -> None:
+    """Also where the table takes NULL."""
+    read = "{kind: Csv, schema: {fields: [{name: k, type: Int32}, {name: s, type: String}]}}"
+    small = applied(tmp_path, spark, read, f"{optional('k', 'Int32')}, {optional('s', 'String')}")
+    always_plain(True)
+    assert counts(small.ingest(small.file("a.csv", '1,a\n2,\n3,""\n'))) == (3, 2, 1)
+
+
+def test_rows_that_take_the_place_of_others_are_judged(
+    lake: SmallLake, always_plain: Callable[[bool], None], spark: SparkSession
+) -> None:
+    """An overwrite with a filter looks at every row that comes."""
+    lake.create(Field("k", Int32()), Field("s", Option(String())))
+    lake.ingest(lake.file("a.csv", "k,s\n1,a\n2,b\n"))
+    always_plain(True)
+    table = lakebed.open(lake.root / "warehouse", layout="paimon").table("db.t")
+    with pytest.raises(LakebedError, match="LB6570"):
+        table.overwrite_from(spark, lake.file("b.csv", "k,s\n9,b\n7,zz\n"), where="s = 'b'")
+    table.overwrite_from(spark, lake.file("c.json", '{"k":9,"s":"b"}\n{"k":"8","s":"b"}\n'), where="s = 'b'")
+    assert [(row["k"], row["s"]) for row in lake.rows(order="k")] == [(1, "a"), (8, "b"), (9, "b")]
+    assert not [p for p in lake.path().iterdir() if p.name.startswith(".staging")]
+
+
 def test_large_texts_are_plain_too(lake: SmallLake) -> None:
     """Batches of them are cut by their bytes. The file is as large as those of which workers look for plain rows."""
     lake.create(Field("k", Int32()), Field("s", Option(String())))
@@ -267,6 +315,8 @@ def test_lines_are_told_from_their_neighbours() -> None:
     assert read('{"b":"\\ud800"}', '{"b":"\\u00e9"}', '{"b":"é"}') == [..., (None, "é"), (None, "é")]
     assert read() == []
     assert read('{"a":1}', '{"a":' + "[" * 100_000 + "}", '{"a":2}') == [(1, None), ..., (2, None)]
+    long = '{"b":"' + "x" * 20_000_000 + '"}'
+    assert read(long, '{"a":1}') == [..., (1, None)]
     no_text = pa.array([b'{"b":"x"}', b'{"b":"\xff"}', b'{"a":"1"}', b'{"a":1}'], pa.binary()).cast(
         pa.string(), safe=False
     )

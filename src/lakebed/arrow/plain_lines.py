@@ -24,8 +24,8 @@ from lakebed.physical.paimon_types import (
 
 #: Types whose values JSON has itself; others are texts there.
 _OWN = (Boolean, TinyInt, SmallInt, Int, BigInt, Decimal, Float, Double)
-#: Longer numbers Spark does not read.
-_LONG_NUMBER = 1000
+#: Longer numbers, and longer texts, Spark does not read.
+_LONG_NUMBER, _LONG_TEXT = 1000, 20_000_000
 #: So many lines say how the others are written.
 _EXAMPLES = 9
 #: Half of a surrogate pair may be written like this, and a character that ends a text.
@@ -80,7 +80,10 @@ def _may_be_plain(lines: pa.Array) -> pa.Array:
     over lines, and nowhere may `{` follow `}`.
     """
     plain = pc.and_(_are_text(lines), pc.and_(pc.starts_with(lines, "{"), pc.ends_with(lines, "}")))
-    if len(lines) and pc.max(pc.binary_length(lines)).as_py() > _LONG_NUMBER:
+    longest = pc.max(pc.binary_length(lines)).as_py() if len(lines) else 0
+    if longest > _LONG_TEXT:
+        plain = pc.and_(plain, pc.less_equal(pc.binary_length(lines), _LONG_TEXT))
+    if longest > _LONG_NUMBER:
         plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, f"[0-9.eE+-]{{{_LONG_NUMBER}}}")))
     if bool(pc.any(pc.match_substring(lines, _ESCAPE)).as_py()):
         plain = pc.and_(plain, pc.invert(pc.match_substring_regex(lines, _ODD_ESCAPE)))

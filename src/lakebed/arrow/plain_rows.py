@@ -6,7 +6,9 @@ expressions, in another job.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 
@@ -66,10 +68,12 @@ class PlainLines:
 
     def read(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[pa.Array], pa.Array]:
         """The values of the columns, and whether each row is plain."""
-        made, plain = read_lines(batch.column(self.line), columns)
-        # Of others it is not known whether they have a column at all.
-        has_value = reduce(pc.or_, (values.is_valid() for values in made), pa.scalar(False))
-        return made, pc.and_(plain, has_value)
+        return read_lines(batch.column(self.line), columns)
+
+    def has_key(self, batch: pa.RecordBatch, plain: pa.Array, column: PlainColumn) -> bool:
+        """Whether a plain row has a column, be it NULL."""
+        key = rf"{re.escape(json.dumps(column.source, ensure_ascii=False))}\s*:"
+        return bool(pc.any(pc.match_substring_regex(batch.column(self.line).filter(plain), key)).as_py())
 
 
 PlainForm = PlainTexts | PlainLines
@@ -86,25 +90,38 @@ class PlainPart:
     columns: tuple[PlainColumn, ...]
     absent: tuple[PlainColumn, ...] = ()
 
-    def read(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch, pa.Array]:
-        """The rows of the table, and whether each of them is plain; what is not has any values."""
+    def read(self, batch: pa.RecordBatch) -> tuple[list[pa.Array], pa.Array]:
+        """The values of the columns, and whether each row is plain; what is not has any values."""
         made, plain = self.form.read(batch, self.columns)
         conditions = (is_taken(values, column) for values, column in zip(made, self.columns, strict=True))
-        plain = reduce(pc.and_, conditions, plain)
-        made += [pa.nulls(batch.num_rows, arrow_of(column.type)) for column in self.absent]
+        return made, reduce(pc.and_, conditions, plain)
+
+    def rows(self, made: Sequence[pa.Array], count: int) -> pa.RecordBatch:
+        """The rows of the table, with defaults, of so many values of each column."""
         every = (*self.columns, *self.absent)
-        written = [with_default(values, column) for values, column in zip(made, every, strict=True)]
-        return pa.RecordBatch.from_arrays(written, names=[c.name for c in every]), plain
+        absent = (pa.nulls(count, arrow_of(column.type)) for column in self.absent)
+        written = [with_default(values, column) for values, column in zip((*made, *absent), every, strict=True)]
+        return pa.RecordBatch.from_arrays(written, names=[c.name for c in every])
+
+    def found(self, batch: pa.RecordBatch, made: Sequence[pa.Array], plain: pa.Array) -> Iterator[str]:
+        """The columns that plain rows have, where the rows themselves say it."""
+        if isinstance(self.form, PlainLines):
+            for column, values in zip(self.columns, made, strict=True):
+                has_value = bool(pc.any(pc.and_(values.is_valid(), plain)).as_py())
+                if has_value or self.form.has_key(batch, plain, column):
+                    yield column.name
 
 
 @dataclass(slots=True)
 class PlainRows:
     """How batches of a source become rows of a table; a value that travels to the workers.
 
-    Batches have the column `PART` and those of the parts.
+    Batches have the column `PART` and those of the parts. `found` are the columns that rows of a task had, by the names
+    in the batches that are made, where no header tells them.
     """
 
     parts: tuple[PlainPart, ...]
+    found: set[str] = field(default_factory=set, init=False)
     _seen: int = field(default=0, init=False)
     _in_doubt: int = field(default=0, init=False)
 
@@ -115,7 +132,10 @@ class PlainRows:
         numbers = pc.unique(batch.column(PART)).to_pylist()
         if len(numbers) > 1:
             return self._split_parts(batch, numbers)
-        rows, plain = self.parts[numbers[0]].read(batch)
+        part = self.parts[numbers[0]]
+        made, plain = part.read(batch)
+        self.found.update(part.found(batch, made, plain))
+        rows = part.rows(made, batch.num_rows)
         self._seen += batch.num_rows
         if bool(pc.all(plain).as_py()):
             return rows, None

@@ -194,15 +194,17 @@ class CheckedWrite:
         Raises `IngestError` for what makes the source unfit as a whole.
         """
         kind = self._row_kind() if self.schema.primary_keys else None
-        plain, nullable = 0, rows.nullable
+        plain, of_plain, nullable = 0, frozenset[str](), rows.nullable
         with spark_errors():
             if (
                 isinstance(good, GoodRows)
+                and good.takes_plain_rows
                 and self._takes_plain_rows
                 and (frame := plain_frame(rows, self._places)) is not None
             ):
                 left = good.write_plain(frame.frame, frame.rows)
                 rows, plain = in_doubt(rows, left.read(self.spark, frame.kept)), good.rows
+                of_plain = frozenset(f.name for i, f in enumerate(self.schema.fields) if f"v{i}" in left.columns)
                 rows, found = self._write_checked(rows, good, kind) if left.rows else (rows, _NO_ROWS)
             else:
                 rows, found = self._write_checked(rows, good, kind)
@@ -214,7 +216,7 @@ class CheckedWrite:
         if found["cut"]:
             raise cut_rows_error(rows.shown(), found["cut"])
         if rows.has_shape:
-            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows, plain=plain))
+            counts = replace(counts, ignored=self._check_keys(read_shape(found["shape"]), rows, of_plain))
         if found["fatal"]:
             message = f"{self.name}: {found['fatal']} bad rows of the kind that ends the run (onBadRow: fail)"
             raise bad_rows_error(rows.shown(), BAD_ROW_FAILS, message)
@@ -275,18 +277,14 @@ class CheckedWrite:
                 remedy=f"leave these rows out, or set the option {IGNORE_DELETE}, by which they are passed over",
             )
 
-    def _check_keys(self, shape: Shape, rows: PreparedRows, *, plain: int) -> tuple[str, ...]:
+    def _check_keys(self, shape: Shape, rows: PreparedRows, of_plain: frozenset[str]) -> tuple[str, ...]:
         """Columns of JSON lines are known only after they have been read: the same rules as for other sources.
 
-        `plain` rows are there besides those of the shape: they have the required columns, one column at least, and none
-        that is unknown.
-        Returns the columns of the source that are left out.
+        `of_plain` are the keys of rows besides those of the shape. Returns the columns of the source that are left out.
         """
         if not shape.keys:
             return rows.ignored
-        if plain:
-            known = [f.name for f in self.checked.fields if not f.type.nullable] or self.checked.field_names[:1]
-            shape = Shape(keys={**dict.fromkeys(known, Shape()), **shape.keys})
+        shape = Shape(keys={**dict.fromkeys(sorted(of_plain), Shape()), **shape.keys})
         declared = self.checked.logical.fields
         problems: list[Diagnostic] = []
         filled = (*rows.folders, *(() if self.system is None else self.system.roles.values()))

@@ -94,9 +94,8 @@ def _plain_column(column: CheckedColumn, plain: PlainSource, rules: Rules) -> Pl
     if limits is not None and isinstance(stored, physical.Decimal):
         return None
     source = "" if column.source is None else plain.texts(column.source.name)
-    made = PlainColumn(
-        source, f"v{column.index}", stored, limits, column.node.nullable, default, rules.time_zone == UTC
-    )
+    takes_null = column.node.nullable if checker is None else checker.presence.nullable
+    made = PlainColumn(source, f"v{column.index}", stored, limits, takes_null, default, rules.time_zone == UTC)
     return made if default is None or is_plain(default, made) else None
 
 

@@ -114,6 +114,11 @@ class GoodRows:
         return self.writer.rows
 
     @property
+    def takes_plain_rows(self) -> bool:
+        """Whether rows that workers have made may be written beside those that were checked."""
+        return True
+
+    @property
     def is_observed(self) -> bool:
         """Whether Spark tells what it observed of them."""
         return self.writer.is_observed

@@ -186,6 +186,11 @@ class _RowsInPlace(GoodRows):
         kept = () if self.start.has_vectors else self.gone.chosen
         return self.writer.rows - sum(self.start.live_rows(c.file) - c.rows for c in kept)
 
+    @property
+    def takes_plain_rows(self) -> bool:
+        """Not here: each row is judged by the filter."""
+        return False
+
     def write(self, values: DataFrame) -> None:
         """Write them, and rows of files that go, or those of the kind `-D`."""
         coming = self._coming = self._judged(values)

@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-#: How many rows are worth a task of their own, and a data file.
-_ROWS_OF_TASK = 50_000
+#: How many rows are worth a task of their own, and a data file: to check them takes much longer than to write them.
+_ROWS_OF_TASK = 10_000
 
 
 @dataclass(slots=True)
 class RowsAside:
     """The rows that one write puts aside: `files` are those of the job that came to its end, with `rows` in all, `task`
-    says how they are opened.
+    says how they are opened. `columns` are those that rows which were not put aside had, if that is told of them.
     """
 
     store: Store
@@ -37,6 +37,7 @@ class RowsAside:
     id: str = field(default_factory=lambda: uuid4().hex)
     files: tuple[str, ...] = ()
     rows: int = 0
+    columns: frozenset[str] = frozenset()
     task: WriteTask | None = None
     _may_exist: bool = False
 

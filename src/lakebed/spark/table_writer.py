@@ -180,7 +180,8 @@ class TableWriter:
             written = self._written(rows, task)
             self._look_for(written.files.entries)
             if self.aside is not None and rows.aside is not None:
-                self.aside.task, self.aside.files, self.aside.rows = task, written.aside, written.aside_rows
+                self.aside.task, self.aside.columns = task, written.columns
+                self.aside.files, self.aside.rows = written.aside, written.aside_rows
             return written.files
         except BaseException:
             self.discard_failed(task.id)

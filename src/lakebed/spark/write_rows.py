@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLACE = "_LAKEBED_PLACE"
-_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS = "entries", "changelog", "aside", "aside_rows"
+_MESSAGE, _CHANGELOG = "entries", "changelog"
+_ASIDE_FILE, _ASIDE_ROWS, _COLUMNS = "aside", "aside_rows", "columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +76,15 @@ class RowsToWrite:
 
 @dataclass(frozen=True, slots=True)
 class WrittenRows:
-    """What a job has written: files of the table, and files of rows that were put aside, `aside_rows` in all."""
+    """What a job has written: files of the table, and files of rows that were put aside, `aside_rows` in all.
+
+    `columns` are those that plain rows had; see `PlainRows`.
+    """
 
     files: NewFiles
     aside: tuple[str, ...] = ()
     aside_rows: int = 0
+    columns: frozenset[str] = frozenset()
 
 
 def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_bytes: bool = False) -> WrittenRows:
@@ -95,14 +100,16 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     if not counts_bytes:
         routed = refuse_large_rows(routed, _sent(rows, plan))
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):
-        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {_ASIDE_FILE} string, {_ASIDE_ROWS} bigint"
+        told = f"{_ASIDE_FILE} string, {_ASIDE_ROWS} bigint, {_COLUMNS} array<string>"
+        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {told}"
         messages = routed.mapInArrow(_writer(task, names, rows.aside, rows.plain), schema).collect()
     found = (
         tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
         for part in (_MESSAGE, _CHANGELOG)
     )
     aside = tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None)
-    return WrittenRows(NewFiles(*found), aside, sum(m[_ASIDE_ROWS] for m in messages))
+    columns = frozenset(name for m in messages for name in m[_COLUMNS])
+    return WrittenRows(NewFiles(*found), aside, sum(m[_ASIDE_ROWS] for m in messages), columns)
 
 
 def _sent(rows: RowsToWrite, plan: WritePlan) -> list[tuple[Column, DataType]]:
@@ -238,6 +245,7 @@ def _writer(
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
             told = [*(pa.array([part], pa.binary()) for part in parts), pa.array([put_aside], pa.string())]
             told.append(pa.array([0 if aside is None else aside.rows], pa.int64()))
-            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS])
+            told.append(pa.array([[] if plain is None else sorted(plain.found)], pa.list_(pa.string())))
+            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS, _COLUMNS])
 
     return write
