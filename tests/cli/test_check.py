@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import pytest
@@ -123,6 +124,108 @@ def test_odfs_rule_gates_where_it_is_asked_for(lakebed: CommandLine, project: Pa
     assert (result.code, "ODF migration rule (LB4220)" in result.out) == (11, True)
     put("schemas/orders.yaml", wider)
     assert "ODF" not in lakebed.ok("check", "--against", "git:main")
+
+
+BROKEN = ITEMS.replace(NOTE, "")
+
+
+class TestWhatIsNotThereAnyMore:
+    @pytest.mark.parametrize("words", [["one"], ["one/items.yaml"], ["./one/"], ["one", "schemas"]])
+    def test_the_last_manifest_goes(self, lakebed: CommandLine, project: Path, words: list[str]) -> None:
+        put("one/items.yaml", ITEMS.replace("shop.items", "shop.last"))
+        commit_all()
+        Path("one/items.yaml").unlink()
+        result = lakebed("check", "--against", "git:HEAD", *words)
+        assert (result.code, "shop.last is not declared any more" in result.out) == (11, True)
+        assert lakebed("check", "--against", "git:HEAD", *words, "--allow", "LB4240").code == 0
+        Path("one").rmdir()
+        assert lakebed("check", "--against", "git:HEAD", *words).code == 11
+
+    def test_of_the_present_directory_and_against_another_one(self, lakebed: CommandLine, project: Path) -> None:
+        Path("schemas/items.yaml").unlink()
+        Path("empty").mkdir()
+        for against in ("schemas", "git:main:schemas"):
+            assert lakebed("check", "--against", against, "empty").code == 11
+        Path("schemas/orders.yaml").unlink()
+        assert lakebed("check", "--against", "git:main").code == 11
+
+    def test_what_never_was_is_an_error(self, lakebed: CommandLine, project: Path) -> None:
+        Path("empty").mkdir()
+        for name in ("nothing.yaml", "empty", "schemas/nothing.yaml"):
+            result = lakebed("check", "--against", "git:main", name)
+            assert (result.code, result.codes_of_text) == (1, ["LB1001"])
+        assert lakebed("check", "--against", "schemas", "nothing").codes_of_text == ["LB1001"]
+
+    @pytest.mark.parametrize("name", ["schemas/new.yaml", "schemas/deep/er/new.yaml", "other/new.yaml", "other"])
+    def test_a_file_that_was_renamed_is_what_it_was(self, lakebed: CommandLine, project: Path, name: str) -> None:
+        Path("schemas/items.yaml").unlink()
+        put(name if name.endswith("yaml") else f"{name}/x.yaml", ITEMS)
+        assert lakebed.ok("check", "--against", "git:main", name) == "Tables against git:main: 1 unchanged.\n"
+        put(name if name.endswith("yaml") else f"{name}/x.yaml", BROKEN)
+        assert lakebed("check", "--against", "git:main", name).code == 11
+
+    def test_standard_input_is_what_its_tables_were(
+        self, lakebed: CommandLine, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(BROKEN.encode())))
+        assert lakebed("check", "--against", "git:main", "-").code == 11
+
+
+class TestLinks:
+    """A link in a commit is what it leads to, in this commit."""
+
+    @pytest.fixture
+    def linked(self, project: Path) -> Path:
+        Path("more").mkdir()
+        Path("more/link.yaml").symlink_to("../schemas/items.yaml")
+        Path("more/twice.yaml").symlink_to("link.yaml")
+        Path("folder").symlink_to("schemas")
+        commit_all()
+        put("schemas/items.yaml", BROKEN)
+        return project
+
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ["more/link.yaml"],
+            ["more/twice.yaml"],
+            ["more"],
+            ["folder"],
+            ["folder/items.yaml"],
+            [],
+            ["more/link.yaml", "more/twice.yaml", "schemas/items.yaml", "folder", "./schemas/../schemas"],
+        ],
+    )
+    def test_a_change_behind_a_link_breaks(self, lakebed: CommandLine, linked: Path, words: list[str]) -> None:
+        result = lakebed("check", "--against", "git:HEAD", *words)
+        assert (result.code, result.out.count("drop column note")) == (11, 1)
+        assert lakebed("check", "--against", "git:HEAD:more", "schemas/items.yaml").code == 11
+        put("schemas/items.yaml", ITEMS)
+        assert "unchanged" in lakebed.ok("check", "--against", "git:HEAD", *words)
+
+    def test_a_link_that_the_commit_does_not_know(self, lakebed: CommandLine, linked: Path) -> None:
+        Path("later").symlink_to("schemas")
+        for name in ("later", "later/items.yaml"):
+            assert lakebed("check", "--against", "git:HEAD", name).code == 11
+
+    @pytest.mark.parametrize("target", ["nothing.yaml", "/etc/hosts", "../../outside.yaml", "bad.yaml", "line\nbreak"])
+    def test_a_link_to_nowhere_is_told(self, lakebed: CommandLine, linked: Path, target: str) -> None:
+        name = "more/a\nb.yaml" if "\n" in target else "more/bad.yaml"
+        Path(name).symlink_to("../schemas/orders.yaml" if "\n" in target else target)
+        commit_all()
+        Path(name).unlink()
+        put(name, MANIFEST)
+        for words in ([name], ["more"]):
+            assert lakebed("check", "--against", "git:HEAD", *words).codes_of_text == ["LB7062"]
+        assert lakebed("diff", f"git:HEAD:{name}", name).codes_of_text == ["LB7062"]
+
+
+@pytest.mark.parametrize("text", ["main", "HEAD", "main:schemas"])
+def test_a_commit_without_its_prefix_is_suggested(lakebed: CommandLine, project: Path, text: str) -> None:
+    for words in (["check", "--against", text], ["diff", text, "schemas"]):
+        result = lakebed(*words)
+        assert (result.code, result.codes_of_text) == (2, ["LB7060"])
+        assert f"did you mean 'git:{text}'?" in result.err
 
 
 @given(manifests.table_manifests(paimon=True))

@@ -101,8 +101,37 @@ class TestFiles:
         put("b.yaml", MANIFEST)
         assert lakebed("diff", "a", "b.yaml").codes_of_text == ["LB1050", "LB1050"]
 
+    @pytest.mark.parametrize("settings", ["", 'warehouse = "none"'])
+    def test_tables_of_one_side_need_no_warehouse(self, lakebed: CommandLine, here: Path, settings: str) -> None:
+        put("lakebed.toml", settings)
+        for name in ("a/x", "a/y", "b/x", "b/z"):
+            put(f"{name}.yaml", MANIFEST.replace("shop.orders", f"shop.{name[-1]}"))
+        assert lakebed.ok("diff", "a", "b").splitlines()[:2] == ["- shop.y: removed", "+ shop.z: added"]
+        Path("b/z.yaml").unlink()
+        assert lakebed.ok("diff", "a", "b").startswith("- shop.y: removed")
+
+    @pytest.mark.parametrize("settings", ["", 'warehouse = "none"'])
+    @pytest.mark.parametrize("name", ["./none", "none/", "README.md", "none"])
+    def test_what_is_no_file_is_said_to_be_none(
+        self, lakebed: CommandLine, here: Path, name: str, settings: str
+    ) -> None:
+        put("lakebed.toml", settings)
+        put("a.yaml", MANIFEST)
+        for words in ([name, "a.yaml"], ["a.yaml", name]):
+            result = lakebed("diff", *words)
+            assert (result.codes_of_text, f"{name}: No such file" in result.err) == (["LB7009"], True)
+
 
 class TestGit:
+    def test_a_link_is_what_it_leads_to(self, lakebed: CommandLine, repository: Path) -> None:
+        Path("link.yaml").symlink_to("schemas/orders.yaml")
+        Path("folder").symlink_to("schemas")
+        commit_all()
+        for words in (["git:HEAD:link.yaml", "link.yaml"], ["git:HEAD:folder/orders.yaml", "link.yaml"]):
+            assert lakebed.ok("diff", *words) == "No differences.\n"
+        for words in (["git:HEAD", "."], ["git:HEAD:folder", "folder"]):
+            assert lakebed.ok("diff", *words).startswith("No differences in")
+
     @pytest.mark.parametrize("ref", ["main", "v1", "HEAD", "HEAD~0"])
     def test_a_file_in_a_commit(self, lakebed: CommandLine, repository: Path, ref: str) -> None:
         out = lakebed.ok("diff", f"git:{ref}:schemas/orders.yaml", "schemas/orders.yaml")

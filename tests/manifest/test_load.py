@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 import lakebed
 from lakebed.errors import ManifestError
 from lakebed.manifest import load_all, load_manifest, parse_manifest
+from lakebed.manifest.load import load_each, manifest_files
 from manifest.marked import table
 
 
@@ -84,3 +86,38 @@ assert not heavy, heavy
 """
     source = str(Path(lakebed.__file__).parents[1])
     subprocess.run([sys.executable, "-c", script], check=True, env={**os.environ, "PYTHONPATH": source})
+
+
+def _odd_files(directory: Path) -> None:
+    """What is named like a manifest and is no file: a pipe, a socket, links to them and to a device."""
+    os.mkfifo(directory / "pipe.yaml")
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(os.path.relpath(directory / "socket.yaml"))
+    for name, target in (("a.yaml", "pipe.yaml"), ("b.yml", "/dev/zero"), ("c.yaml", "socket.yaml")):
+        (directory / name).symlink_to(target)
+
+
+def test_what_is_no_file_is_passed_over_in_a_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    _odd_files(tmp_path)
+    assert manifest_files(tmp_path) == ()
+    (tmp_path / "real").write_bytes(b"")
+    (tmp_path / "file.yaml").symlink_to("real")
+    (tmp_path / "lost.yaml").symlink_to("nothing")
+    assert [os.path.basename(path) for path in manifest_files(tmp_path)] == ["file.yaml", "lost.yaml"]
+
+
+def test_a_file_of_several_names_is_read_once(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    text = table("- {name: a, type: Int32}")
+    written(tmp_path / "in/t.yaml", text)
+    (tmp_path / "in/link.yaml").symlink_to("t.yaml")
+    (tmp_path / "folder").symlink_to("in")
+    names = [
+        tmp_path / name for name in ("in/t.yaml", "in/../in/t.yaml", "in/link.yaml", "folder/t.yaml", "in", "folder")
+    ]
+    assert len(load_all(names).tables) == 1
+    assert [loaded.source for loaded in load_each(names)] == [str(names[0])]
+    written(tmp_path / "in/copy.yaml", text)
+    with pytest.raises(ManifestError, match="declared twice"):
+        load_all(names)

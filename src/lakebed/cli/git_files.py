@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -46,37 +47,117 @@ class GitPlace:
     def manifests(self, *, missing_ok: bool = False) -> tuple[LoadedFile, ...]:
         """What the manifest at this place declares, or those of the directory; none where it holds none.
 
-        Raises `NotFoundError` where there is no such commit, or no such path and that is not `missing_ok`.
+        Links are followed within the commit. One that leads out of it, or to nothing, is told as an error of its file.
+        Raises `NotFoundError` where there is no such commit, or no such path and that is not `missing_ok`, or where the
+        place itself is such a link.
         """
         from lakebed.manifest.load import LoadedFile, declares_attributes
 
         commit = _commit(self.ref)
-        names = _run("ls-tree", "-r", "-z", "--name-only", commit, "--", self.path).split(b"\0")
-        listed = [os.fsdecode(name) for name in names if name]
-        if not listed and not missing_ok and self.path != ".":
+        place = self._object(commit)
+        if place.kind == "blob":
+            return (LoadedFile.parse(_run("cat-file", "blob", place.text), str(self)),)
+        if place.kind == "tree":
+            return tuple(
+                LoadedFile(source, (), (found,)) if isinstance(found, Diagnostic) else LoadedFile.parse(found, source)
+                for source, found in self._below(commit, place.text)
+                if isinstance(found, Diagnostic) or not declares_attributes(found)
+            )
+        if not missing_ok and self.path != ".":
             message = f"there is no {self.path} in {self.ref}"
             raise NotFoundError.of("LB7062", message, path=str(self), remedy=f"`git ls-tree -r {self.ref}` lists it")
-        wanted = listed if listed == [self.path] else [name for name in listed if self._is_manifest(name)]
-        found = []
-        for name, data in _contents(commit, sorted(wanted)):
-            if name == self.path or not declares_attributes(data):
-                found.append(LoadedFile.parse(data, f"{PREFIX}{self.ref}:{name}"))
-        return tuple(found)
+        return ()
 
     def content(self) -> bytes | None:
-        """The bytes of the file; None where the place is a directory, or is not there."""
-        commit = _commit(self.ref)
-        kind = _output("cat-file", "-t", f"{commit}:./{self.path}")
-        return (
-            _run("show", f"{commit}:./{self.path}") if kind.returncode == 0 and kind.stdout.strip() == b"blob" else None
-        )
+        """The bytes of the file; None where the place is a directory, or is not there.
 
-    def _is_manifest(self, name: str) -> bool:
-        """Whether a file below the directory is named like a manifest; hidden ones are left out as on disk."""
-        from lakebed.manifest.load import ENDINGS
+        Raises `NotFoundError` for a link that leads out of the commit, or to nothing.
+        """
+        found = self._object(_commit(self.ref))
+        return _run("cat-file", "blob", found.text) if found.kind == "blob" else None
 
-        parts = os.path.relpath(name, self.path).split(os.sep)
-        return not any(part.startswith(".") and part != ".." for part in parts) and name.lower().endswith(ENDINGS)
+    def _object(self, commit: str) -> _Object:
+        """What is at this place."""
+        (found,) = _followed(commit, [self.path])
+        if found.leads_nowhere:
+            raise NotFoundError(_no_target(str(self), found))
+        return found
+
+    def _below(self, commit: str, tree: str) -> Iterator[tuple[str, bytes | Diagnostic]]:
+        """The manifests of the directory, by what positions call them: their bytes, or why a link has none.
+
+        A link to a file that is among them, too, is left out, and so is one to a directory.
+        """
+        files, links = {}, []
+        for name, mode, id_ in _listed(tree):
+            path = name if self.path == "." else f"{self.path}/{name}"
+            if _is_manifest(name) and mode == _LINK:
+                links.append(path)
+            elif _is_manifest(name) and mode != _SUBMODULE:
+                files[path] = id_
+        found: dict[str, Diagnostic] = {}
+        for path, target in zip(links, _followed(commit, links), strict=True):
+            source = f"{PREFIX}{self.ref}:{path}"
+            if target.leads_nowhere:
+                found[path] = _no_target(source, target)
+            elif target.kind == "blob" and target.text not in files.values():
+                files[path] = target.text
+        contents: dict[str, bytes | Diagnostic] = {
+            **dict(zip(files, _contents(list(files.values())), strict=True)),
+            **found,
+        }
+        for path in sorted(contents):
+            yield f"{PREFIX}{self.ref}:{path}", contents[path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """What `git cat-file` found: a `blob` or a `tree` with its id in `text`, `missing`, or a link that ends nowhere.
+
+    Of a link out of the commit (`symlink`) `text` is where it leads.
+    """
+
+    kind: str
+    text: str = ""
+
+    @property
+    def leads_nowhere(self) -> bool:
+        return self.kind in _NOWHERE
+
+
+#: What git says of a link that it does not follow to a file, in words; `link` is one that git is not asked for.
+_NOWHERE = {
+    "symlink": "leads out of the repository, to {}",
+    "dangling": "leads to nothing in this commit",
+    "loop": "leads to itself",
+    "link": "has a line break in its name, and is not followed",
+}
+_LINK, _SUBMODULE = b"120000", b"160000"
+
+
+def _no_target(source: str, link: _Object) -> Diagnostic:
+    """The error of a link that leads to no file of the commit."""
+    message = f"{source} is a link that {_NOWHERE[link.kind].format(link.text)}"
+    remedy = "Name the file that it stands for, or compare with a commit that holds the file itself."
+    return Diagnostic("LB7062", message, path=source, found=link.text or None, remedy=remedy)
+
+
+def _is_manifest(name: str) -> bool:
+    """Whether a file below the directory is named like a manifest; hidden ones are left out as on disk."""
+    from lakebed.manifest.load import ENDINGS
+
+    return not any(part.startswith(".") for part in name.split("/")) and name.lower().endswith(ENDINGS)
+
+
+def refuse_bare_commit(text: str) -> None:
+    """Raise `UsageError` (LB7060) for `REF` or `REF:PATH` of a commit that git knows here, which lacks the `git:`."""
+    ref = text.partition(":")[0]
+    if not ref or os.path.lexists(text) or shutil.which("git") is None:
+        return
+    if _output("rev-parse", "--verify", "--quiet", "--end-of-options", f"{ref}^{{commit}}").returncode == 0:
+        message = f"there is no file {text}; as a commit of git it begins with {PREFIX}"
+        expected = "git:REF, git:REF:PATH, a file or a directory"
+        raise UsageError.of("LB7060", message, expected=expected, found=text, suggestions=(f"{PREFIX}{text}",))
 
 
 def path_in_repository(file: str) -> str | None:
@@ -103,20 +184,53 @@ def _commit(ref: str) -> str:
     return done.stdout.decode().strip()
 
 
-def _contents(commit: str, names: list[str]) -> Iterator[tuple[str, bytes]]:
-    """The bytes of files of a commit, which one process gives: a header with the size before each, a break after."""
-    one_line = [name for name in names if "\n" not in name]
-    asked = "".join(f"{commit}:./{name}\n" for name in one_line)
-    given = _run("cat-file", "--batch", asked=os.fsencode(asked)) if one_line else b""
+def _listed(tree: str) -> Iterator[tuple[str, bytes, str]]:
+    """The files below a directory: name, mode and id of each."""
+    for line in _run("ls-tree", "-r", "-z", "--full-tree", tree).split(b"\0"):
+        if line:
+            head, _, name = line.partition(b"\t")
+            mode, _, id_ = head.split(b" ")
+            yield os.fsdecode(name), mode, id_.decode()
+
+
+def _followed(commit: str, paths: Sequence[str]) -> list[_Object]:
+    """What is at these paths of a commit, relative to the present directory, behind all links; git follows them."""
+    asked = "".join(f"{commit}:./{'' if path == '.' else path}\n" for path in paths if "\n" not in path)
+    given = _run("cat-file", "--batch-check", "--follow-symlinks", asked=os.fsencode(asked)) if asked else b""
+    answers = _answers(given)
+    return [_of_long_name(commit, path) if "\n" in path else next(answers) for path in paths]
+
+
+def _answers(given: bytes) -> Iterator[_Object]:
+    """What git said of each path: `ID KIND SIZE`, `PATH missing`, or a kind of link and the size of the next line."""
+    while given:
+        line, _, given = given.partition(b"\n")
+        kind, _, size = line.partition(b" ")
+        if line.endswith(b" missing"):
+            yield _Object("missing")
+        elif b" " in size:
+            yield _Object(size.partition(b" ")[0].decode(), kind.decode())
+        else:
+            said, given = given[: int(size)], given[int(size) + 1 :]
+            yield _Object("missing") if kind == b"notdir" else _Object(kind.decode(), os.fsdecode(said))
+
+
+def _of_long_name(commit: str, path: str) -> _Object:
+    """What is at a path with line breaks, which cannot be asked for by the line."""
+    head, _, _ = _run("ls-tree", "-z", commit, "--", path).partition(b"\t")
+    mode, kind, id_ = head.split(b" ") if head else (b"", b"missing", b"")
+    return _Object("link" if mode == _LINK else kind.decode(), id_.decode())
+
+
+def _contents(ids: Sequence[str]) -> Iterator[bytes]:
+    """The bytes of files, which one process gives: a header with the size before each, a break after."""
+    given = _run("cat-file", "--batch", asked="".join(f"{id_}\n" for id_ in ids).encode()) if ids else b""
     at = 0
-    for name in one_line:
+    for _ in ids:
         end = given.index(b"\n", at)
         size = int(given[at:end].rpartition(b" ")[2])
-        yield name, given[end + 1 : end + 1 + size]
+        yield given[end + 1 : end + 1 + size]
         at = end + 1 + size + 1
-    for name in names:
-        if "\n" in name:
-            yield name, _run("cat-file", "blob", f"{commit}:./{name}")
 
 
 def _run(*words: str, asked: bytes = b"") -> bytes:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lakebed.cli.git_files import PREFIX, GitPlace
+from lakebed.cli.git_files import PREFIX, GitPlace, refuse_bare_commit
 from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session
 from lakebed.errors import LakebedError, ManifestError, NotFoundError, NoWarehouseError, UsageError
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakebed.manifest.load import LoadedFile
 
 _SUFFIXES = (".yaml", ".yml", ".json")
+_NO_FILE = "give a file that is there, or the name of a table"
 _DOCUMENTS = ("odf-yaml", "odf-json", None)
 
 
@@ -56,7 +57,7 @@ class Sides:
         old, new = self._read(a), self._read(b)
         if len(old) == len(new) == 1:
             return [self._pair(old[0], new[0])]
-        old, new = _chosen(old, new, a), _chosen(new, old, b)
+        old, new = old if _is_directory(b) else _chosen(old, new, a), new if _is_directory(a) else _chosen(new, old, b)
         olds, news = ({side.name: side for side in sides} for sides in (old, new))
         names = sorted({*olds, *news}, key=str)
         return [self._pair(olds.get(name), news.get(name)) for name in names]
@@ -87,13 +88,17 @@ class Sides:
 
         try:
             return Side(str(TableRef.parse(text).name), stored=self._lake.schema(text))
-        except LakebedError:
+        except LakebedError as error:
             if text.endswith(_SUFFIXES):
                 # It is not there: that is told as for any other manifest.
                 load_manifest(text)
-            if text.endswith(tuple(ENDINGS)):
-                remedy = "give a file that is there, or the name of a table"
-                raise NotFoundError.of("LB7009", f"{text}: No such file", remedy=remedy) from None
+            refuse_bare_commit(text)
+            if text.endswith(tuple(ENDINGS)) or os.sep in text:
+                raise NotFoundError.of("LB7009", f"{text}: No such file", remedy=_NO_FILE) from None
+            if "_lake" not in self.__dict__ and isinstance(error, NoWarehouseError | NotFoundError):
+                why = error.diagnostics[0].message
+                message = f"{text}: No such file; a table of this name cannot be looked for: {why}"
+                raise NotFoundError.of("LB7009", message, remedy=f"{_NO_FILE} of a warehouse") from None
             raise
 
     @cached_property
@@ -102,7 +107,7 @@ class Sides:
 
     def _pair(self, old: Side | None, new: Side | None) -> Pair:
         if old is None or new is None:
-            before, after = (None if side is None else self._version(side)[0] for side in (old, new))
+            before, after = (None if side is None else _alone(side) for side in (old, new))
             return Pair((new or old or Side(None)).name, before, after)
         if old.declared is not None and new.declared is not None:
             return _declared_pair(old.declared, new.declared, old.name == new.name)
@@ -110,7 +115,7 @@ class Sides:
         return Pair(new.name, first, second, not (is_stored and is_stored_too and old.name == new.name))
 
     def _version(self, side: Side) -> tuple[TableSchema, bool]:
-        """The version of a side, and whether its ids are those of its table.
+        """The version of a side that is compared with a stored table, and whether its ids are those of its table.
 
         A manifest stands for the version that applying it to its own table would give, else for the table that it would
         make anew.
@@ -120,18 +125,11 @@ class Sides:
         if side.stored is not None:
             return side.stored, True
         assert side.declared is not None
-        if side.name is not None and self._has_warehouse():
+        if side.name is not None:
             plan = self._lake.plan(Manifest((side.declared,))).tables[0]
             if plan.target is not None:
                 return plan.target, True
         return _anew(side.declared), False
-
-    def _has_warehouse(self) -> bool:
-        try:
-            self._session.configuration()
-        except NoWarehouseError:
-            return False
-        return True
 
 
 def _declared_pair(old: TableManifest, new: TableManifest, is_same: bool) -> Pair:
@@ -141,6 +139,14 @@ def _declared_pair(old: TableManifest, new: TableManifest, is_same: bool) -> Pai
     before = _anew(old)
     target = plan_between(old, new).target if is_same else None
     return Pair(new.name, before, target or _anew(new), by_name=target is None)
+
+
+def _alone(side: Side) -> TableSchema:
+    """The version of a side that is compared with nothing, which needs no warehouse for a manifest."""
+    if side.stored is not None:
+        return side.stored
+    assert side.declared is not None
+    return _anew(side.declared)
 
 
 def _anew(declared: TableManifest) -> TableSchema:
@@ -164,6 +170,13 @@ def _chosen(sides: list[Side], others: list[Side], text: str) -> list[Side]:
             remedy="compare it with a directory or a file of several tables, or put the table into a file of its own",
         )
     return found
+
+
+def _is_directory(text: str) -> bool:
+    """Whether a side is all that a directory holds, be it one table."""
+    if text.startswith(PREFIX):
+        return GitPlace.parse(text).content() is None
+    return os.path.isdir(text)
 
 
 def _of_commit(place: GitPlace) -> list[Side]:

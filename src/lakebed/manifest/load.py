@@ -134,7 +134,7 @@ def load_all(sources: Source | Iterable[Source]) -> Manifest:
 
 
 def _files(sources: Iterable[Source], failures: list[Diagnostic]) -> list[Source]:
-    """The sources with the files of directories in their place."""
+    """The sources with the files of directories in their place, each file once, by whatever names it goes."""
     found: list[Source] = []
     for source in sources:
         if isinstance(source, Manifest) or not os.path.isdir(source):
@@ -144,7 +144,23 @@ def _files(sources: Iterable[Source], failures: list[Diagnostic]) -> list[Source
         found += below
         if not below:
             failures.append(no_manifest(os.fspath(source)))
-    return found
+    return distinct_files(found)
+
+
+def distinct_files(sources: Iterable[Source]) -> list[Source]:
+    """The sources without the files that stand there before under another name: a longer path, or a link."""
+    first: dict[object, Source] = {}
+    for source in sources:
+        first.setdefault(source if isinstance(source, Manifest) else _real_path(source), source)
+    return list(first.values())
+
+
+def _real_path(source: str | os.PathLike[str]) -> str:
+    try:
+        return os.path.realpath(source)
+    except ValueError:
+        # No file has a name with a zero in it; the reader of the file says so.
+        return os.fspath(source)
 
 
 def no_manifest(directory: str) -> Diagnostic:
@@ -251,19 +267,24 @@ _ATTRIBUTES = re.compile(rb"""^(?:["']?kind["']?\s*:\s*)["']?Attributes["']?\s*(
 def manifest_files(directory: str | os.PathLike[str]) -> tuple[str, ...]:
     """The files `*.yaml` and `*.yml` below a directory, sorted by path.
 
-    Hidden files and directories are left out, and so are declarations of a project's attributes. Links to directories
-    are not followed.
+    Hidden files and directories are left out, and so are declarations of a project's attributes, and what is no file: a
+    pipe, a socket, a device. Links to files are taken, links to directories are not followed.
     """
     found: list[str] = []
     for where, inner, names in os.walk(directory):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
         paths = (os.path.join(where, name) for name in names if _is_named_so(name))
-        found += [path.removeprefix("./") for path in paths if not _declares_attributes(path)]
+        found += [path.removeprefix("./") for path in paths if _is_file(path) and not _declares_attributes(path)]
     return tuple(sorted(found))
 
 
 def _is_named_so(name: str) -> bool:
     return not name.startswith(".") and name.lower().endswith(ENDINGS)
+
+
+def _is_file(path: str) -> bool:
+    """Whether it is a file, or a link to one; one to nothing is for the reader of manifests to report."""
+    return os.path.isfile(path) or not os.path.exists(path)
 
 
 def _declares_attributes(path: str) -> bool:

@@ -6,15 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.commands.manifest_files import load_files
+from lakebed.cli.checked_files import earlier_and_now
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.git_files import PREFIX, GitPlace, path_in_repository
+from lakebed.cli.git_files import path_in_repository
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.output import Look
 
 if TYPE_CHECKING:
     from lakebed.evolve.plan import Plan, TablePlan
-    from lakebed.manifest.load import LoadedFile
 
 _CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "remedy", "before", "after", "position")
 
@@ -51,8 +50,9 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
     session.json_mode = session.json_mode or form == "json"
     if allow:
         check_codes(allow)
-    new = tables_of(load_files(session, files))
-    plan = check_against(tables_of(_earlier(session, against, files)), new, limits=limits).approved(allow)
+    earlier, now = earlier_and_now(session, against, files)
+    new = tables_of(now)
+    plan = check_against(tables_of(earlier), new, limits=limits).approved(allow)
     diagnostics = plan.all_diagnostics
     if form == "github" and not session.json_mode:
         session.finish(None, lambda _: "\n".join(_annotations(plan)), painted=True)
@@ -60,16 +60,6 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
         session.output.diagnose(diagnostics)
         session.finish(_json(plan, against), lambda look: _text(plan, against, look), code=_code(plan), painted=True)
     return _code(plan)
-
-
-def _earlier(session: Session, against: str, files: tuple[str, ...]) -> list[LoadedFile]:
-    """What is compared with: the same files in a commit that is named without a path, else what is named."""
-    if not against.startswith(PREFIX):
-        return load_files(session, (against,))
-    place = GitPlace.parse(against)
-    places = [place] if place.path != "." or not files else [place.within(file) for file in files]
-    found = [loaded for each in places for loaded in each.manifests(missing_ok=place.path == ".")]
-    return list({loaded.source: loaded for loaded in found}.values())
 
 
 def _code(plan: Plan) -> ExitCode:

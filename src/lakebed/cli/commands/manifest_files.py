@@ -27,13 +27,18 @@ def load_files(session: Session, files: tuple[str, ...]) -> list[LoadedFile]:
     """What these files, or those of the present directory, declare, each with what is wrong with it."""
     from lakebed.manifest.load import LoadedFile, load_each
 
-    found: list[LoadedFile] = []
-    for file in files or _HERE:
-        if file == STANDARD_INPUT:
-            found.append(LoadedFile.parse(session.read_input(), NAME_OF_INPUT))
-        else:
-            found += load_each([file])
-    return list({loaded.source: loaded for loaded in found}.values())
+    asked = files or _HERE
+    found = {loaded.source: loaded for loaded in load_each(file for file in asked if file != STANDARD_INPUT)}
+    if STANDARD_INPUT in asked:
+        found[NAME_OF_INPUT] = LoadedFile.parse(session.read_input(), NAME_OF_INPUT)
+    return list(found.values())
+
+
+def holds_manifests(file: str) -> bool:
+    """Whether there is such a file, or a manifest in such a directory."""
+    from lakebed.manifest.load import manifest_files
+
+    return bool(manifest_files(file)) if os.path.isdir(file) else os.path.lexists(file)
 
 
 def listed_files(files: tuple[str, ...]) -> list[str]:
