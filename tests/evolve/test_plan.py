@@ -284,6 +284,31 @@ class TestAnnotations:
         assert all(c.changes == (step,) for c in plan.changes)
         lake.settle(text)
 
+    @pytest.mark.parametrize(
+        ("type_", "less", "more"),
+        [
+            ("Int32", "lakebed.dev/minimum: 1", "lakebed.dev/minimum: 0"),
+            ("Int32", "lakebed.dev/maximum: 1", "lakebed.dev/maximum: 2"),
+            ("String", "lakebed.dev/enum: [a]", "lakebed.dev/enum: [b, a]"),
+            ("String", "lakebed.dev/pattern: a", None),
+            ("String", "lakebed.dev/unique: true", "lakebed.dev/unique: false"),
+            ("String", "opendatafabric.org/type: Did", None),
+        ],
+    )
+    def test_fewer_values_are_a_caution_and_more_are_safe(
+        self, lake: Warehouse, type_: str, less: str, more: str | None
+    ) -> None:
+        def text(extra: str | None) -> str:
+            return manifest(f"{{name: x, type: {type_}, extra: {{{extra or ''}}}}}")
+
+        def verdict(extra: str | None) -> list[str]:
+            return [f"{c.verdict} {c.code}" for c in lake.plan_one(text(extra)).changes]
+
+        lake.settle(text(more))
+        assert verdict(less) == ["caution LB4234"]
+        lake.settle(text(less))
+        assert verdict(more) == verdict(None) == ["safe LB4214"]
+
     def test_attributes_of_nested_fields(self, lake: Warehouse) -> None:
         def text(value: str) -> str:
             inner = f"{{kind: Struct, fields: [{{name: x, type: Int32, extra: {{x.org/p: {value}}}}}]}}"
@@ -293,6 +318,15 @@ class TestAnnotations:
         plan = lake.plan_one(text("2"))
         assert [c.summary for c in plan.changes] == ["change x.org/p of l.element.x from 1 to 2"]
         lake.settle(text("2"))
+
+    def test_fewer_values_of_nested_fields(self, lake: Warehouse) -> None:
+        def text(value: str) -> str:
+            inner = f"{{kind: Struct, fields: [{{name: x, type: Int32, extra: {{lakebed.dev/minimum: {value}}}}}]}}"
+            return one(f"{{kind: List, itemType: {inner}}}", name="l")
+
+        lake.settle(text("9"))
+        assert [c.code for c in lake.plan_one(text("10")).changes] == ["LB4234"]
+        assert [c.code for c in lake.plan_one(text("8")).changes] == ["LB4214"]
 
     def test_annotations_of_new_and_renamed_columns_come_along(self, lake: Warehouse) -> None:
         lake.settle(manifest("{name: a, type: UInt8, extra: {x.org/p: 1}}"))

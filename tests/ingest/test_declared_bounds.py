@@ -15,7 +15,6 @@ from ingest.ingest_lake import SmallLake
 from ingest.test_values import outcomes
 from lakebed.errors import SourceMismatchError
 from lakebed.ingest.bad_rows_error import BadRowsError
-from lakebed.manifest.value_order import order_of
 from lakebed.model import (
     Date,
     Decimal,
@@ -35,6 +34,7 @@ from lakebed.model import (
     TimeUnit,
 )
 from lakebed.model.extra import MAXIMUM, MINIMUM, PAIMON_TYPE
+from lakebed.model.value_order import order_of
 
 
 def digits(chance: random.Random, most: int) -> str:

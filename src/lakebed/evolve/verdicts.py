@@ -5,6 +5,7 @@ With the reason and the way out.
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -15,6 +16,7 @@ from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings
 from lakebed.evolve.schema_changes import Path
 from lakebed.model import LogicalType, required
+from lakebed.model.allowed_values import refuses_more
 from lakebed.physical.paimon_types import MAX_LENGTH, Binary, Char, DataType, VarBinary, VarChar
 
 
@@ -64,7 +66,6 @@ _FIXED: dict[EditKind, Judgement] = {
     EditKind.POSITION: Judgement(_SAFE, "LB4211", "columns are found by id, not by place"),
     EditKind.DESCRIPTION: Judgement(_SAFE, "LB4212", "no row is touched"),
     EditKind.TABLE_COMMENT: Judgement(_SAFE, "LB4212", "no row is touched"),
-    EditKind.ANNOTATION: Judgement(_SAFE, "LB4214", "no stored row is touched"),
     EditKind.DEFAULT: Judgement(_SAFE, "LB4213", "it counts for rows that are written from now on"),
     EditKind.PRIMARY_KEYS: Judgement(
         _FORBIDDEN, "LB4217", "stored files are sorted, merged and placed by the primary key", guards.NEW_TABLE
@@ -94,6 +95,8 @@ def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
             return _nullability(edit, circumstances.not_null_allowed)
         case EditKind.OPTION:
             return _option(edit)
+        case EditKind.ANNOTATION:
+            return _annotation(edit, circumstances.meanings)
         case _:
             return _FIXED[edit.kind]
 
@@ -128,6 +131,17 @@ def _nullability(edit: Edit, not_null_allowed: bool) -> Judgement:
         return Judgement(_BREAKING, "LB4210", reason, "make sure that no stored row is null there, then give leave")
     remedy = f"keep it an Option, or set option {table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED} to false"
     return Judgement(_FORBIDDEN, "LB4210", reason, remedy)
+
+
+def _annotation(edit: Edit, meanings: Meanings) -> Judgement:
+    texts = ((edit.before_text, meanings.before), (edit.after_text, meanings.after))
+    before, after = ((None if text is None else json.loads(text), types.get(edit.path)) for text, types in texts)
+    if refuses_more(edit.name or "", before, after):
+        reason = (
+            "rows that were good may be bad from now on, and go to quarantine; rows that are stored are not checked"
+        )
+        return Judgement(_CAUTION, "LB4234", reason)
+    return Judgement(_SAFE, "LB4214", "no stored row is touched")
 
 
 def _option(edit: Edit) -> Judgement:

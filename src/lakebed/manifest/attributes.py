@@ -18,7 +18,6 @@ from lakebed.manifest.node_values import json_value
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty, is_null
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import wrong_shape
-from lakebed.manifest.value_order import Order, order_of
 from lakebed.model import Extra, JsonValue, List, LogicalType, Map, Option, String, Struct, canonical_json, required
 from lakebed.model.extra import (
     DEFAULT,
@@ -39,6 +38,7 @@ from lakebed.model.extra import (
     UNIQUE,
 )
 from lakebed.model.known_attributes import MALFORMED, Core, extended_type
+from lakebed.model.value_order import Order, order_of
 
 DOMAIN = "lakebed.dev"
 PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"

@@ -40,19 +40,7 @@ from lakebed.model import (
     UInt64,
     required,
 )
-
-#: The least and the greatest value of each whole type.
-RANGES: dict[str, tuple[int, int]] = {
-    "Int8": (-(2**7), 2**7 - 1),
-    "Int16": (-(2**15), 2**15 - 1),
-    "Int32": (-(2**31), 2**31 - 1),
-    "Int64": (-(2**63), 2**63 - 1),
-    "UInt8": (0, 2**8 - 1),
-    "UInt16": (0, 2**16 - 1),
-    "UInt32": (0, 2**32 - 1),
-    "UInt64": (0, 2**64 - 1),
-    "Duration": (-(2**63), 2**63 - 1),
-}
+from lakebed.model.value_order import RANGES
 
 
 @dataclass(frozen=True, slots=True)

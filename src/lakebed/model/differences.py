@@ -7,11 +7,14 @@ absent unit and an explicit `Millisecond` do not differ.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from dataclasses import field as part
 from enum import StrEnum
 from typing import Any, TypeAlias
 
+from lakebed.model.allowed_values import refuses_more
 from lakebed.model.extra import Extra, canonical_json
 from lakebed.model.logical_tree import ELEMENT, KEY, VALUE
 from lakebed.model.type_effect import Effect, declared_effect
@@ -56,6 +59,7 @@ class Difference:
     `path` has field names, and `element`, `key` and `value` for steps into lists and maps. `before` and `after` are, by
     kind: the canonical JSON text of the attribute `attribute`, None where it is absent; the field that was added or
     removed; the index of a field that stands elsewhere; the types. `in_map` says that the place is inside a map.
+    `types` are those of the field that an attribute is of.
     """
 
     kind: DifferenceKind
@@ -64,6 +68,7 @@ class Difference:
     after: _Value = None
     attribute: str | None = None
     in_map: bool = False
+    types: tuple[LogicalType, LogicalType] | None = part(default=None, compare=False, repr=False)
 
     @property
     def breaks(self) -> frozenset[Party]:
@@ -78,8 +83,22 @@ class Difference:
                 return _NOBODY if optional else frozenset({Party.PRODUCER})
             case DifferenceKind.TYPE:
                 return _broken_by(self.before, self.after)
+            case DifferenceKind.ATTRIBUTE:
+                return self._broken_by_attribute()
             case _:
                 return _BREAKS.get(self.kind, _NOBODY)
+
+    def _broken_by_attribute(self) -> frozenset[Party]:
+        """Producers where the attribute refuses values that it allowed, consumers where it allows more than before."""
+        old, new = self.types or (None, None)
+        before = (json.loads(self.before) if isinstance(self.before, str) else None, old)
+        after = (json.loads(self.after) if isinstance(self.after, str) else None, new)
+        key = self.attribute or ""
+        broken = {
+            Party.PRODUCER: refuses_more(key, before, after),
+            Party.CONSUMER: refuses_more(key, after, before),
+        }
+        return frozenset(party for party, breaks in broken.items() if breaks)
 
     def to_json(self) -> dict[str, Any]:
         """`kind`, `path`, and what was before and after."""
@@ -108,7 +127,8 @@ def _siblings(
         place, other = new[key]
         if index != place:
             yield Difference(DifferenceKind.REORDERED, path, index, place, in_map=in_map)
-        yield from _attributes(DifferenceKind.ATTRIBUTE, path, field.extra, other.extra, in_map=in_map)
+        for found in _attributes(DifferenceKind.ATTRIBUTE, path, field.extra, other.extra, in_map=in_map):
+            yield replace(found, types=(field.type, other.type))
         yield from _types(path, field.type, other.type, in_map=in_map)
     for key, (_, field) in new.items():
         if key not in old:

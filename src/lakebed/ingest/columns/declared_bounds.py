@@ -14,8 +14,8 @@ from pyspark.sql import functions as F
 from lakebed.catalog.node import Node
 from lakebed.diagnostics import Diagnostic
 from lakebed.ingest.columns.values import Fault
-from lakebed.manifest.value_order import order_of
 from lakebed.model.extra import ENUM, MAXIMUM, MINIMUM
+from lakebed.model.value_order import order_of
 from lakebed.physical import paimon_types as physical
 from lakebed.physical import path_text
 

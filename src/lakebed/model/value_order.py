@@ -13,9 +13,21 @@ from datetime import date
 from decimal import Decimal as Number
 from typing import Any
 
-from lakebed.manifest.column_values import RANGES
 from lakebed.model import types as logical
 from lakebed.model.types import LogicalType, required
+
+#: The least and the greatest value of each whole type.
+RANGES: dict[str, tuple[int, int]] = {
+    "Int8": (-(2**7), 2**7 - 1),
+    "Int16": (-(2**15), 2**15 - 1),
+    "Int32": (-(2**31), 2**31 - 1),
+    "Int64": (-(2**63), 2**63 - 1),
+    "UInt8": (0, 2**8 - 1),
+    "UInt16": (0, 2**16 - 1),
+    "UInt32": (0, 2**32 - 1),
+    "UInt64": (0, 2**64 - 1),
+    "Duration": (-(2**63), 2**63 - 1),
+}
 
 _DATE = re.compile(r"([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})", re.ASCII)
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2})(?::([0-9]{2})(?:\.([0-9]{1,9}))?)?", re.ASCII)
