@@ -29,7 +29,7 @@ def load_files(session: Session, files: tuple[str, ...]) -> list[LoadedFile]:
 
     asked = files or _HERE
     found = {loaded.source: loaded for loaded in load_each(file for file in asked if file != STANDARD_INPUT)}
-    if STANDARD_INPUT in asked:
+    for _ in range(asked.count(STANDARD_INPUT)):
         found[NAME_OF_INPUT] = LoadedFile.parse(session.read_input(), NAME_OF_INPUT)
     return list(found.values())
 
