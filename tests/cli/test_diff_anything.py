@@ -121,6 +121,35 @@ class TestFiles:
             result = lakebed("diff", *words)
             assert (result.codes_of_text, f"{name}: No such file" in result.err) == (["LB7009"], True)
 
+    @pytest.mark.parametrize(
+        ("forbidden", "line"),
+        [
+            ("      - {name: must, type: Int32}\n", "add column must: Int32"),
+            ("  partitionKeys: [amount]\n", "change partition keys from day to amount"),
+            ("  partitionKeys: []\n", "change partition keys from day to none"),
+        ],
+    )
+    @pytest.mark.parametrize("how", ["lakebed.dev/renamedFrom: note", "lakebed.dev/fieldId: 9"])
+    def test_a_rename_is_one_beside_what_is_forbidden(
+        self, lakebed: CommandLine, here: Path, forbidden: str, line: str, how: str
+    ) -> None:
+        pinned = MANIFEST.replace("name: note,", "name: note, extra: {lakebed.dev/fieldId: 9},")
+        put("old.yaml", pinned if "fieldId" in how else MANIFEST)
+        new = MANIFEST.replace("name: note,", f"name: comment, extra: {{{how}}},")
+        is_key = forbidden.startswith("  p")
+        put("new.yaml", new.replace("  partitionKeys: [day]\n", forbidden) if is_key else new + forbidden)
+        lines = lakebed.ok("diff", "old.yaml", "new.yaml").split("\n\n")[0].splitlines()
+        assert sorted(lines) == sorted([line, "rename column note to comment"])
+        assert "rename column note to comment" in lakebed("check", "--against", "old.yaml", "new.yaml").out
+
+    def test_a_key_that_is_only_renamed_is_the_same_key(self, lakebed: CommandLine, here: Path) -> None:
+        put("old.yaml", MANIFEST)
+        new = MANIFEST.replace("[day]", "[date]").replace(
+            "name: day,", "name: date, extra: {lakebed.dev/renamedFrom: day},"
+        )
+        put("new.yaml", new)
+        assert lakebed.ok("diff", "old.yaml", "new.yaml").split("\n\n")[0] == "rename column day to date"
+
 
 class TestGit:
     def test_a_link_is_what_it_leads_to(self, lakebed: CommandLine, repository: Path) -> None:

@@ -117,9 +117,9 @@ class Sides:
     def _version(self, side: Side) -> tuple[TableSchema, bool]:
         """The version of a side that is compared with a stored table, and whether its ids are those of its table.
 
-        A manifest stands for the version that applying it to its own table would give, else for the table that it would
-        make anew.
+        A manifest stands for the version that applying it to its own table gives, or would give if all was allowed.
         """
+        from lakebed.evolve.without_warehouse import version_after
         from lakebed.manifest import Manifest
 
         if side.stored is not None:
@@ -129,16 +129,16 @@ class Sides:
             plan = self._lake.plan(Manifest((side.declared,))).tables[0]
             if plan.target is not None:
                 return plan.target, True
+            return version_after(self._lake.schema(side.name), side.declared), True
         return _anew(side.declared), False
 
 
 def _declared_pair(old: TableManifest, new: TableManifest, is_same: bool) -> Pair:
     """Two declarations. Of one table the later stands for what it makes of the earlier, so that renames are known."""
-    from lakebed.evolve.without_warehouse import plan_between
+    from lakebed.evolve.without_warehouse import version_between
 
-    before = _anew(old)
-    target = plan_between(old, new).target if is_same else None
-    return Pair(new.name, before, target or _anew(new), by_name=target is None)
+    after = version_between(old, new) if is_same else _anew(new)
+    return Pair(new.name, _anew(old), after, by_name=not is_same)
 
 
 def _alone(side: Side) -> TableSchema:

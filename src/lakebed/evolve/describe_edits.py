@@ -147,14 +147,19 @@ def _summed_up(hints: list[Edit]) -> tuple[str, ...]:
 
 
 def _edits(old: TableSchema, new: TableSchema) -> list[Edit]:
-    """The edits of the change list, or of what can be said where no changes lead from one to the other."""
+    """The edits of the change list, or of what can be said where no changes lead from one to the other.
+
+    Keys are the same where their columns are, whatever they are called.
+    """
+    names = {f.id: f.name for f in new.fields}
+    now = {f.name: names.get(f.id, f.name) for f in old.fields}
     keys = [
         Edit(kind, (), before_text=", ".join(a) or "none", after_text=", ".join(b) or "none")
         for kind, a, b in (
             (EditKind.PRIMARY_KEYS, old.primary_keys, new.primary_keys),
             (EditKind.PARTITION_KEYS, old.partition_keys, new.partition_keys),
         )
-        if a != b
+        if tuple(now.get(name, name) for name in a) != b
     ]
     plain = replace(new, primary_keys=(), partition_keys=()), replace(old, primary_keys=(), partition_keys=())
     try:

@@ -6,10 +6,16 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.annotations import OPTION, annotate
+from lakebed.catalog.ids import assign
 from lakebed.catalog.names import TableName
+from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, path_text
 from lakebed.errors import ConversionError, LakebedError, ManifestError
+from lakebed.evolve.declared_extras import with_extras
+from lakebed.evolve.declared_table import declared_table, key_columns
 from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.identity import identify
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import LimitWarnings, plan_table
 from lakebed.evolve.verdicts import Verdict
@@ -45,6 +51,33 @@ def plan_between(
     assert base is not None, "what is made anew is not forbidden"
     schema = without_attributes(_with_renames(old, new).schema, (FIELD_ID,))
     return plan_table(replace(new, schema=schema), base, lambda: has_snapshots, limits=limits)
+
+
+def version_between(old: TableManifest, new: TableManifest) -> TableSchema:
+    """The version that a later declaration makes of an earlier one, or would make if no change was forbidden."""
+    target = plan_between(old, new).target
+    if target is not None:
+        return target
+    base = plan_as_new(old).target
+    assert base is not None, "what is made anew is not forbidden"
+    renamed = _with_renames(old, new)
+    return version_after(base, replace(renamed, schema=without_attributes(renamed.schema, (FIELD_ID,))))
+
+
+def version_after(base: TableSchema, declared: TableManifest) -> TableSchema:
+    """What a declaration asks for of the table, allowed or not: its columns with the ids of those that they are.
+
+    It is for comparing, not for storing. Raises `ManifestError` for pins and renames that cannot be followed.
+    """
+    declared = with_extras(declared)
+    primary, partition, options = declared_table(declared, base.options)
+    fields = identify(declared.schema, base, position_of=declared.position_of)
+    fields, highest = assign(key_columns(fields, primary, options), base.highest_field_id)
+    options.pop(OPTION, None)
+    text = annotate(fields, declared.schema)
+    if text is not None:
+        options[OPTION] = text
+    return TableSchema(base.id + 1, fields, highest, partition, primary, options, declared.description)
 
 
 def _with_renames(old: TableManifest, new: TableManifest) -> TableManifest:
