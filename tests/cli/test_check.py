@@ -111,6 +111,10 @@ def test_faults_are_told_and_hide_no_other_table(lakebed: CommandLine, project: 
     put("schemas/orders.yaml", MANIFEST.replace(NOTE, renamed))
     result = lakebed("check", "--against", "git:main")
     assert (result.code, result.codes_of_text) == (1, ["LB4103"])
+    assert result.out == "Tables against git:main: 1 unchanged, 1 faulty.\n"
+    assert lakebed.json_of("check", "--against", "git:main")["faulty"] == ["shop.orders"]
+    alone = lakebed("check", "--against", "git:main", "schemas/orders.yaml")
+    assert (alone.code, alone.out) == (1, "Tables against git:main: 1 faulty.\n")
     put("schemas/items.yaml", ITEMS.replace(NOTE, ""))
     assert lakebed("check", "--against", "git:main").code == 11
     put("schemas/items.yaml", ITEMS.replace("Int32", "Int33"))

@@ -56,6 +56,16 @@ class TestPlan:
         ]
         assert list((here / "warehouse").iterdir()) == []
 
+    def test_the_problems_of_all_tables_are_told(self, lakebed: CommandLine, orders: Path) -> None:
+        for name in ("x", "y"):
+            text = MANIFEST.replace("shop.orders", f"shop.{name}")
+            Path(f"{name}.yaml").write_text(
+                text.replace("  schema:", "  options: {bucket: many, bukcet: '1'}\n  schema:")
+            )
+        result = lakebed("plan", "x.yaml", "y.yaml", "--json")
+        found = [(d["position"]["file"], d["code"]) for d in result.json["diagnostics"]]
+        assert (result.code, found) == (1, [(f, c) for f in ("x.yaml", "y.yaml") for c in ("LB3332", "LB4024")])
+
     def test_exit_codes_only_where_asked_for(
         self, lakebed: CommandLine, orders: Path, widened: str, dropped: str, forbidden: str
     ) -> None:

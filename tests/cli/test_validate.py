@@ -92,6 +92,15 @@ def test_one_table_in_two_files(lakebed: CommandLine) -> None:
     assert lakebed("validate", "a.yaml", "a.yaml").code == 0
 
 
+@pytest.mark.parametrize("type_", ["Integer", "{kind: Decimal, precision: 50, scale: 2}", "Date"])
+def test_options_are_told_beside_what_is_wrong_with_columns(lakebed: CommandLine, type_: str) -> None:
+    options = "  options: {bucket: many, bukcet: '1', write-buffer-size: big}\n  schema:"
+    put("a.yaml", MANIFEST.replace("  schema:", options).replace("type: Date", f"type: {type_}"))
+    codes = [d["code"] for d in lakebed("validate", "a.yaml", "--json").json["diagnostics"]]
+    wrong = {"Integer": ["LB1050"], "Date": []}.get(type_, ["LB2102"])
+    assert sorted(codes) == sorted([*wrong, "LB3332", "LB3332", "LB4024"])
+
+
 def test_a_warning_stops_nothing(lakebed: CommandLine) -> None:
     put("a.yaml", MANIFEST.replace("  schema:", "  options: {bukcet: 4}\n  schema:"))
     result = lakebed("validate", "a.yaml")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from lakebed.catalog.column_options import COLUMN_OPTIONS, COLUMN_WORDS, column_option
 from lakebed.catalog.merge_option_rules import merge_engine
@@ -103,10 +103,13 @@ def _bad(code: str, key: str, message: str, remedy: str, found: str | None = Non
 def forms(subject: Subject) -> Iterator[Diagnostic]:
     """Values that a known option cannot have; one that was there before keeps nobody from changing something else."""
     known = subject.base.options if subject.base is not None else {}
-    for key, text in sorted(subject.options.items()):
-        if key in _RULED_APART or known.get(key) == text:
-            continue
-        wrong = wrong_value(key, text)
+    return wrong_values({key: text for key, text in subject.options.items() if known.get(key) != text})
+
+
+def wrong_values(options: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """An error for each value that its known option cannot have, whatever the columns are."""
+    for key, text in sorted(options.items()):
+        wrong = None if key in _RULED_APART else wrong_value(key, text)
         if wrong is not None:
             wanted, words = wrong
             yield Diagnostic(

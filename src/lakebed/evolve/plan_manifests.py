@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
-from lakebed.errors import ValidationError
+from lakebed.errors import ConversionError, LakebedError, ManifestError, UnsupportedError, ValidationError
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
 from lakebed.evolve.planner import LimitWarnings, plan_table
 
@@ -36,13 +36,25 @@ class ManifestPlanner:
 
         loaded = load_all(sources)
         warnings = check_declared(self.attributes, loaded.tables) if self.attributes is not None else ()
-        planned = tuple(self._table(declared, branch) for declared in loaded.tables)
-        plan = Plan(planned, (*loaded.diagnostics, *warnings)).approved(allow)
+        plan = Plan(self._planned(loaded.tables, branch), (*loaded.diagnostics, *warnings)).approved(allow)
         check_codes(plan.approvals)
         plan = replace(plan, diagnostics=(*plan.diagnostics, *unmatched(plan, plan.approvals)))
         if list_undeclared or _has_directory(sources):
             plan = replace(plan, undeclared=self._undeclared(loaded))
         return plan
+
+    def _planned(self, tables: Iterable[TableManifest], branch: str) -> tuple[TablePlan, ...]:
+        """The plans of the tables. Raises the first error that a declaration is to blame for, with those of all."""
+        planned: list[TablePlan] = []
+        failed: list[LakebedError] = []
+        for declared in tables:
+            try:
+                planned.append(self._table(declared, branch))
+            except (ManifestError, ConversionError, ValidationError, UnsupportedError) as error:
+                failed.append(error)
+        if failed:
+            raise type(failed[0])(*(d for error in failed for d in error.diagnostics)) from failed[0]
+        return tuple(planned)
 
     def _undeclared(self, declared: Manifest) -> tuple[str, ...]:
         """The tables that no manifest declares: a listing of directories, no file is read."""

@@ -80,7 +80,8 @@ def plan_table(
     undoing that needs leave. `limits` are warnings of what Lakebed cannot do with a table of a schema; those that come
     with the planned version are told. Raises `ManifestError` for pins and renames that cannot be followed,
     `ConversionError` for columns that cannot be stored, `ValidationError` for a table that the format does not allow,
-    and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest.
+    and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest, and with the
+    warnings of misspelt options.
     """
     try:
         declared = with_extras(declared)
@@ -89,10 +90,10 @@ def plan_table(
         plan = _Planning(declared, base, has_snapshots, history, file_problems, applied).plan()
         return _with_limits(plan, base, limits, declared)
     except LakebedError as error:
-        raise type(error)(*_placed(error.diagnostics, declared)) from error
+        raise type(error)(*placed(error.diagnostics, declared), *unknown_options(declared)) from error
 
 
-def _placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple[Diagnostic, ...]:
+def placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple[Diagnostic, ...]:
     """The same diagnostics with the places in the manifest that their paths mean."""
     places = {path_text(path): position for path, position in declared.positions.items()}
 
@@ -115,7 +116,7 @@ def _with_limits(
     if plan.target is None or plan.is_noop:
         return plan
     known = frozenset(limits(base)) if base is not None else frozenset()
-    new = _placed((d for d in limits(plan.target) if d not in known), declared)
+    new = placed((d for d in limits(plan.target) if d not in known), declared)
     changes = tuple(_limited(change, new) for change in plan.changes)
     return replace(plan, changes=changes, diagnostics=(*plan.diagnostics, *new))
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lakebed.catalog.annotations import OPTION, annotate
 from lakebed.catalog.ids import assign
 from lakebed.catalog.names import TableName
+from lakebed.catalog.option_rules import wrong_values
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, path_text
 from lakebed.errors import ConversionError, LakebedError, ManifestError
@@ -16,8 +17,9 @@ from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.identity import identify
+from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
-from lakebed.evolve.planner import LimitWarnings, plan_table
+from lakebed.evolve.planner import LimitWarnings, placed, plan_table
 from lakebed.evolve.verdicts import Verdict
 from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
@@ -149,7 +151,13 @@ def _validated(
 ) -> LoadedFile:
     own = [d for d in twice if d.position is not None and d.position.file == file.source]
     found = [d for table in file.tables for d in _problems(table, attributes, limits)]
+    found += [d for table in file.faulty for d in _problems_of_options(table)]
     return replace(file, diagnostics=tuple(dict.fromkeys((*file.diagnostics, *sorted([*own, *found], key=_place)))))
+
+
+def _problems_of_options(table: TableManifest) -> tuple[Diagnostic, ...]:
+    """What is wrong with the options of a table, whatever its columns are."""
+    return (*placed(wrong_values(table.options), table), *unknown_options(table))
 
 
 def _place(diagnostic: Diagnostic) -> tuple[int, int]:

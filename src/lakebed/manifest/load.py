@@ -52,6 +52,13 @@ def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | 
         ManifestError: what the text declares is faulty; with all problems.
     """
     problems = Problems()
+    tables = _decoded(text, source, name, problems)
+    problems.raise_if_any()
+    return Manifest(tables, problems.warnings)
+
+
+def _decoded(text: str | bytes, source: str | None, name: str | None, problems: Problems) -> tuple[TableManifest, ...]:
+    """The tables of a text as far as they can be told; those of a text with errors lack what is wrong."""
     decoded = decode_utf8(text, source, problems) if isinstance(text, bytes) else text
     documents = compose(decoded, source, problems) if decoded is not None else []
     if not documents and not problems.errors:
@@ -59,31 +66,32 @@ def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | 
         problems.error("LB1020", "the manifest is empty", Position(source, 1, 1), remedy=remedy)
     decoder = DocumentDecoder(problems, name)
     tables = [decoder.decode(document) for document in documents]
-    problems.raise_if_any()
-    return Manifest(tuple(table for table in tables if table is not None), problems.warnings)
+    return tuple(table for table in tables if table is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedFile:
     """What one file declares, or what is wrong with it: `tables` is empty where an error is among `diagnostics`.
 
-    `text` is what it holds where that declares something.
+    `text` is what it holds where that declares something. `faulty` are the tables of a file with errors as far as they
+    could be told, without the columns that are wrong: for what else is wrong with them.
     """
 
     source: str
     tables: tuple[TableManifest, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     text: str = ""
+    faulty: tuple[TableManifest, ...] = ()
 
     @classmethod
     def parse(cls, data: str | bytes, source: str) -> LoadedFile:
         """What a text declares; bytes are UTF-8. `source` is what positions call it."""
-        try:
-            manifest = parse_manifest(data, source=source)
-        except ManifestError as error:
-            return cls(source, (), error.diagnostics)
+        problems = Problems()
+        tables = _decoded(data, source, None, problems)
+        if problems.errors:
+            return cls(source, (), (*problems.errors, *problems.warnings), faulty=tables)
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        return cls(source, manifest.tables, manifest.diagnostics, text)
+        return cls(source, tables, problems.warnings, text)
 
 
 def load_each(sources: Iterable[str | os.PathLike[str]]) -> tuple[LoadedFile, ...]:

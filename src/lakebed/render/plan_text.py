@@ -66,8 +66,11 @@ def render_plan(
     return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
 
 
-def render_check(plan: Plan, against: str, *, colour: bool = False, width: int | None = None) -> str:
-    """The tables that differ from what they were in `against`, with verdicts; then one line of totals."""
+def render_check(plan: Plan, against: str, *, faulty: int = 0, colour: bool = False, width: int | None = None) -> str:
+    """The tables that differ from what they were in `against`, with verdicts; then one line of totals.
+
+    `faulty` tables are declared so that they cannot be planned.
+    """
     leave = _Leave(frozenset(plan.approvals), FrontEnd.COMMAND_LINE)
     blocks = []
     for table in plan.tables:
@@ -80,7 +83,7 @@ def render_check(plan: Plan, against: str, *, colour: bool = False, width: int |
             blocks.append("\n".join([f"{head} {_count(table)}", *lines, *odf]))
     new = sum(table.create for table in plan.tables)
     same = sum(table.is_noop for table in plan.tables)
-    counts = [(len(plan.tables) - new - same, "changed"), (new, "new"), (same, "unchanged")]
+    counts = [(len(plan.tables) - new - same, "changed"), (new, "new"), (same, "unchanged"), (faulty, "faulty")]
     said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
     return "\n\n".join([*blocks, f"Tables against {against}: {said}.{_verdicts(plan)}"])
 

@@ -42,6 +42,7 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
     Every table is judged as `lakebed plan` judges it, as if it had rows; one that is not declared any more breaks, too.
     FILES are files and directories, without them the present directory. Needs no warehouse.
     """
+    from lakebed.catalog import TableName
     from lakebed.evolve.plan import check_codes
     from lakebed.evolve.without_warehouse import check_against
     from lakebed.format.refuse_unsupported import limits
@@ -53,12 +54,14 @@ def command(session: Session, files: tuple[str, ...], against: str, allow: tuple
     earlier, now = earlier_and_now(session, against, files)
     new = tables_of(now)
     plan = check_against(tables_of(earlier), new, limits=limits).approved(allow)
-    diagnostics = plan.all_diagnostics
+    planned = {table.name for table in plan.tables}
+    faulty = [name for name in (str(TableName.parse(table.name)) for table in new) if name not in planned]
     if form == "github" and not session.json_mode:
         session.finish(None, lambda _: "\n".join(_annotations(plan)), painted=True)
     else:
-        session.output.diagnose(diagnostics)
-        session.finish(_json(plan, against), lambda look: _text(plan, against, look), code=_code(plan), painted=True)
+        session.output.diagnose(plan.all_diagnostics)
+        result = _json(plan, against) | {"faulty": faulty}
+        session.finish(result, lambda look: _text(plan, against, len(faulty), look), code=_code(plan), painted=True)
     return _code(plan)
 
 
@@ -71,10 +74,10 @@ def _code(plan: Plan) -> ExitCode:
     return ExitCode.FAILURE if errs else ExitCode.OK
 
 
-def _text(plan: Plan, against: str, look: Look) -> str:
+def _text(plan: Plan, against: str, faulty: int, look: Look) -> str:
     from lakebed.render.plan_text import render_check
 
-    return render_check(plan, against, colour=look.colour, width=look.width)
+    return render_check(plan, against, faulty=faulty, colour=look.colour, width=look.width)
 
 
 def _annotations(plan: Plan) -> list[str]:
