@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,16 +12,18 @@ from hypothesis import given
 from lakebed.catalog import TableSchema
 from lakebed.codes import register
 from lakebed.errors import UsageError
-from lakebed.lint import LintReport, LintSettings, fix_text, lint_files
+from lakebed.lint import LintReport, LintSettings, MendedText, fix_text, lint_files
 from lakebed.lint.engine_types import ENGINES, unreadable_columns
 from lakebed.lint.lint_settings import DEFAULT_LEVELS
 from lakebed.manifest import TableManifest, dump_table, parse_manifest
+from lakebed.manifest.format_manifest import format_manifest
 from lakebed.manifest.load import LoadedFile
 from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import PERSONAL_DATA
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.testing import manifests
+from manifest.written_texts import texts
 
 ALL = LintSettings(dict.fromkeys(DEFAULT_LEVELS, "warning"))
 
@@ -176,6 +179,48 @@ class TestIgnore:
         made = report(table(text), LintSettings())
         assert ([d.code for d in made.diagnostics], made.ignored) == (found, ignored)
 
+    BLOCK = "- name: email\n  type: String"
+
+    @pytest.mark.parametrize(
+        ("text", "found", "ignored"),
+        [
+            (BLOCK.replace("String", "String  # lakebed: ignore LB1705 x"), [], 1),
+            (BLOCK.replace("email", "email  # lakebed: ignore LB1705 x"), [], 1),
+            (f"-  # lakebed: ignore LB1705 x\n{BLOCK.replace('-', ' ')}", [], 1),
+            (f"-\n  # lakebed: ignore LB1705 x\n{BLOCK.replace('-', ' ')}", [], 1),
+            (BLOCK.replace("  type", "  # lakebed: ignore LB1705 x\n  type"), [], 1),
+            ("- {name: email,\n   type: String}  # lakebed: ignore LB1705 x", [], 1),
+            (
+                f"{BLOCK}\n  # lakebed: ignore LB1705 x\n{BLOCK.replace('email', 'phone')}",
+                ["LB1705"] * 2 + ["LB1711"],
+                0,
+            ),
+            (f"# lakebed: ignore LB1705 x\n{BLOCK}\n{BLOCK.replace('email', 'phone')}", ["LB1705"], 1),
+        ],
+    )
+    def test_a_comment_is_about_a_whole_item(self, text: str, found: list[str], ignored: int) -> None:
+        made = report(table(text), LintSettings())
+        assert (sorted(d.code for d in made.diagnostics), made.ignored) == (found, ignored)
+
+    def test_a_comment_is_about_all_that_it_stands_above_or_beside(self) -> None:
+        two = table("- {name: email, type: String}\n- {name: phone, type: String}")
+        said = "# lakebed: ignore LB1705 of shops only\n"
+        for text in (f"{said}\n{two}", f"--- {said}{two}", two.replace("fields:\n", f"fields: {said}")):
+            assert (codes(text), report(text, LintSettings()).ignored) == ([], 2)
+            assert codes(text.replace("\n", "\r\n")) == []
+        assert codes(f"{said}{two}") == ["LB1711", "LB1705", "LB1705"]
+
+    @given(texts([f"lakebed: ignore {code} since" for code in ("LB1700", "LB1702", "LB1703, LB1700", "LB1704")]))
+    def test_what_is_found_is_the_same_in_canonical_form(self, text: str) -> None:
+        told = [report(made, ALL) for made in (text, format_manifest(text))]
+        found = [sorted((d.code, str(d.path)) for d in each.diagnostics) for each in told]
+        assert (found[0], told[0].ignored) == (found[1], told[1].ignored)
+
+    @pytest.mark.parametrize("code", sorted(set(DEFAULT_LEVELS) - {"LB1711"}))
+    def test_the_remedy_names_the_code_that_is_there(self, code: str) -> None:
+        (found,) = report(table(f"# lakebed: ignore {code}\n- {{name: id, type: Int64}}"), LintSettings()).diagnostics
+        assert (found.code, f"ignore {code} why" in str(found.remedy)) == ("LB1711", True)
+
     def test_a_value_that_looks_so_is_no_instruction(self) -> None:
         text = table('- {name: a, type: String, extra: {x.org/a: " # lakebed: ignore LB1705 x"}}')
         assert codes(text) == []
@@ -190,19 +235,54 @@ class TestFix:
 
     def test_what_is_safe_is_mended_and_all_else_stays(self) -> None:
         file = LoadedFile.parse(self.TEXT, "a.yaml")
-        made = fix_text(file, LintSettings())
+        made = fix_text(file, LintSettings()).text
         assert made == self.TEXT.replace("{kind: Option, inner: Int64}", "Int64").replace(
             "email, type: String", "email, type: String, extra: {lakebed.dev/personalData: true}"
         )
-        assert fix_text(LoadedFile.parse(made, "a.yaml"), LintSettings()) == made
+        assert fix_text(LoadedFile.parse(made, "a.yaml"), LintSettings()) == MendedText(made)
         assert report(made, LintSettings()).fixes == 0
+
+    def test_json_stays_json(self) -> None:
+        fields = [{"name": "id", "type": {"kind": "Option", "inner": "Int64"}}, {"name": "email", "type": "String"}]
+        content = {"name": "x.j", "description": "J", "primaryKeys": ["id"], "schema": {"fields": fields}}
+        text = json.dumps({"kind": "Table", "version": 1, "content": content})
+        made = json.loads(fix_text(LoadedFile.parse(text, "a.json"), LintSettings()).text)
+        changed = [{"name": "id", "type": "Int64"}, {**fields[1], "extra": {PERSONAL_DATA: True}}]
+        assert made["content"] == {**content, "schema": {"fields": changed}}
+
+    def test_comments_stay(self) -> None:
+        type_ = "type:  # a\n    kind: Option  # b\n    # c\n    inner: Int64  # d\n  # e"
+        text = table(f"- name: id\n  {type_}", "  primaryKeys: [id]\n")
+        made = fix_text(LoadedFile.parse(text, "a.yaml"), LintSettings()).text
+        lines = ["# a", "# b", "# c", "type: Int64  # d", "# e"]
+        assert made == table("- name: id\n  " + "\n  ".join(lines), "  primaryKeys: [id]\n")
+        assert codes(made) == []
+
+    def test_what_cannot_be_mended_is_told_and_hinders_nothing(self) -> None:
+        text = table(
+            "- {name: email, type: String}\n- {name: phone, type: String, extra: &x {e.org/a: 1}}\n"
+            "- {name: q, type: String, extra: *x}"
+        )
+        made = fix_text(LoadedFile.parse(text, "a.yaml"), LintSettings())
+        assert made.text == text.replace(
+            "email, type: String", "email, type: String, extra: {lakebed.dev/personalData: true}"
+        )
+        (note,) = made.diagnostics
+        assert (note.severity.value, note.path, note.code) == ("note", "phone", "LB1631")
+        assert note.message.startswith("LB1705 of phone is not mended: ")
+
+    @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
+    def test_line_breaks_stay(self, line_break: str) -> None:
+        text = table("- name: email\n  type: String\n- name: phone\n  type: String").replace("\n", line_break)
+        made = fix_text(LoadedFile.parse(text, "a.yaml"), LintSettings()).text
+        assert (made.count("personalData"), made.count("\n")) == (2, made.count(line_break))
 
     @given(manifests.table_manifests())
     def test_laws(self, declared: TableManifest) -> None:
         text = dump_table(declared)
         file = LoadedFile.parse(text, "a.yaml")
-        made = LoadedFile.parse(fix_text(file, ALL), "a.yaml")
-        assert fix_text(made, ALL) == made.text
+        made = LoadedFile.parse(fix_text(file, ALL).text, "a.yaml")
+        assert fix_text(made, ALL) == MendedText(made.text)
         ((old,), (new,)) = file.tables, made.tables
         plain = [without_attributes(t.schema, (PERSONAL_DATA,)) for t in (old, new)]
         kept = [[f for f in schema.fields if f.name not in old.primary_keys] for schema in plain]

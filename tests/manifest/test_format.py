@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import random
 import re
 from pathlib import Path
 from typing import Any
@@ -17,6 +15,7 @@ from lakebed.manifest import dump_table, parse_manifest
 from lakebed.manifest.format_manifest import WIDTH, format_manifest
 from lakebed.manifest.load import LoadedFile
 from lakebed.testing import manifests
+from manifest.written_texts import texts
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 WRITTEN = """\
@@ -95,8 +94,8 @@ content:
           scale: 2
         # end of amount
       - {name: note, type: {kind: Option, inner: String}}  # flow
-      -  # comment of dash
-        name: more
+      # comment of dash
+      - name: more
         type:
           kind: Option  # why
           # own
@@ -111,101 +110,6 @@ content:
 def test_the_canonical_form() -> None:
     assert format_manifest(WRITTEN) == CANONICAL
     assert format_manifest(CANONICAL) == CANONICAL
-
-
-class Author:
-    """Writes values as YAML in any of the ways that people do."""
-
-    def __init__(self, chance: random.Random) -> None:
-        self._chance = chance
-        self._comments = 0
-
-    def document(self, value: dict[str, Any]) -> str:
-        return "\n".join([*self._above(""), *self._block(value, ""), *self._above("")]) + "\n" * self._chance.randint(
-            1, 3
-        )
-
-    def _comment(self) -> str:
-        self._comments += 1
-        return f"# comment {self._comments}"
-
-    def _above(self, pad: str) -> list[str]:
-        kinds = self._chance.choices(["none", "blank", "comment"], [12, 2, 2], k=2)
-        return [
-            line for kind in kinds for line in {"none": [], "blank": [""], "comment": [pad + self._comment()]}[kind]
-        ]
-
-    def _beside(self) -> str:
-        return f" {self._comment()}" if self._chance.random() < 0.1 else ""
-
-    def _block(self, value: Any, pad: str) -> list[str]:
-        lines: list[str] = []
-        step = " " * self._chance.randint(2, 4)
-        entries = list(value.items()) if isinstance(value, dict) else [(None, item) for item in value]
-        for key, member in entries:
-            lines += self._above(pad)
-            prefix = "-" if key is None else f"{self._scalar(key)}:"
-            if isinstance(member, dict | list) and member and self._chance.random() < 0.7:
-                no_step = key is not None and isinstance(member, list) and self._chance.random() < 0.5
-                lines += [f"{pad}{prefix}{self._beside()}", *self._block(member, pad + ("" if no_step else step))]
-            else:
-                lines.append(f"{pad}{prefix} {self._inline(member, pad + step)}{self._beside()}")
-        return lines + ([pad + self._comment()] if self._chance.random() < 0.05 else [])
-
-    def _inline(self, value: Any, pad: str) -> str:
-        if not isinstance(value, dict | list):
-            return self._scalar(value)
-        inner = [
-            (f"{self._scalar(k)}: {self._inline(v, pad)}" for k, v in value.items())
-            if isinstance(value, dict)
-            else (self._inline(v, pad) for v in value)
-        ][0]
-        sign = self._chance.choice([", ", " ,  ", f",\n{pad}", f", {self._comment()}\n{pad}" if value else ","])
-        text = sign.join(inner)
-        return f"{{ {text} }}" if isinstance(value, dict) else f"[{text}]"
-
-    def _scalar(self, value: Any) -> str:
-        if not isinstance(value, str):
-            return json.dumps(value)
-        if re.fullmatch("[A-Za-z][A-Za-z0-9_./]*", value) and value.lower() not in ("true", "false", "null"):
-            return self._chance.choice([value, value, f"'{value}'", json.dumps(value)])
-        return json.dumps(value)
-
-
-WORDS = st.sampled_from(
-    ["a", "note", "no", "1e3", "a #b", "x: y", "don't", "[z", "*", "", " two ", "日本", "line\nbreak", "é"]
-)
-VALUES = st.recursive(
-    st.one_of(WORDS, st.booleans(), st.none(), st.integers(-9, 99)),
-    lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(WORDS, inner, max_size=3)),
-    max_leaves=6,
-)
-TYPES = st.sampled_from(
-    [
-        "Int32",
-        {"kind": "int32"},
-        {"kind": "Option", "inner": {"kind": "String"}},
-        {"scale": 2, "kind": "Decimal", "precision": 9},
-        {
-            "kind": "Struct",
-            "fields": [{"type": "Date", "name": "d"}, {"name": "e", "type": {"kind": "list", "itemType": "bool"}}],
-        },
-        {"kind": "Timestamp", "unit": "microsecond"},
-    ]
-)
-
-
-@st.composite
-def texts(draw: st.DrawFn) -> str:
-    """Manifests of tables as anybody might write them."""
-    extras = st.dictionaries(st.sampled_from(["x.org/a", "x.org/b"]), VALUES, max_size=2)
-    names = draw(
-        st.lists(st.sampled_from(["id", "day", "no", "null", "a b", "#x"]), min_size=1, max_size=4, unique=True)
-    )
-    fields = [{"name": name, "type": draw(TYPES), "extra": draw(extras)} for name in names]
-    content = {"name": "shop.orders", "description": draw(WORDS), "options": {"bucket": 4}, "primaryKeys": []}
-    value = {"version": 1, "kind": "table", "content": {**content, "schema": {"extra": draw(extras), "fields": fields}}}
-    return Author(random.Random(draw(st.integers(0, 2**16)))).document(value)
 
 
 @given(texts())
@@ -241,9 +145,19 @@ def test_laws_of_what_lakebed_writes(table: Any) -> None:
         ("a: &x\n   b: 1\nc:\n- &y\n    d: 1\n", "a: &x\n  b: 1\nc:\n  - &y\n    d: 1\n"),
         ('a: plain\n   text  # c\nb: "dq\n\n   more"\n', 'a: plain\n  text  # c\nb: "dq\n\n  more"\n'),
         ("a: |   # why\n     x\n       y\n\nb: 1\n", "a: |  # why\n  x\n    y\n\nb: 1\n"),
-        ("a: |+\n  x\n\nb: 1\n", 'a: "x\\n\\n"\n\nb: 1\n'),
-        ("a: |2\n    x\n", 'a: "  x\\n"\n'),
-        ("a:\n- - 1\n  - 2\n-\n  - 3\n- # c\n  d: 4\n", "a:\n  - - 1\n    - 2\n  - - 3\n  -  # c\n    d: 4\n"),
+        ("a: |+  # why\n  x\n\nb: 1\n", "a: |+  # why\n  x\n\nb: 1\n"),
+        ("a: |+\n  x\n\n\n# c\nb: 1\n", "a: |+\n  x\n\n\n# c\nb: 1\n"),
+        ("a: |+\n  x\nb: 1\n", "a: |\n  x\nb: 1\n"),
+        ("a: |1- # why\n   x\n  y\n", "a: |2-  # why\n    x\n   y\n"),
+        ("a:\n    b: >3+\n          x\n\n         y\n\n", "a:\n  b: >2+\n       x\n\n      y\n\n"),
+        ("a: |+  # why\n\nb: 1\n", 'a: "\\n"  # why\n\nb: 1\n'),
+        ("a: |  # why\n  \tx\n", 'a: "\\tx\\n"  # why\n'),
+        ("- |2\n    x\n- - >-\n   y\n", "- |2\n    x\n- - >-\n    y\n"),
+        ("a: |\n  no line at the end", "a: |-\n  no line at the end\n"),
+        ("a:\n- - 1\n  - 2\n-\n  - 3\n- # c\n  d: 4\n", "a:\n  - - 1\n    - 2\n  - - 3\n  # c\n  - d: 4\n"),
+        ("- b: 2\n\n-\n  # c\n  d: 4\n", "- b: 2\n\n# c\n- d: 4\n"),
+        ("# h\n\n{a: 1}  # c\n", "# h\n# c\n\n{a: 1}\n"),
+        ("a: [b, # c\n] # d\n", "a:\n  # d\n  - b  # c\n"),
         ("a: {b: , c: ~}\nd:\n", "a: {b: null, c: ~}\nd:\n"),
         ("? a\n: 1\n", "a: 1\n"),
         ('{"a": 1}', '{"a": 1}'),
@@ -255,6 +169,41 @@ def test_laws_of_what_lakebed_writes(table: Any) -> None:
 def test_what_becomes_of_a_text(text: str, made: str) -> None:
     assert format_manifest(text) == made
     assert format_manifest(made) == made
+
+
+BLOCKS = st.lists(st.sampled_from(["", " ", "a", "# b", " c: d", "   e", "f "]), min_size=1, max_size=5).map("\n".join)
+
+
+@given(st.lists(BLOCKS, min_size=1, max_size=3), st.sampled_from("|>"), st.sampled_from(["", "-", "+"]), st.booleans())
+def test_laws_of_texts_in_blocks(values: list[str], style: str, chomp: str, in_list: bool) -> None:
+    lines: list[str] = ["kind: Table", "version: 1", "content:", "  name: x.t", "  schema:", "    fields:"]
+    lines += ["    - {name: a, type: Int8}", "    extra:", "      x.org/a:"]
+    for number, value in enumerate(values):
+        mark = "-" if in_list else f"k{number}:"
+        lines += [f"      {'' if in_list else ' '}{mark} {style}2{chomp}  # why {number}"]
+        lines += [f"{'' if in_list else ' '}        {line}" for line in value.split("\n")]
+    text = "\n".join(lines) + "\n"
+    (declared,) = LoadedFile.parse(text, "").tables
+    made = format_manifest(text)
+    assert LoadedFile.parse(made, "").tables == (declared,)
+    assert format_manifest(made) == made
+    assert all(made.count(f"  # why {number}\n") == 1 for number in range(len(values)))
+    if all(value.strip() for value in values):
+        assert re.findall(r"(?:-|k\d:) [|>]", made) == [
+            f"{'-' if in_list else f'k{n}:'} {style}" for n in range(len(values))
+        ]
+
+
+@pytest.mark.parametrize("depth", [60, 200, 340])
+@pytest.mark.parametrize(("open_", "close"), [("[", "]"), ("{a: ", "}")])
+def test_deep_nesting_is_formatted(depth: int, open_: str, close: str) -> None:
+    value = open_ * depth + "1" + close * depth
+    text = CANONICAL.replace('a.b/c: "1"', f"a.b/c: {value}")
+    made = format_manifest(text)
+    assert LoadedFile.parse(made, "").tables == LoadedFile.parse(text, "").tables
+    assert format_manifest(made) == made
+    with pytest.raises(ManifestError):
+        format_manifest(text.replace("1" + close, open_ * 400 + "1" + close * 400 + close))
 
 
 def test_manifests_of_the_docs_are_in_canonical_form() -> None:

@@ -62,7 +62,7 @@ def edit_manifest(
         declared = parse_manifest(text, source=source).tables[numbers[0]]
         try:
             text = step(YamlText(text), renamed).table(numbers[0], declared, wanted)
-        except (ValueError, KeyError, IndexError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise _error(CANNOT, f"the manifest cannot be edited where it has to be: {reason_of(error)}") from error
     _check(text, numbers[0], wanted, source)
     return text
@@ -76,7 +76,7 @@ def _check(text: str, number: int, wanted: TableManifest, source: str | None) ->
         message = "the edited manifest would be faulty"
         raise ManifestError(Diagnostic(DIFFERS, message), *error.diagnostics) from error
     if _comparable(made) != _comparable(wanted):
-        raise _error(DIFFERS, "the edited manifest would not declare what is wanted")
+        raise _error(DIFFERS, "the edited manifest would declare something else, as where an alias shares a value")
 
 
 def _comparable(table: TableManifest) -> tuple[Any, ...]:
@@ -196,7 +196,7 @@ class _Values(_Step):
             if former in at:
                 behind = at[former] + 1
             else:
-                self.yaml.insert_item(node, behind, _field_lines(f), flow_text(_short_field(f)))
+                self.yaml.insert_item(node, behind, _field_lines(f), self.yaml.flow_text(_short_field(f)))
 
     def other_type(self, node: Node, key: Node, wanted: LogicalType) -> None:
         self.yaml.replace(node, short_type(wanted), before=key)

@@ -6,7 +6,6 @@ or in braces, and the order of columns, options and attributes, stay as the auth
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -31,7 +30,7 @@ from lakebed.manifest.text_layout import (
     scalars_of,
 )
 from lakebed.manifest.text_patches import flow_text
-from lakebed.manifest.yaml_text import text_scalar
+from lakebed.manifest.yaml_text import is_json, text_scalar
 from lakebed.model import BY_KIND
 from lakebed.model.types import TimeUnit
 
@@ -68,7 +67,7 @@ def format_manifest(data: str | bytes, *, source: str | None = None) -> str:
     old = LoadedFile.parse(decoded, source or "")
     if not old.tables:
         _refuse_faults_of_syntax(decoded, source)
-    if _is_json(decoded):
+    if is_json(decoded):
         return decoded
     documents = read_layout(re.sub("\r\n?", "\n", decoded), source)
     for document in documents:
@@ -86,16 +85,6 @@ def _refuse_faults_of_syntax(text: str, source: str | None) -> None:
         raise ManifestError(*problems.errors)
 
 
-def _is_json(text: str) -> bool:
-    if text.lstrip()[:1] not in ("{", "["):
-        return False
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
 def _check_same(old: LoadedFile, new: LoadedFile, source: str | None) -> None:
     """What was written declares the same, or has the same faults; else nothing is given out."""
     codes = [sorted(d.code for d in file.diagnostics) for file in (old, new)]
@@ -111,8 +100,8 @@ def _shape_document(document: WrittenDocument) -> None:
     root = document.root
     if not isinstance(root, WrittenCollection) or not root.is_mapping or _has_anchors(root):
         return
-    _take_header(document, root)
     _sort(root, _ENVELOPE)
+    _close_up(root)
     content = _value(root, "content")
     kind = _value(root, "kind")
     if not isinstance(kind, WrittenScalar) or kind.value not in _TABLES or content is None:
@@ -127,16 +116,12 @@ def _has_anchors(root: WrittenCollection) -> bool:
     return any(isinstance(s, WrittenAlias) or s.properties for s in (*scalars_of(root), *collections_of(root)))
 
 
-def _take_header(document: WrittenDocument, root: WrittenCollection) -> None:
-    """Comments before the first key that an empty line parts from it are about the document."""
-    if not root.entries:
-        return
-    first = root.entries[0]
-    parted = [c.blank for c in first.leading[1:]] + [first.blank]
-    ends = [number + 1 for number, blank in enumerate(parted) if blank] if first.leading else []
-    if ends:
-        document.header += first.leading[: ends[-1]]
-        first.leading = first.leading[ends[-1] :]
+def _close_up(root: WrittenCollection) -> None:
+    """Take empty lines between the first key and its comments out, for those would be read as the document's."""
+    for first in root.entries[:1]:
+        first.blank = False
+        for comment in first.leading[1:]:
+            comment.blank = False
 
 
 def _shape_schema(schema: Written | None) -> None:
@@ -208,7 +193,7 @@ def _documents_text(documents: Iterable[WrittenDocument]) -> Iterator[str]:
         if written or document.explicit:
             before = [] if written else _comment_lines(document.header)
             yield from (f"{line}\n" for line in before)
-            yield f"---{'  ' + document.beside if document.beside is not None else ''}\n"
+            yield f"---{_beside(document.beside)}\n"
             if before:
                 body = body[len(before) + (body[len(before) : len(before) + 1] == [""]) :]
         yield from (f"{line}\n" for line in body)
@@ -223,8 +208,8 @@ def _document_lines(document: WrittenDocument) -> Iterator[str]:
     if header and (lines or tail):
         yield ""
     yield from lines
-    if tail and document.tail[0].blank and lines:
-        yield ""
+    if tail and document.tail[0].blank:
+        yield from _parting(lines)
     yield from tail
 
 
@@ -240,25 +225,52 @@ def _block_lines(node: Written, indent: int) -> list[str]:
     """The lines of a node that begins a line, without the indentation of their parent."""
     if isinstance(node, WrittenCollection) and not _is_flow(node, indent):
         return _entries_lines(node, indent)
-    return _Value(node, indent).lines
+    return _Value(node, is_root=True).lines
 
 
 def _entries_lines(node: WrittenCollection, indent: int) -> list[str]:
     lines: list[str] = []
     for entry in node.entries:
+        _lift(entry, indent)
         comments = _comment_lines(entry.leading)
         blank = entry.leading[0].blank if entry.leading else entry.blank
-        lines += [""] if blank and lines else []
+        lines += _parting(lines) if blank else []
         lines += comments + ([""] if entry.blank and comments else [])
         lines += _entry_lines(entry, indent)
     if node.tail:
-        lines += ([""] if node.tail[0].blank else []) + _comment_lines(node.tail)
+        lines += (_parting(lines) if node.tail[0].blank else []) + _comment_lines(node.tail)
     return lines
+
+
+def _lift(entry: Entry, indent: int) -> None:
+    """Put comments between the dash of an item and its first key above the item."""
+    value = entry.value
+    if entry.key is not None or not isinstance(value, WrittenCollection) or value.properties:
+        return
+    if _is_flow(value, indent + 2):
+        return
+    first = value.entries[0]
+    lifted = [entry.beside] if entry.beside is not None else []
+    lifted += first.leading if value.is_mapping else []
+    if lifted:
+        lifted[0].blank, entry.blank = entry.blank, False
+        entry.leading += lifted
+        entry.beside = None
+        first.leading = first.leading[len(first.leading) if value.is_mapping else 0 :]
+
+
+def _parting(lines: list[str]) -> list[str]:
+    """An empty line behind these, where there is none; one that ends a text in a block is part of it."""
+    return [""] if lines and lines[-1] else []
+
+
+def _beside(comment: Comment | None) -> str:
+    return f"  {comment.text}" if comment is not None else ""
 
 
 def _entry_lines(entry: Entry, indent: int) -> list[str]:
     value = entry.value
-    beside = f"  {entry.beside}" if entry.beside is not None else ""
+    beside = _beside(entry.beside)
     prefix = "-" if entry.key is None else f"{_key_text(entry.key)}:"
     before: list[str] = []
     if len(prefix) > _LONGEST_KEY:
@@ -270,7 +282,7 @@ def _entry_lines(entry: Entry, indent: int) -> list[str]:
             return [f"- {inner[0]}", *_indented(inner[1:])]
         said = f" {value.properties}" if value.properties else ""
         return [*before, f"{prefix}{said}{beside}", *_indented(inner)]
-    shown = _Value(value, room)
+    shown = _Value(value)
     lines = shown.lines
     first = f"{prefix} {lines[0]}" if lines[0] else prefix
     if shown.is_block:
@@ -302,18 +314,18 @@ class _Value:
     lines: list[str]
     is_block: bool
 
-    def __init__(self, node: Written, room: int) -> None:
+    def __init__(self, node: Written, *, is_root: bool = False) -> None:
         self.is_block = False
         if not isinstance(node, WrittenScalar):
             self.lines = [_flow(node)]
             return
         said = f"{node.properties} " if node.properties else ""
-        first, *more = self._scalar(node)
+        first, *more = self._scalar(node, is_root)
         self.lines = [f"{said}{first}".rstrip() if not more else f"{said}{first}", *more]
 
-    def _scalar(self, node: WrittenScalar) -> list[str]:
+    def _scalar(self, node: WrittenScalar, is_root: bool) -> list[str]:
         if node.style in ("|", ">"):
-            lines = _block_scalar(node)
+            lines = _block_scalar(node, is_root)
             self.is_block = lines is not None
             return lines if lines is not None else [text_scalar(node.value)]
         if "\n" in node.raw:
@@ -322,41 +334,63 @@ class _Value:
         return [node.raw if node.style is None else text_scalar(node.value)]
 
 
-def _block_scalar(node: WrittenScalar) -> list[str] | None:
-    """The lines of a text behind `|` or `>`; None where it is safer in quotes."""
-    head, *lines = node.raw.split("\n")
-    mark, comment = (head.partition("#")[0].strip(), head[head.find("#") :] if "#" in head else "")
-    if re.fullmatch("[|>]-?", mark) is None or "\t" in node.value[:1]:
+def _block_scalar(node: WrittenScalar, is_root: bool) -> list[str] | None:
+    """The mark and the lines of a text in a block; None where only quotes can hold it."""
+    texts = node.raw.split("\n")[1:]
+    shown = next((line for line in texts if line.strip(" ")), None)
+    meant = next((line for line in node.value.split("\n") if line.strip(" ")), "")
+    if shown is None or meant[:1] == "\t":
         return None
-    while lines and not lines[-1].strip(" "):
+    lines = [line[_depth(shown) - _depth(meant) :] for line in texts]
+    while not lines[-1]:
         lines.pop()
-    depths = [len(line) - len(line.lstrip(" ")) for line in lines if line.strip(" ")]
-    first = depths[0] if depths else 0
-    if not depths or min(depths) < first or any(len(line) > first for line in lines if not line.strip(" ")):
+    begun = lines[: texts.index(shown) + 1]
+    is_indented = any(line.startswith(" ") for line in begun)
+    if is_indented and is_root:
         return None
-    return [f"{mark}  {comment}" if comment else mark, *(line[first:] for line in lines)]
+    ends = len(node.value) - len(node.value.rstrip("\n"))
+    mark = f"{node.style}{'2' if is_indented else ''}{'-' if ends == 0 else '+' if ends > 1 else ''}"
+    return [mark, *lines, *[""] * (ends - 1)]
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _flow(node: Written) -> str:
     """The text of a node on one line, inside of braces."""
+    parts: list[str] = []
+    pending: list[Written | str] = [node]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, str):
+            parts.append(part)
+        else:
+            pending += reversed(list(_flow_parts(part)))
+    return "".join(parts)
+
+
+def _flow_parts(node: Written) -> Iterator[Written | str]:
+    """The texts and nodes that the text of a node is made of."""
     said = f"{node.properties} " if node.properties else ""
     match node:
         case WrittenAlias():
-            return node.name
-        case WrittenCollection(is_mapping=True):
-            return said + "{" + ", ".join(_flow_entry(entry) for entry in node.entries) + "}"
+            yield node.name
         case WrittenCollection():
-            return said + "[" + ", ".join(_flow(entry.value) for entry in node.entries) + "]"
+            yield said + ("{" if node.is_mapping else "[")
+            for number, entry in enumerate(node.entries):
+                yield ", " if number else ""
+                yield _flow_key(entry.key) if entry.key is not None else ""
+                yield entry.value
+            yield "}" if node.is_mapping else "]"
         case WrittenScalar(style=None) if "\n" not in node.raw:
-            return said + (node.raw or "null")
+            yield said + (node.raw or "null")
         case WrittenScalar():
-            return said + flow_text(node.value)
+            yield said + flow_text(node.value)
         case _:
             raise TypeError(f"{type(node).__name__} is no value")
 
 
-def _flow_entry(entry: Entry) -> str:
-    assert entry.key is not None
-    key = entry.key.raw if entry.key.style is None else flow_text(entry.key.value)
-    said = f"{entry.key.properties} " if entry.key.properties else ""
-    return f"{said}{key}: {_flow(entry.value)}"
+def _flow_key(key: WrittenScalar) -> str:
+    said = f"{key.properties} " if key.properties else ""
+    return f"{said}{key.raw if key.style is None else flow_text(key.value)}: "

@@ -1,14 +1,15 @@
 """Read a YAML text as its author laid it out: nodes as they are written, with comments and blank lines.
 
 Nothing is interpreted. Every comment belongs to the entry that it stands above or beside, to the end of the collection
-that it is indented like, or to the beginning or the end of its document.
+that it is indented like, or to the beginning or the end of its document. What a comment is about is the same before
+and after `lakebed fmt`.
 """
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -81,26 +82,37 @@ class WrittenCollection(Written):
 
 @dataclass(slots=True, eq=False)
 class Entry:
-    """A key with its value, or an item of a list. `leading` stand above it, `beside` on its line."""
+    """A key with its value, or an item of a list. `leading` stand above it, `beside` on its line.
+
+    Of several beside it, the first is kept there, and the others stand above.
+    """
 
     key: WrittenScalar | None
     value: Written
     start: int
     leading: list[Comment] = field(default_factory=list)
-    beside: str | None = None
+    beside: Comment | None = None
     blank: bool = False
+
+    @property
+    def comments(self) -> list[Comment]:
+        """All that are about it."""
+        return [*self.leading, *([self.beside] if self.beside is not None else [])]
 
 
 @dataclass(slots=True, eq=False)
 class WrittenDocument:
-    """A document. `explicit` says that it begins with `---`, `beside` is the comment on that line."""
+    """A document. `explicit` says that it begins with `---`, `beside` is the comment on that line.
+
+    `header` are the comments about all of it: those before `---` and those that an empty line parts from the first key.
+    """
 
     start: int
     explicit: bool
     root: Written | None = None
     header: list[Comment] = field(default_factory=list)
     tail: list[Comment] = field(default_factory=list)
-    beside: str | None = None
+    beside: Comment | None = None
 
 
 def read_layout(text: str, source: str | None = None) -> list[WrittenDocument]:
@@ -115,7 +127,39 @@ def read_layout(text: str, source: str | None = None) -> list[WrittenDocument]:
     for number, document in enumerate(documents):
         end = documents[number + 1].start if number + 1 < len(documents) else len(text)
         comments.attach(document, end, first=number == 0)
+        _take_header(document)
     return documents
+
+
+def _take_header(document: WrittenDocument) -> None:
+    """Comments before the first key that an empty line parts from it are about the document."""
+    root = document.root
+    if not isinstance(root, WrittenCollection) or not root.is_mapping or not root.entries:
+        return
+    first = root.entries[0]
+    parted = [c.blank for c in first.leading[1:]] + [first.blank]
+    ends = [number + 1 for number, blank in enumerate(parted) if blank] if first.leading else []
+    if ends:
+        document.header += first.leading[: ends[-1]]
+        first.leading = first.leading[ends[-1] :]
+
+
+def subjects_of(documents: Iterable[WrittenDocument]) -> Iterator[tuple[Comment, int, int]]:
+    """Each comment that is about something, and where that begins and ends.
+
+    It is about what it stands above or beside: a key with its value, or an item of a list; one on a key of an item is
+    about the whole item, one in the header about the document, one at the end of a collection about nothing.
+    """
+    for document in documents:
+        root = document.root
+        for comment in [*document.header, *([document.beside] if document.beside is not None else [])]:
+            yield comment, document.start, root.end if root is not None else document.start
+        items = {id(e.value): e for c in collections_of(root) if not c.is_mapping for e in c.entries}
+        for collection in collections_of(root):
+            item = items.get(id(collection)) if collection.is_mapping else None
+            for entry in collection.entries:
+                about = item or entry
+                yield from ((comment, about.start, about.value.end) for comment in entry.comments)
 
 
 def refusal(what: str, source: str | None, line: int, column: int) -> ManifestError:
@@ -227,21 +271,23 @@ def after_blank(text: str, at: int) -> bool:
 
 def collections_of(node: Written | None) -> Iterator[WrittenCollection]:
     """All collections in a node, and the node itself, outer ones first."""
-    if isinstance(node, WrittenCollection):
-        yield node
-        for entry in node.entries:
-            yield from collections_of(entry.value)
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, WrittenCollection):
+            yield found
+            pending += [entry.value for entry in reversed(found.entries)]
 
 
 def scalars_of(node: Written | None) -> Iterator[Written]:
     """All nodes that hold no others, keys included."""
-    if isinstance(node, WrittenCollection):
-        for entry in node.entries:
-            if entry.key is not None:
-                yield entry.key
-            yield from scalars_of(entry.value)
-    elif node is not None:
-        yield node
+    pending = [node]
+    while pending:
+        found = pending.pop()
+        if isinstance(found, WrittenCollection):
+            pending += [part for entry in reversed(found.entries) for part in (entry.value, entry.key)]
+        elif found is not None:
+            yield found
 
 
 def _matched(pattern: re.Pattern[str], text: str) -> int:
@@ -251,7 +297,7 @@ def _matched(pattern: re.Pattern[str], text: str) -> int:
 
 def comments_of(text: str, documents: list[WrittenDocument]) -> Iterator[tuple[int, str]]:
     """Where each comment begins, and what it says; a number sign inside of a value is none."""
-    scalars = sorted((s.start, s.end) for document in documents for s in scalars_of(document.root))
+    scalars = sorted((_text_start(text, s), s.end) for document in documents for s in scalars_of(document.root))
     starts = [start for start, _ in scalars]
     at = 0
     while (match := _COMMENT.search(text, at)) is not None:
@@ -262,6 +308,13 @@ def comments_of(text: str, documents: list[WrittenDocument]) -> Iterator[tuple[i
         end = text.find("\n", match.start())
         at = len(text) if end < 0 else end
         yield match.start(), text[match.start() : at].rstrip()
+
+
+def _text_start(text: str, scalar: Written) -> int:
+    """Where a value begins in which a number sign is none of a comment: of a text in a block, behind its mark."""
+    if isinstance(scalar, WrittenScalar) and scalar.style in ("|", ">"):
+        return text.find("\n", scalar.start) % (len(text) + 1)
+    return scalar.start
 
 
 class _Comments:
@@ -296,12 +349,15 @@ class _Comments:
 
     def _beside(self, document: WrittenDocument, places: _Places, comment: Comment) -> None:
         entry = places.last_before(comment.at)
-        if entry is not None:
-            entry.beside = comment.text if entry.beside is None else f"{entry.beside} {comment.text}"
-        elif document.explicit:
-            document.beside = comment.text
+        comment.blank = False
+        if entry is not None and entry.beside is None:
+            entry.beside = comment
+        elif entry is not None:
+            entry.leading.append(comment)
+        elif document.explicit and document.beside is None:
+            document.beside = comment
         else:
-            places.put(comment, 0)
+            document.header.append(comment)
 
 
 class _Places:
@@ -310,17 +366,18 @@ class _Places:
     def __init__(self, document: WrittenDocument) -> None:
         self._document = document
         self._entries: list[tuple[Entry, list[WrittenCollection]]] = []
-        self._collect(document.root, [])
+        self._collect(document.root)
         self._entries.sort(key=lambda e: (e[0].start, len(e[1])))
         self._starts = [entry.start for entry, _ in self._entries]
 
-    def _collect(self, node: Written | None, around: list[WrittenCollection]) -> None:
-        if not isinstance(node, WrittenCollection) or node.flow:
-            return
-        chain = [*around, node]
-        for entry in node.entries:
-            self._entries.append((entry, chain))
-            self._collect(entry.value, chain)
+    def _collect(self, root: Written | None) -> None:
+        pending: list[tuple[Written | None, list[WrittenCollection]]] = [(root, [])]
+        while pending:
+            node, outer = pending.pop()
+            if isinstance(node, WrittenCollection) and not node.flow:
+                chain = [*outer, node]
+                self._entries += [(entry, chain) for entry in node.entries]
+                pending += [(entry.value, chain) for entry in node.entries]
 
     def last_before(self, at: int) -> Entry | None:
         number = bisect_right(self._starts, at) - 1
@@ -328,6 +385,10 @@ class _Places:
 
     def put(self, comment: Comment, column: int) -> None:
         """A comment on a line of its own: above the next entry, or at the end of a collection that ends before it."""
+        root = self._document.root
+        if not self._entries and root is not None and comment.at < root.start:
+            self._document.header.append(comment)
+            return
         number = bisect_right(self._starts, comment.at)
         entry, chain = self._entries[number] if number < len(self._entries) else (None, [])
         before = self._entries[number - 1][1] if number else []

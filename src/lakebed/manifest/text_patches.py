@@ -13,7 +13,9 @@ from typing import Any, TypeAlias
 from ruamel.yaml import YAML
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from lakebed.manifest.yaml_text import text_scalar
+from lakebed.errors import ManifestError
+from lakebed.manifest.text_layout import comments_of, read_layout
+from lakebed.manifest.yaml_text import is_json, text_scalar
 
 _FLOW_MARKS = frozenset(",[]{}?")
 #: A value, and whether it stands in a block, one line a key.
@@ -40,12 +42,14 @@ def value_text(value: Value) -> str:
 
 
 class YamlText:
-    """A text whose documents are to be changed. `documents` are their root nodes."""
+    """A text whose documents are to be changed. `documents` are their root nodes. JSON stays JSON."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.documents: list[Node] = list(YAML(typ="safe", pure=True).compose_all(text))
         self._patches: list[tuple[int, int, str]] = []
+        self._is_json = is_json(text)
+        self._break = "\r\n" if "\r\n" in text else "\n"
 
     def changed(self) -> str:
         """The text with all noted changes; of two at one place the one that was noted first comes first."""
@@ -56,18 +60,36 @@ class YamlText:
             text = text[:start] + new + text[end:]
         return text
 
+    def flow_text(self, value: Value) -> str:
+        """A value on one line, inside of brackets and braces."""
+        return json.dumps(value, ensure_ascii=False) if self._is_json else flow_text(value)
+
     def replace(self, node: Node, value: Value, *, before: Node) -> None:
-        """Put a value in the place of a node; `before` is its key."""
+        """Put a value in the place of a node; `before` is its key. Comments inside go above the line of the key."""
         start, end = node.start_mark.index, self.end(node)
         in_flow = self._in_flow(before)
-        new = flow_text(value) if in_flow else value_text(value)
+        new = self.flow_text(value) if in_flow else value_text(value)
         if start >= end:
             start = end = self._after_colon(before)
             new = f" {new}"
         elif isinstance(node, MappingNode | SequenceNode) and not node.flow_style:
             start = self._after_colon(before)
             new = f" {new}"
+        self._keep_comments(start, end, before)
         self._patches.append((start, end, new))
+
+    def _keep_comments(self, start: int, end: int, key: Node) -> None:
+        """Put the comments of a part that is replaced above the line of its key."""
+        if "#" not in self.text[start:end]:
+            return
+        try:
+            found = [comment for at, comment in comments_of(self.text, read_layout(self.text)) if start <= at < end]
+        except ManifestError as error:
+            raise ValueError("a comment may stand in what would be replaced") from error
+        line = self._line_start(key.start_mark.index)
+        before = self.text[line : key.start_mark.index]
+        pad = before[: len(before) - len(before.lstrip(" "))]
+        self._patches.append((line, line, "".join(f"{pad}{comment}{self._break}" for comment in found)))
 
     def set(self, mapping: MappingNode, key: str, value: Value) -> None:
         """Set a key of a mapping: in its place if it is there, else at the end."""
@@ -75,7 +97,7 @@ class YamlText:
         if found is not None:
             self.replace(found[1], value, before=found[0])
         elif mapping.flow_style:
-            self._into_flow(mapping, f"{flow_text(key)}: {flow_text(value)}", len(mapping.value))
+            self._into_flow(mapping, f"{self.flow_text(key)}: {self.flow_text(value)}", len(mapping.value))
         else:
             line = f"{text_scalar(key)}: {value_text(value)}"
             self._after_line(self.end(mapping), mapping.value[0][0].start_mark.column, [line])
@@ -109,7 +131,8 @@ class YamlText:
             start = self._line_start(self._dash(sequence.value[0]))
             pad = " " * (self._dash(sequence.value[0]) - start)
             text = "".join(
-                f"{pad}{mark}{line}\n" for mark, line in zip(["- "] + ["  "] * len(lines), lines, strict=False)
+                f"{pad}{mark}{line}{self._break}"
+                for mark, line in zip(["- "] + ["  "] * len(lines), lines, strict=False)
             )
             self._patches.append((start, start, text))
 
@@ -174,7 +197,8 @@ class YamlText:
 
     def _after_line(self, at: int, column: int, lines: Iterable[str]) -> None:
         end = self._line_end(at)
-        self._patches.append((end, end, "".join(f"\n{' ' * column}{line}" for line in lines)))
+        end -= self.text[end - 1 : end] == "\r"
+        self._patches.append((end, end, "".join(f"{self._break}{' ' * column}{line}" for line in lines)))
 
     def _into_flow(self, node: Node, text: str, at: int) -> None:
         members = node.value

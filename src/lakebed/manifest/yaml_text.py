@@ -22,6 +22,17 @@ _MAX_SIMPLE_KEY = 500
 _ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\xa0\xad\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]')
 
 
+def is_json(text: str) -> bool:
+    """Whether a text is JSON, an object or a list, and no other YAML."""
+    if text.lstrip()[:1] not in ("{", "["):
+        return False
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True
+
+
 def yaml_text(value: dict[str, JsonValue] | list[JsonValue]) -> str:
     """The text of a whole document, ending with a line break."""
     return "\n".join(_lines(value)) + "\n"

@@ -39,7 +39,7 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
 
     FILES are files and directories, without them the present directory. `[lint]` of lakebed.toml sets the level of each
     rule by its code, and `engines` those that have to read the tables. A comment `# lakebed: ignore LB1705 reason`
-    leaves findings of its line, or of the next one, out. Ends with 1 where a rule of the level `error` finds something.
+    leaves findings in what it stands above or beside out. Ends with 1 where one of the level `error` is found.
     """
     from lakebed.lint import LintSettings, lint_files
 
@@ -49,10 +49,10 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
         raise UsageError.of("LB7031", "standard input cannot be mended: it is no file to write to", remedy=remedy)
     settings = LintSettings.of(session.setting("lint"), session.setting("engines"))
     loaded = load_files(session, files)
-    mended = _mended(loaded, settings) if fix else {}
+    mended, left = _mended(loaded, settings) if fix else ({}, [])
     loaded = [mended.get(file.source, file) for file in loaded]
     found = lint_files(loaded, settings)
-    diagnostics = [d for report in found for d in report.diagnostics]
+    diagnostics = [*(d for report in found for d in report.diagnostics), *left]
     code = _code(diagnostics, strict)
     if form == "github" and not session.json_mode:
         from lakebed.render.github_annotations import diagnostic_annotations
@@ -61,21 +61,23 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
         return session.finish(None, lambda _: "\n".join(lines), code=code)
     session.output.diagnose(diagnostics)
     result = {"files": [_report_json(report) for report in found], "fixed": list(mended)}
-    return session.finish(result, lambda _: _summary(found, diagnostics, list(mended)), code=code)
+    return session.finish(result, lambda _: _summary(found, diagnostics, list(mended), fix), code=code)
 
 
-def _mended(loaded: list[LoadedFile], settings: LintSettings) -> dict[str, LoadedFile]:
-    """The files that were written anew, by their names, with what they hold now."""
+def _mended(loaded: list[LoadedFile], settings: LintSettings) -> tuple[dict[str, LoadedFile], list[Diagnostic]]:
+    """The files that were written anew, by their names, with what they hold now; and why others were not mended."""
     from lakebed.lint import fix_text
     from lakebed.manifest.load import LoadedFile
 
-    mended = {}
+    mended: dict[str, LoadedFile] = {}
+    left: list[Diagnostic] = []
     for file in loaded:
-        text = fix_text(file, settings) if file.tables else file.text
-        if text != file.text:
-            write_file(file.source, text)
-            mended[file.source] = LoadedFile.parse(text, file.source)
-    return mended
+        made = fix_text(file, settings)
+        left += made.diagnostics
+        if made.text != file.text:
+            write_file(file.source, made.text)
+            mended[file.source] = LoadedFile.parse(made.text, file.source)
+    return mended, left
 
 
 def _code(diagnostics: list[Diagnostic], strict: bool) -> ExitCode:
@@ -88,12 +90,12 @@ def _report_json(report: LintReport) -> dict[str, Any]:
     return {"file": report.source, "findings": dict(codes), "fixable": report.fixes, "ignored": report.ignored}
 
 
-def _summary(found: tuple[LintReport, ...], diagnostics: list[Diagnostic], fixed: list[str]) -> str:
+def _summary(found: tuple[LintReport, ...], diagnostics: list[Diagnostic], fixed: list[str], fix: bool) -> str:
     """The files that were mended, then one line of totals."""
     counts = Counter(d.severity for d in diagnostics)
     said = [numbered(counts[s], s.value) for s in Severity if counts[s]]
     ignored, fixes = sum(report.ignored for report in found), sum(report.fixes for report in found)
     more = f", {ignored:,} ignored" if ignored else ""
-    end = f"; {fixes:,} can be mended with --fix" if fixes else ""
+    end = f"; {fixes:,} {'could not be mended' if fix else 'can be mended with --fix'}" if fixes else ""
     total = f"{numbered(len(found), 'file')}: {', '.join(said) or 'nothing to say'}{more}{end}."
     return "\n".join([*(f"mended {file}" for file in fixed), total])
