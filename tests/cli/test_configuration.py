@@ -215,3 +215,31 @@ class TestConfigShow:
 
     def test_without_a_file(self, lakebed: CommandLine) -> None:
         assert {line.split()[-1] for line in lakebed.ok("config", "show").splitlines()} == {"default"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('[lint]\nLB9999 = "error"\n', "there is no setting 'lint.LB9999'"),
+        ('engines = ["sparc"]\n', "there is no engine 'sparc' (did you mean 'spark'?)"),
+        ('time_zone = "Europe/Pariss"\n', "lakebed.toml: 'Europe/Pariss' is no time zone"),
+        ('layout = "delta"\n', "lakebed.toml: "),
+        ('attributes = "nope.yaml"\n', "begins at the directory of that file"),
+        ('attributes = "lakebed.toml"\n', "lakebed.toml:1:"),
+    ],
+)
+def test_what_cannot_be_used_is_shown_and_told(lakebed: CommandLine, here: Path, text: str, said: str) -> None:
+    settings(here, text)
+    result = lakebed("config", "show")
+    assert (result.code, len(result.codes_of_text)) == (2, 1)
+    assert said in result.err
+    assert text.split('"')[-2].split("/")[-1] in result.out
+    assert lakebed("--json", "config", "show").json["result"]
+
+
+def test_a_setting_that_names_no_file_is_told_by_every_command(lakebed: CommandLine, here: Path) -> None:
+    settings(here, 'warehouse = "lake"\nattributes = "nope.yaml"\n')
+    (here / "lake").mkdir()
+    for words in ("validate a.yaml", "schema", "tables"):
+        result = lakebed(*words.split())
+        assert f"Correct `attributes` in {here / 'lakebed.toml'}" in result.err

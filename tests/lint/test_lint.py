@@ -102,6 +102,13 @@ def test_rules_that_are_off_until_they_are_asked_for() -> None:
     assert codes(text, LintSettings.of({"LB1703": "note", "LB1704": "note"})) == ["LB1704", "LB1703"]
 
 
+def test_columns_that_systemcolumns_puts_in_need_no_description() -> None:
+    asked = LintSettings.of({"LB1703": "note"})
+    for system in ("kamu", "{profile: kamu}"):
+        text = table("- {name: op, type: Int32}\n- {name: id, type: Int64}", f"  systemColumns: {system}\n")
+        assert [d.path for d in report(text, asked).diagnostics] == ["op", "id"]
+
+
 def test_levels_and_styles() -> None:
     (found,) = report(fields("customerId", "Int64"), LintSettings.of({"LB1700": "error"})).diagnostics
     assert (found.severity.value, str(found.position), found.path) == ("error", "a.yaml:8:16", "customerId")
@@ -270,6 +277,10 @@ class TestFix:
         (note,) = made.diagnostics
         assert (note.severity.value, note.path, note.code) == ("note", "phone", "LB1631")
         assert note.message.startswith("LB1705 of phone is not mended: ")
+        shifted = text.replace("- {name: email, type: String}", "- name: email\n        type: String")
+        (note,) = fix_text(LoadedFile.parse(shifted, "a.yaml"), LintSettings()).diagnostics
+        assert note.position is not None
+        assert note.position.line == 11
 
     @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
     def test_line_breaks_stay(self, line_break: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,10 +13,11 @@ from lakebed.cli.configuration import Configuration, Flags, Setting, find_config
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.log_records import LEVELS, VARIABLE, show_records
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
-from lakebed.errors import LakebedError, UsageError
+from lakebed.errors import LakebedError, ManifestError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.lake import Lake
+    from lakebed.manifest.attribute_registry import AttributeRegistry
 
 STANDARD_INPUT = "-"
 #: What positions in standard input say in the place of a file.
@@ -49,10 +51,20 @@ class Session:
         """Every setting in force, with where it is from; see `configuration.find_settings`."""
         return find_settings(Flags(self.warehouse, self.env))
 
-    def attributes_file(self) -> str | None:
-        """The file of the project's attributes, for a command that needs no warehouse."""
-        value = self.setting("attributes")
-        return None if value is None else str(value)
+    def attributes(self) -> AttributeRegistry | None:
+        """The attributes that the project declares. Raises `ManifestError` for a file that cannot be used."""
+        from lakebed.manifest.attribute_document import load_attributes
+
+        setting = next(s for s in self.settings() if s.name == "attributes")
+        if setting.value is None:
+            return None
+        try:
+            return load_attributes(setting.value)
+        except ManifestError as error:
+            remedy = f"Correct `attributes` in {setting.origin}; a relative path begins at the directory of that file."
+            # Where the file could not be read, it has no place to name.
+            told = [replace(d, remedy=remedy) if d.position is None else d for d in error.diagnostics]
+            raise ManifestError(*told) from error
 
     def setting(self, name: str) -> Any:
         """The value of one setting."""
@@ -69,7 +81,7 @@ class Session:
             time_zone=settings.time_zone,
             storage_options=settings.storage,
             allow_overwrite_races=settings.allow_overwrite_races,
-            attributes=settings.attributes,
+            attributes=self.attributes(),
             verify_checksums=settings.verify_checksums and not self.skip_checksums,
             record_origin=settings.record_origin,
         )

@@ -44,7 +44,7 @@ def fix_text(file: LoadedFile, settings: LintSettings) -> MendedText:
     Only a `kind: Table` is edited. What is told to be ignored stays. What cannot be mended hinders nothing else.
     """
     text = file.text
-    refused: list[Diagnostic] = []
+    refused: list[tuple[str, Finding, Diagnostic]] = []
     instructions = read_instructions(file)
     for table in file.tables:
         kept, _ = _sorted_out(findings(table, settings), instructions)
@@ -56,8 +56,12 @@ def fix_text(file: LoadedFile, settings: LintSettings) -> MendedText:
                 try:
                     text = _edited(text, [finding], table, file.source)
                 except ManifestError as error:
-                    refused.append(_not_mended(finding, error.diagnostics[0]))
-    return MendedText(text, tuple(refused))
+                    refused.append((table.name, finding, error.diagnostics[0]))
+    # What was mended above them moved what is left.
+    left = LoadedFile.parse(text, file.source).tables if refused else ()
+    places = {(t.name, f.code, f.path): f.position for t in left for f in findings(t, settings)}
+    notes = [_not_mended(replace(f, position=places.get((name, f.code, f.path))), d) for name, f, d in refused]
+    return MendedText(text, tuple(notes))
 
 
 def _edited(text: str, found: list[Finding], table: TableManifest, source: str) -> str:

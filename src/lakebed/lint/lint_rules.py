@@ -101,9 +101,15 @@ def _table_descriptions(code: str, table: TableManifest, settings: LintSettings)
 
 def _column_descriptions(code: str, table: TableManifest, settings: LintSettings) -> Iterator[Finding]:
     for path, member in _members(table):
-        if not str(member.extra.get(DESCRIPTION, "")).strip():
+        if not _is_put_in(table, path) and not str(member.extra.get(DESCRIPTION, "")).strip():
             message = f"the column {path_text(path)} has no description"
             yield Finding(code, message, table.position_of(path), path_text(path), f"write {DESCRIPTION}")
+
+
+def _is_put_in(table: TableManifest, path: Path) -> bool:
+    """Whether a column stands for `systemColumns`, and has no place of its own to describe it."""
+    at = table.property_position("systemColumns")
+    return table.system_columns is not None and at is not None and table.position_of(path) == at
 
 
 def _owners(code: str, table: TableManifest, settings: LintSettings) -> Iterator[Finding]:

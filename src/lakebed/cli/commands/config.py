@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import click
@@ -10,6 +11,8 @@ import click
 from lakebed.cli.configuration import Setting
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
+from lakebed.diagnostics import Diagnostic
+from lakebed.errors import ManifestError, UsageError
 from lakebed.redaction import HIDDEN, redact, secrets_of
 
 
@@ -26,11 +29,36 @@ def show(session: Session) -> ExitCode:
     """Show every setting that is in force, and where it is from.
 
     A flag comes before a variable of the environment, that before the profile that --env or LAKEBED_ENV names, that
-    before the rest of lakebed.toml, and that before the default. Secrets are not shown.
+    before the rest of lakebed.toml, and that before the default. Secrets are not shown. What is wrong with a value is
+    told, and ends with 2.
     """
     settings = [shown for setting in session.settings() for shown in _shown(setting)]
+    faults = list(_faults(session))
+    session.output.diagnose(faults)
     result = {s.name: {"value": s.value, "origin": s.origin} for s in settings}
-    return session.finish(result, lambda _: _text(settings))
+    return session.finish(result, lambda _: _text(settings), code=ExitCode.USAGE if faults else ExitCode.OK)
+
+
+def _faults(session: Session) -> Iterator[Diagnostic]:
+    """What keeps commands from using the settings."""
+    from lakebed.catalog import Layout, check_time_zone
+    from lakebed.lint import LintSettings
+
+    settings = {setting.name: setting for setting in session.settings()}
+    for name, check, always in (("time_zone", check_time_zone, None), ("layout", Layout.of, "auto")):
+        try:
+            if settings[name].value != always:
+                check(settings[name].value)
+        except UsageError as error:
+            yield from (replace(d, message=f"{settings[name].origin}: {d.message}") for d in error.diagnostics)
+    try:
+        LintSettings.of(settings["lint"].value, settings["engines"].value)
+    except UsageError as error:
+        yield from error.diagnostics
+    try:
+        session.attributes()
+    except ManifestError as error:
+        yield from error.diagnostics
 
 
 def _shown(setting: Setting) -> Iterator[Setting]:

@@ -18,9 +18,7 @@ def command(session: Session) -> ExitCode:
 
     The attributes that the project declares (`attributes` in lakebed.toml) are part of it.
     """
-    from lakebed.manifest.attribute_document import load_attributes
     from lakebed.manifest.json_schema import editor_schema
 
-    declared = session.attributes_file()
-    schema = editor_schema(load_attributes(declared) if declared is not None else None)
+    schema = editor_schema(session.attributes())
     return session.finish(schema, lambda _: json.dumps(schema, ensure_ascii=False, indent=2))

@@ -28,11 +28,8 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
     """
     from lakebed.evolve.without_warehouse import validate_files
     from lakebed.format.refuse_unsupported import limits
-    from lakebed.manifest.attribute_document import load_attributes
 
-    declared = session.attributes_file()
-    attributes = load_attributes(declared) if declared is not None else None
-    found = validate_files(load_files(session, files), attributes, limits)
+    found = validate_files(load_files(session, files), session.attributes(), limits)
     session.output.diagnose(d for file in found for d in file.diagnostics)
     is_sound = not any(_count(file, Severity.ERROR) for file in found)
     result = {"files": [_file_json(file) for file in found]}
