@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from lakebed.codes import register
 from lakebed.diagnostics import Severity
+from lakebed.manifest import parse_manifest
 from manifest.marked import places_of, problems_of, table, unmarked
 
 EVENT = "{kind: SetDataSchema, schema: {fields: []}}"
@@ -22,7 +25,15 @@ CASES: dict[str, str] = {
     "broken indentation": "a: 1\n b«LB1003»: 2\n",
     "tab as indentation": "a:\n«LB1003»\tb: 1\n",
     "control character": "a: x«LB1003»\x07y\n",
-    "unclosed list": "kind: Table\na: [1,\n«LB1003»",
+    "unclosed list": "kind: Table\na: «LB1003»[1,\n",
+    "unclosed list before another key": "kind: Table\na: «LB1003»[1,\n\nb: 1\n",
+    "unclosed brace": "kind: Table\na: «LB1003»{b: 1",
+    "unclosed brace inside": "a:\n  - «LB1003»{b: 1\n  - {b: 2}\n",
+    "unclosed quote": 'a: 1\nb: «LB1003»"x\nc: 1\n',
+    "unclosed single quote": "a: 1\nb: [«LB1003»'x]\nc: 1\n",
+    "unclosed quote in a document": 'a: 1\nb: «LB1003»"x\n---\nc: 1\n',
+    "key without a colon": "a:\n  b: 1\n  «LB1003»c\n  d: 2\n",
+    "missing comma": "a: {b: 1 c«LB1003»: 2}\n",
     "unknown escape": 'a: "\\«LB1003»q"\n',
     "escape beyond Unicode": '«LB1003»a: "\\UFFFFFFFF"\n',
     "future YAML": "«LB1003»%YAML 2.0\n---\na: 1\n",
@@ -370,3 +381,22 @@ def test_the_same_name_may_be_a_former_name_in_two_structs() -> None:
     member = "{name: x, type: Int8, extra: {lakebed.dev/renamedFrom: y}}"
     text = table("\n".join(f"- {{name: {n}, type: {{kind: Struct, fields: [{member}]}}}}" for n in "ab"))
     assert problems_of(text) == ()
+
+
+@pytest.mark.parametrize("text", ['a: "x\nb: 1\n', "a: {b: 1\nc: 2\n", "a: 1\nb\nc: 2\n", "a: {b:\n"])
+def test_where_it_shows_that_something_is_not_closed_is_told_too(text: str) -> None:
+    (problem,) = problems_of(text)
+    assert re.search(r"in line [23], column \d+ \(while .* that begins here\)$", problem.message)
+    assert problem.remedy is not None
+
+
+@pytest.mark.parametrize("char", ["\x85", "\u2028", "\u2029"])
+def test_what_ended_a_line_in_yaml_1_1_is_a_character(char: str) -> None:
+    text = table("- {name: x, type: String}").replace("kind", f"# a comment {char}b: [\nkind", 1)
+    assert parse_manifest(text) == parse_manifest(text.replace(char, ""))
+    for quoted in (f'"a{char}b"', f"'a{char}b'", f"a{char}b", '"a\\N\\L\\Pb"'):
+        loaded = parse_manifest(table(f"- {{name: x, type: String, extra: {{a/b: {quoted}}}}}"))
+        value = loaded.tables[0].schema.fields[0].extra["a/b"]
+        assert value == (f"a{char}b" if char in quoted else "a\x85\u2028\u2029b")
+    (problem,) = problems_of(f"# {char} {chr(0xE000)}\na: {char}\n" + "kind: 1\nkind: 2\n")[-1:]
+    assert (problem.code, problem.position.line) == ("LB1006", 4)

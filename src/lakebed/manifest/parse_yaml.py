@@ -7,12 +7,12 @@ used, are bounded. A syntax error ends the reading of a text; the documents befo
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.error import MarkedYAMLError, StreamMark, YAMLError
 from ruamel.yaml.events import (
     AliasEvent,
     DocumentStartEvent,
@@ -33,6 +33,8 @@ MAX_NODES = 500_000
 MAX_DEPTH = 350
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+#: NEL, LS and PS.
+_OLD_BREAKS = "\x85\u2028\u2029"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _CORE = "tag:yaml.org,2002:"
 _TEXT_TAGS = frozenset({"!", _CORE + "str"})
@@ -80,20 +82,34 @@ def compose(text: str, source: str | None, problems: Problems) -> list[Node]:
             remedy="Remove it, or write it as an escape inside double quotes.",
         )
         return []
-    composer = _Composer(source, problems)
+    there, back = without_old_breaks(text)
+    composer = _Composer(source, problems, back)
     try:
-        for event in _events(text, source, problems):
+        for event in _events(text.translate(there), source, problems, composer.innermost):
             composer.take(event)
     except _StopError:
         pass
     return composer.documents
 
 
-def _events(text: str, source: str | None, problems: Problems) -> Iterator[Event]:
+def without_old_breaks(text: str) -> tuple[dict[int, int], dict[int, int]]:
+    """Characters for those that end a line in YAML 1.1 and to the parser, and not in YAML 1.2; and the way back.
+
+    Nothing where there is none of them, or no character that the text has not.
+    """
+    old = [char for char in _OLD_BREAKS if char in text]
+    used = set(text) if old else set()
+    free = [number for number in range(0xE000, 0xF900) if chr(number) not in used][: len(old)] if old else []
+    there = dict(zip(map(ord, old), free, strict=False))
+    return there, {number: char for char, number in there.items()}
+
+
+def _events(text: str, source: str | None, problems: Problems, innermost: Callable[[], Position]) -> Iterator[Event]:
+    """The events of a text; `innermost` says where the collection begins that is open when there are no more."""
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:
-        _syntax_error(error, source, problems)
+        _syntax_error(error, source, problems, innermost)
         raise _StopError from error
     except (YAMLError, ValueError, OverflowError) as error:
         # An escape beyond Unicode (`\UFFFFFFFF`) leaves the scanner as a ValueError.
@@ -101,19 +117,50 @@ def _events(text: str, source: str | None, problems: Problems) -> Iterator[Event
         raise _StopError from error
 
 
-def _syntax_error(error: MarkedYAMLError, source: str | None, problems: Problems) -> None:
-    mark = error.problem_mark or error.context_mark
+def _syntax_error(
+    error: MarkedYAMLError, source: str | None, problems: Problems, innermost: Callable[[], Position]
+) -> None:
+    found, context = (_position(mark, source) for mark in (error.problem_mark, error.context_mark))
     what = str(error.problem or error.context or "it cannot be read")
-    context = f" ({error.context})" if error.problem and error.context else ""
-    remedy = None
+    start = _left_open(str(error.context), what, found, context, innermost)
+    inside = f" ({error.context})" if error.problem and error.context else ""
+    if found is not None and start is not None:
+        what = f"{what} in line {found.line}, column {found.column}"
+        inside = f"{inside.removesuffix(')')} that begins here)"
+    elif inside and context is not None and found is not None and context.line != found.line:
+        inside = f"{inside.removesuffix(')')} that begins in line {context.line})"
+    position = start or found or context or Position(source, 1, 1)
+    remedy = _remedy_of_syntax(what, is_open=start is not None)
+    problems.error("LB1003", f"this is not YAML: {what}{inside}", position, remedy=remedy)
+
+
+def _position(mark: StreamMark | None, source: str | None) -> Position | None:
+    return None if mark is None else Position(source, mark.line + 1, mark.column + 1)
+
+
+def _left_open(
+    context: str, what: str, found: Position | None, start: Position | None, innermost: Callable[[], Position]
+) -> Position | None:
+    """Where a quote, a brace or a key begins that has no end, which tells more than where that shows; else None."""
+    if "flow node" in context and "<stream end>" in what:
+        return innermost()
+    if "quoted scalar" in context:
+        return start if "end of stream" in what or "document separator" in what else None
+    if "flow" in context and start is not None and found is not None:
+        return start if "<stream end>" in what or start.line != found.line else None
+    return start if "simple key" in context else None
+
+
+def _remedy_of_syntax(what: str, *, is_open: bool) -> str | None:
+    if is_open:
+        return "Close it; a key has a colon and a space behind it."
     if r"\t" in what:
-        remedy = "Indent with spaces; YAML allows no tabs there."
-    elif "cannot start any token" in what:
-        remedy = "Put the text in quotes."
-    elif "mapping values are not allowed" in what:
-        remedy = "Check the indentation, or put a text that holds ': ' in quotes."
-    position = Position(source, mark.line + 1, mark.column + 1) if mark else Position(source, 1, 1)
-    problems.error("LB1003", f"this is not YAML: {what}{context}", position, remedy=remedy)
+        return "Indent with spaces; YAML allows no tabs there."
+    if "cannot start any token" in what:
+        return "Put the text in quotes."
+    if "mapping values are not allowed" in what:
+        return "Check the indentation, or put a text that holds ': ' in quotes."
+    return None
 
 
 def _place_after(text: str, source: str | None) -> Position:
@@ -134,13 +181,19 @@ class _Open:
 
 
 class _Composer:
-    def __init__(self, source: str | None, problems: Problems) -> None:
+    def __init__(self, source: str | None, problems: Problems, characters: Mapping[int, int]) -> None:
+        """`characters` are those of scalars that stand for others."""
+        self._characters = characters
         self.documents: list[Node] = []
         self._source = source
         self._problems = problems
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[Node, int, int]] = {}
         self._spent = 0
+
+    def innermost(self) -> Position:
+        """Where the collection begins that was opened last and is not complete; else the beginning of the text."""
+        return self._open[-1].position if self._open else Position(self._source, 1, 1)
 
     def take(self, event: Event) -> None:
         match event:
@@ -241,7 +294,7 @@ class _Composer:
 
     def _text(self, event: ScalarEvent) -> str:
         """The scalar's text; the two halves that JSON escapes a character in become that character."""
-        text = str(event.value)
+        text = str(event.value).translate(self._characters)
         if not _SURROGATE.search(text):
             return text
         try:
