@@ -56,6 +56,16 @@ class TestPlan:
         ]
         assert list((here / "warehouse").iterdir()) == []
 
+    @pytest.mark.parametrize("settings", ["", 'warehouse = "none"'])
+    @pytest.mark.parametrize("command", ["plan", "apply"])
+    def test_a_manifest_that_is_not_there_is_told_before_the_warehouse(
+        self, lakebed: CommandLine, here: Path, settings: str, command: str
+    ) -> None:
+        write(here / "lakebed.toml", settings)
+        write(here / "orders.yaml", MANIFEST)
+        assert lakebed(command, "nope.yaml").codes_of_text == ["LB1001"]
+        assert lakebed(command, "orders.yaml").codes_of_text == (["LB3112"] if settings else ["LB7001"])
+
     def test_the_problems_of_all_tables_are_told(self, lakebed: CommandLine, orders: Path) -> None:
         for name in ("x", "y"):
             text = MANIFEST.replace("shop.orders", f"shop.{name}")

@@ -127,6 +127,17 @@ def test_standard_input(lakebed: CommandLine, monkeypatch: pytest.MonkeyPatch) -
     assert (result.code, result.err.splitlines()[0][:15]) == (1, "<stdin>:5:24: e")
 
 
+def test_manifests_in_json_are_named_one_by_one(lakebed: CommandLine) -> None:
+    put("a/t.json", '{"kind": "Table", "version": 1, "content": {"name": "a.t", "schema": {"fields": []}}}')
+    put("a/package.json", '{"name": "x", "kind": "Table"}')
+    empty = lakebed("validate", "a")
+    assert (empty.code, empty.codes_of_text) == (1, ["LB1001"])
+    assert "holds no manifest but 1 in JSON" in empty.err
+    put("a/t.yaml", MANIFEST)
+    assert "Passed over in directories: 1 manifest in JSON" in lakebed.ok("validate", "a")
+    assert "Passed over" not in lakebed.ok("validate", "a/t.yaml")
+
+
 def test_a_directory_without_manifests(lakebed: CommandLine) -> None:
     assert lakebed("validate").codes_of_text == ["LB1001"]
 

@@ -206,6 +206,16 @@ def test_deep_nesting_is_formatted(depth: int, open_: str, close: str) -> None:
         format_manifest(text.replace("1" + close, open_ * 400 + "1" + close * 400 + close))
 
 
+@pytest.mark.parametrize("char", ["\x85", "\u2028", "\u2029"])
+def test_what_ended_a_line_in_yaml_1_1_stays_a_character(char: str) -> None:
+    for said in (f"a{char}b", f'"a{char}b"', f"'a{char}b'", f"|\n    a{char}b\n", f"c # a{char}b: ["):
+        text = f"kind: Table\nversion: 1\ncontent:\n  name: x.t\n  description: {said}\n  schema:\n    fields: []\n"
+        made = format_manifest(text)
+        assert LoadedFile.parse(made, "").tables == LoadedFile.parse(text, "").tables
+        assert LoadedFile.parse(text, "").tables
+        assert format_manifest(made) == made
+
+
 def test_manifests_of_the_docs_are_in_canonical_form() -> None:
     pages = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
     blocks = [block for page in pages for block in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)]

@@ -173,9 +173,11 @@ def _real_path(source: str | os.PathLike[str]) -> str:
 
 def no_manifest(directory: str) -> Diagnostic:
     """The error of a directory in which there is none."""
+    in_json = len(json_manifests(directory))
+    more = f" but {in_json} in JSON, which to name one by one" if in_json else ""
     return Diagnostic(
         "LB1001",
-        f"the directory {directory} holds no manifest",
+        f"the directory {directory} holds no manifest{more}",
         expected=f"files *{', *'.join(ENDINGS)}",
         found=directory,
         remedy="Name the directory that the manifests lie in, at any depth.",
@@ -268,6 +270,9 @@ def _event_of_block(values: dict[str, Node]) -> Node | None:
 
 
 ENDINGS = (".yaml", ".yml")
+#: How a manifest in JSON begins, and how much of a file is looked at.
+_DECLARED_IN_JSON = re.compile(rb"""^\s*\{\s*"kind"\s*:\s*"(?:Table|DatasetSnapshot|MetadataEvent)\"""")
+_HEAD = 4096
 #: A declaration of a project's attributes may lie among the manifests, and is none.
 _ATTRIBUTES = re.compile(rb"""^(?:["']?kind["']?\s*:\s*)["']?Attributes["']?\s*(?:#.*)?$""", re.MULTILINE)
 
@@ -278,16 +283,31 @@ def manifest_files(directory: str | os.PathLike[str]) -> tuple[str, ...]:
     Hidden files and directories are left out, and so are declarations of a project's attributes, and what is no file: a
     pipe, a socket, a device. Links to files are taken, links to directories are not followed.
     """
+    return tuple(path for path in _files_below(directory, ENDINGS) if not _declares_attributes(path))
+
+
+def json_manifests(directory: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The files `*.json` below a directory that look like manifests: commands take them by name only."""
+    return tuple(path for path in _files_below(directory, (".json",)) if _looks_declared(path))
+
+
+def _files_below(directory: str | os.PathLike[str], endings: tuple[str, ...]) -> list[str]:
+    """The files below a directory whose names end so, sorted by path; see `manifest_files`."""
     found: list[str] = []
     for where, inner, names in os.walk(directory):
         inner[:] = sorted(name for name in inner if not name.startswith("."))
-        paths = (os.path.join(where, name) for name in names if _is_named_so(name))
-        found += [path.removeprefix("./") for path in paths if _is_file(path) and not _declares_attributes(path)]
-    return tuple(sorted(found))
+        named = (name for name in names if not name.startswith(".") and name.lower().endswith(endings))
+        paths = (os.path.join(where, name) for name in named)
+        found += [path.removeprefix("./") for path in paths if _is_file(path)]
+    return sorted(found)
 
 
-def _is_named_so(name: str) -> bool:
-    return not name.startswith(".") and name.lower().endswith(ENDINGS)
+def _looks_declared(path: str) -> bool:
+    try:
+        with Path(path).open("rb") as file:
+            return bool(_DECLARED_IN_JSON.search(file.read(_HEAD)))
+    except OSError:
+        return False
 
 
 def _is_file(path: str) -> bool:

@@ -28,6 +28,7 @@ from ruamel.yaml.events import (
 
 from lakebed.diagnostics import Position
 from lakebed.errors import ManifestError
+from lakebed.manifest.parse_yaml import without_old_breaks
 
 CANNOT = "LB1632"
 #: Anchors and tags before a value.
@@ -177,6 +178,7 @@ class _Reader:
 
     def __init__(self, text: str, source: str | None) -> None:
         self._text = text
+        self._there, self._back = without_old_breaks(text)
         self._source = source
         self._open: list[WrittenCollection] = []
         self._keys: list[WrittenScalar | None] = []
@@ -184,7 +186,7 @@ class _Reader:
 
     def documents(self) -> list[WrittenDocument]:
         try:
-            for event in YAML(typ="safe", pure=True).parse(self._text):
+            for event in YAML(typ="safe", pure=True).parse(self._text.translate(self._there)):
                 self._take(event)
         except (YAMLError, ValueError, OverflowError) as error:
             raise refusal(f"it is not YAML: {str(error).splitlines()[0]}", self._source, 1, 1) from error
@@ -223,7 +225,7 @@ class _Reader:
         said = self._properties(event, start)
         raw = self._text[start:end]
         raw = raw[_matched(_PROPERTIES, raw) :] if said else raw
-        return WrittenScalar(start, end, said, raw, str(event.value), event.style or None)
+        return WrittenScalar(start, end, said, raw, str(event.value).translate(self._back), event.style or None)
 
     def _properties(self, event: Any, start: int) -> str:
         if event.anchor is None and event.tag is None:

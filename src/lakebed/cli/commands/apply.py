@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
-from lakebed.cli.commands.manifest_files import manifest_sources
+from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
 from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -36,11 +36,12 @@ def command(
     from lakebed.render.plan_text import render_applied, render_plan
 
     check_codes(allow)
-    lake = session.lake()
     saved = _saved_plan(files)
+    sources = [] if saved is not None else manifest_sources(session, files)
+    lake = open_lake_for(session, sources)
     if saved is not None and branch is not None:
         raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy="leave out --branch")
-    plan = saved or lake.plan(manifest_sources(session, files), branch=branch)
+    plan = saved or lake.plan(sources, branch=branch)
     session.output.diagnose(plan.all_diagnostics)
     if not yes and _can_run(plan, allow):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)

@@ -6,8 +6,10 @@ import os
 from typing import TYPE_CHECKING
 
 from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session
+from lakebed.errors import NotFoundError, NoWarehouseError
 
 if TYPE_CHECKING:
+    from lakebed.lake import Lake
     from lakebed.manifest import Manifest
     from lakebed.manifest.load import LoadedFile
 
@@ -32,6 +34,20 @@ def load_files(session: Session, files: tuple[str, ...]) -> list[LoadedFile]:
     for _ in range(asked.count(STANDARD_INPUT)):
         found[NAME_OF_INPUT] = LoadedFile.parse(session.read_input(), NAME_OF_INPUT)
     return list(found.values())
+
+
+def open_lake_for(session: Session, sources: list[str | Manifest]) -> Lake:
+    """The lake that these manifests are for. Where there is none, what is wrong with the manifests comes first.
+
+    Raises `ManifestError` for manifests, `NoWarehouseError` or `NotFoundError` for the warehouse.
+    """
+    from lakebed.manifest import load_all
+
+    try:
+        return session.lake()
+    except (NoWarehouseError, NotFoundError):
+        load_all(sources)
+        raise
 
 
 def holds_manifests(file: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.cli.commands.manifest_files import manifest_sources
+from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
 from lakebed.cli.commands.saved_plans import save_plan
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -49,7 +49,9 @@ def command(
     """
     from lakebed.render.plan_text import render_plan
 
-    plan = session.lake().plan(manifest_sources(session, files), branch=branch, allow=allow, list_undeclared=undeclared)
+    sources = manifest_sources(session, files)
+    lake = open_lake_for(session, sources)
+    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared)
     if out is not None:
         _check_place(out, files)
         save_plan(plan, out)

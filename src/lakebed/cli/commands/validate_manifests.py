@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,8 +24,9 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
     """Tell every problem of the manifests FILES, with its line underlined. Needs no warehouse.
 
     A directory stands for all manifests (*.yaml, *.yml) in it, at any depth, `-` for one on standard input; without
-    FILES it is the present directory. What only the table in the warehouse can tell, such as a change that is
-    forbidden, is told by `lakebed plan`. Ends with 1 where there is an error; warnings are told and stop nothing.
+    FILES it is the present directory; manifests in JSON are taken by name. What only the table in the warehouse can
+    tell, such as a change that is forbidden, is told by `lakebed plan`. Ends with 1 where there is an error; warnings
+    are told and stop nothing.
     """
     from lakebed.evolve.without_warehouse import validate_files
     from lakebed.format.refuse_unsupported import limits
@@ -33,7 +35,20 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
     session.output.diagnose(d for file in found for d in file.diagnostics)
     is_sound = not any(_count(file, Severity.ERROR) for file in found)
     result = {"files": [_file_json(file) for file in found]}
-    return session.finish(result, lambda _: _summary(found), code=ExitCode.OK if is_sound else ExitCode.FAILURE)
+    code = ExitCode.OK if is_sound else ExitCode.FAILURE
+    return session.finish(result, lambda _: _summary(found) + _passed_over(files), code=code)
+
+
+def _passed_over(files: tuple[str, ...]) -> str:
+    """What is said of manifests in JSON, which are not looked for in directories."""
+    from lakebed.manifest.load import json_manifests
+
+    count = len({path for file in files or (".",) if os.path.isdir(file) for path in json_manifests(file)})
+    return (
+        f" Passed over in directories: {numbered(count, 'manifest')} in JSON; name them to validate them."
+        if count
+        else ""
+    )
 
 
 def _count(file: LoadedFile, severity: Severity) -> int:
