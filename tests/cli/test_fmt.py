@@ -10,6 +10,7 @@ import pytest
 
 from cli.command_line import CommandLine, on_terminal
 from cli.conftest import MANIFEST
+from lakebed.manifest.parse_yaml import MAX_DEPTH
 
 LOOSE = MANIFEST.replace("partitionKeys: [day]", "partitionKeys:   [ day ]   # by day")
 TIGHT = MANIFEST.replace("partitionKeys: [day]", "partitionKeys: [day]  # by day")
@@ -86,6 +87,18 @@ def test_a_file_that_cannot_be_formatted_stops_no_other(lakebed: CommandLine, fi
     assert (result.code, result.codes_of_text) == (1, ["LB1003"])
     assert result.out.endswith("1 file formatted, 1 file is in canonical form, 1 file cannot be formatted.\n")
     assert (bad.read_text(encoding="utf-8"), files[0].read_text(encoding="utf-8")) == ("a: [\n", TIGHT)
+
+
+@pytest.mark.parametrize("depth", [300, 340, 400])
+def test_deep_nesting_stops_no_other(lakebed: CommandLine, files: tuple[Path, Path], depth: int) -> None:
+    deep = MANIFEST.replace("  schema:", f"  schema:\n    extra: {{x.org/a: {'[' * depth}{']' * depth}}}")
+    files[0].with_name("deep.yaml").write_text(deep, encoding="utf-8")
+    result = lakebed("--json", "fmt")
+    is_fine = depth < MAX_DEPTH
+    told = [(each["ok"], each["changed"]) for each in result.json["result"]["files"]]
+    assert told == [(True, True), (is_fine, is_fine), (True, False)]
+    assert (result.code, result.codes) == ((0, []) if is_fine else (1, ["LB1005"]))
+    assert files[0].read_text(encoding="utf-8") == TIGHT
 
 
 def test_what_infer_prints_is_in_canonical_form(lakebed: CommandLine, orders: Path, here: Path) -> None:

@@ -64,6 +64,14 @@ def test_a_faulty_manifest_fails_and_hides_no_other(lakebed: CommandLine) -> Non
     assert (result.code, result.codes_of_text, "LB1705" in result.err) == (1, ["LB1050"], True)
 
 
+def test_what_cannot_be_mended_is_told(lakebed: CommandLine) -> None:
+    shared = EMAIL.replace("name: email, type: String", "name: email, type: String, extra: *x")
+    put("schemas/a.yaml", shared.replace("type: Date", "type: Date, extra: &x {a.b/c: 1}"))
+    result = lakebed("lint", "--fix", "schemas/a.yaml")
+    assert (result.code, result.out) == (0, "1 file: 1 warning, 1 note; 1 could not be mended.\n")
+    assert ": note[LB1631]: LB1705 of email is not mended: " in result.err
+
+
 @pytest.mark.parametrize("words", [["-"], ["-", "schemas/a.yaml"]])
 def test_standard_input_is_not_mended(lakebed: CommandLine, monkeypatch: pytest.MonkeyPatch, words: list[str]) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(EMAIL.encode())))

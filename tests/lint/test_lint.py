@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
@@ -281,6 +282,15 @@ class TestFix:
         (note,) = fix_text(LoadedFile.parse(shifted, "a.yaml"), LintSettings()).diagnostics
         assert note.position is not None
         assert note.position.line == 11
+
+    @given(texts())
+    def test_comments_stay_wherever_they_are(self, text: str) -> None:
+        file = LoadedFile.parse(text, "a.yaml")
+        made = fix_text(file, ALL)
+        said = [sorted(re.findall("# comment [0-9]+", each)) for each in (text, made.text)]
+        assert said[0] == said[1]
+        left = report(made.text, ALL)
+        assert left.fixes == len(made.diagnostics)
 
     @pytest.mark.parametrize("line_break", ["\n", "\r\n"])
     def test_line_breaks_stay(self, line_break: str) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from ruamel.yaml import YAML
 
 from lakebed.errors import ManifestError
 from lakebed.manifest import TableManifest, dump_table, parse_manifest
@@ -166,17 +168,19 @@ def tables(draw: st.DrawFn) -> tuple[TableManifest, TableManifest]:
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=60)
-@given(tables())
-def test_any_table_can_become_another(pair: tuple[TableManifest, TableManifest]) -> None:
-    """The edited text declares the wanted table, or the edit is refused; never something else."""
+@given(tables(), st.booleans())
+def test_any_table_can_become_another(pair: tuple[TableManifest, TableManifest], as_json: bool) -> None:
+    """The edited text declares the wanted table, or the edit is refused; never something else. JSON stays JSON."""
     before, wanted = pair
+    text = dump_table(before)
     try:
-        text = edit_manifest(dump_table(before), lambda _: wanted)
+        made = edit_manifest(json.dumps(YAML(typ="safe").load(text)) if as_json else text, lambda _: wanted)
     except ManifestError as error:
         if error.code not in ("LB1630", "LB1631"):
             raise
         return
-    assert parse_manifest(text).tables[0].schema == wanted.schema
+    assert parse_manifest(made).tables[0].schema == wanted.schema
+    assert not as_json or json.loads(made)
 
 
 @settings(suppress_health_check=[HealthCheck.too_slow], max_examples=30)

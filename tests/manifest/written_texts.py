@@ -99,9 +99,12 @@ def texts(draw: st.DrawFn, said: Sequence[str] = ("comment",)) -> str:
     """Manifests of tables as anybody might write them."""
     extras = st.dictionaries(st.sampled_from(["x.org/a", "x.org/b"]), VALUES, max_size=2)
     names = draw(
-        st.lists(st.sampled_from(["id", "day", "no", "null", "a b", "#x"]), min_size=1, max_size=4, unique=True)
+        st.lists(
+            st.sampled_from(["id", "day", "no", "null", "a b", "#x", "email"]), min_size=1, max_size=4, unique=True
+        )
     )
     fields = [{"name": name, "type": draw(TYPES), "extra": draw(extras)} for name in names]
-    content = {"name": "shop.orders", "description": draw(WORDS), "options": {"bucket": 4}, "primaryKeys": []}
+    keys = draw(st.sampled_from([[], names[:1]]))
+    content = {"name": "shop.orders", "description": draw(WORDS), "options": {"bucket": 4}, "primaryKeys": keys}
     value = {"version": 1, "kind": "table", "content": {**content, "schema": {"extra": draw(extras), "fields": fields}}}
     return Author(random.Random(draw(st.integers(0, 2**16))), said).document(value)
