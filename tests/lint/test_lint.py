@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from dataclasses import replace
 from typing import Any
 
@@ -17,6 +18,7 @@ from lakebed.lint import LintReport, LintSettings, MendedText, fix_text, lint_fi
 from lakebed.lint.engine_types import ENGINES, unreadable_columns
 from lakebed.lint.lint_settings import DEFAULT_LEVELS
 from lakebed.manifest import TableManifest, dump_table, parse_manifest
+from lakebed.manifest.edit import edit_manifest
 from lakebed.manifest.format_manifest import format_manifest
 from lakebed.manifest.load import LoadedFile
 from lakebed.model.encoding import without_attributes
@@ -249,6 +251,23 @@ class TestFix:
         )
         assert fix_text(LoadedFile.parse(made, "a.yaml"), LintSettings()) == MendedText(made)
         assert report(made, LintSettings()).fixes == 0
+
+    def test_one_that_cannot_be_mended_costs_few_edits(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        edits: list[str] = []
+
+        def noted(text: str, *change: Any, **more: Any) -> str:
+            edits.append(text)
+            return edit_manifest(text, *change, **more)
+
+        monkeypatch.setattr(sys.modules["lakebed.lint.lint_files"], "edit_manifest", noted)
+        columns = [f"- {{name: c{number}_email, type: String}}" for number in range(32)]
+        columns[11:11] = [
+            "- {name: phone, type: String, extra: &x {e.org/a: 1}}",
+            "- {name: q, type: String, extra: *x}",
+        ]
+        made = fix_text(LoadedFile.parse(table("\n".join(columns)), "a.yaml"), LintSettings())
+        assert ([d.path for d in made.diagnostics], made.text.count("personalData")) == (["phone"], 32)
+        assert len(edits) <= 13
 
     def test_json_stays_json(self) -> None:
         fields = [{"name": "id", "type": {"kind": "Option", "inner": "Int64"}}, {"name": "email", "type": "String"}]

@@ -12,7 +12,10 @@ from lakebed.lint.lint_rules import Finding, Fix, findings
 from lakebed.lint.lint_settings import LintSettings
 from lakebed.manifest.edit import edit_manifest
 from lakebed.manifest.load import LoadedFile
-from lakebed.manifest.table_manifest import TableManifest
+from lakebed.manifest.table_manifest import SourceKind, TableManifest
+
+#: What could not be mended, and why.
+_Refused = tuple[Finding, Diagnostic]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +47,34 @@ def fix_text(file: LoadedFile, settings: LintSettings) -> MendedText:
     Only a `kind: Table` is edited. What is told to be ignored stays. What cannot be mended hinders nothing else.
     """
     text = file.text
-    refused: list[tuple[str, Finding, Diagnostic]] = []
+    refused: list[tuple[str, _Refused]] = []
     instructions = read_instructions(file)
     for table in file.tables:
         kept, _ = _sorted_out(findings(table, settings), instructions)
         wanted = [finding for finding in kept if finding.fix is not None]
-        try:
-            text = _edited(text, wanted, table, file.source)
-        except ManifestError:
-            for finding in wanted:
-                try:
-                    text = _edited(text, [finding], table, file.source)
-                except ManifestError as error:
-                    refused.append((table.name, finding, error.diagnostics[0]))
+        text, not_mended = _mended(text, wanted, table, file.source)
+        refused += [(table.name, each) for each in not_mended]
     # What was mended above them moved what is left.
     left = LoadedFile.parse(text, file.source).tables if refused else ()
     places = {(t.name, f.code, f.path): f.position for t in left for f in findings(t, settings)}
-    notes = [_not_mended(replace(f, position=places.get((name, f.code, f.path))), d) for name, f, d in refused]
+    notes = [_not_mended(replace(f, position=places.get((name, f.code, f.path))), d) for name, (f, d) in refused]
     return MendedText(text, tuple(notes))
 
 
-def _edited(text: str, found: list[Finding], table: TableManifest, source: str) -> str:
+def _mended(text: str, found: list[Finding], table: TableManifest, source: str) -> tuple[str, list[_Refused]]:
+    """The text with all mended that can be, and the others. Where not all can at once, each half is tried alone."""
     fixes = [finding.fix for finding in found if finding.fix is not None]
-    return edit_manifest(text, _one_after_other(fixes), table=table.name, source=source) if fixes else text
+    if not fixes:
+        return text, []
+    try:
+        return edit_manifest(text, _one_after_other(fixes), table=table.name, source=source), []
+    except ManifestError as error:
+        if len(found) == 1 or table.source_kind is not SourceKind.TABLE:
+            return text, [(finding, error.diagnostics[0]) for finding in found]
+    middle = len(found) // 2
+    text, first = _mended(text, found[:middle], table, source)
+    text, second = _mended(text, found[middle:], table, source)
+    return text, [*first, *second]
 
 
 def _not_mended(finding: Finding, reason: Diagnostic) -> Diagnostic:
