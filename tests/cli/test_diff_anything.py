@@ -119,7 +119,8 @@ class TestFiles:
         put("a.yaml", MANIFEST)
         for words in ([name, "a.yaml"], ["a.yaml", name]):
             result = lakebed("diff", *words)
-            assert (result.codes_of_text, f"{name}: No such file" in result.err) == (["LB7009"], True)
+            code = "LB7009" if "/" in name else "LB3112" if settings else "LB7001"
+            assert (result.codes_of_text, f"{name}: No such file" in result.err) == ([code], True)
 
     @pytest.mark.parametrize(
         ("forbidden", "line"),

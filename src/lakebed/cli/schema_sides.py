@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -96,9 +96,9 @@ class Sides:
             if text.endswith(tuple(ENDINGS)) or os.sep in text:
                 raise NotFoundError.of("LB7009", f"{text}: No such file", remedy=_NO_FILE) from None
             if "_lake" not in self.__dict__ and isinstance(error, NoWarehouseError | NotFoundError):
-                why = error.diagnostics[0].message
-                message = f"{text}: No such file; a table of this name cannot be looked for: {why}"
-                raise NotFoundError.of("LB7009", message, remedy=f"{_NO_FILE} of a warehouse") from None
+                said, *more = error.diagnostics
+                message = f"{text}: No such file, and as a table it cannot be looked for: {said.message}"
+                raise type(error)(replace(said, message=message), *more) from None
             raise
 
     @cached_property
@@ -174,9 +174,11 @@ def _chosen(sides: list[Side], others: list[Side], text: str) -> list[Side]:
 
 def _is_directory(text: str) -> bool:
     """Whether a side is all that a directory holds, be it one table."""
+    from lakebed.manifest.load import manifest_files
+
     if text.startswith(PREFIX):
         return GitPlace.parse(text).content() is None
-    return os.path.isdir(text)
+    return os.path.isdir(text) and bool(manifest_files(text))
 
 
 def _of_commit(place: GitPlace) -> list[Side]:
