@@ -168,6 +168,15 @@ class TestWhatIsNotThereAnyMore:
         put(name if name.endswith("yaml") else f"{name}/x.yaml", BROKEN)
         assert lakebed("check", "--against", "git:main", name).code == 11
 
+    def test_a_renamed_file_beside_the_present_directory(
+        self, lakebed: CommandLine, project: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        Path("schemas/items.yaml").rename("schemas/new.yaml")
+        put("schemas/new.yaml", BROKEN)
+        Path("elsewhere").mkdir()
+        monkeypatch.chdir("elsewhere")
+        assert lakebed("check", "--against", "git:main", "../schemas/new.yaml").code == 11
+
     def test_standard_input_is_what_its_tables_were(
         self, lakebed: CommandLine, project: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

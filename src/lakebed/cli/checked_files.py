@@ -94,8 +94,14 @@ def _split(name: str) -> tuple[str, str] | None:
 
 
 def _around(file: str) -> Iterator[str]:
-    """The directories that a file or a directory is in, from the inside, up to the present one; that has none."""
+    """The directories that a file or a directory is in, from the inside, up to the present one; that has none.
+
+    Of a file that is not below the present one it is the directory of the file alone.
+    """
     path = os.path.relpath(file)
-    while path != "." and not path.startswith(os.pardir):
+    if path.startswith(os.pardir):
+        yield from () if os.path.isdir(file) else (os.path.dirname(path),)
+        return
+    while path != ".":
         path = os.path.dirname(path) or "."
         yield path
