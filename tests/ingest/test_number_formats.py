@@ -165,6 +165,6 @@ def test_patterns_of_the_command_line_and_of_options_in_a_manifest() -> None:
     assert key_values(given, "--option") == {"dateFormat": "dd.MM.yyyy\nyyyy", "sep": ";"}
     read = "{format: csv, options: {DateFormat: [dd.MM.yyyy, yyyy], sep: ;}}"
     (table,) = lakebed.manifest.parse_manifest(TABLE % (read, "", "{name: a, type: String}")).tables
-    assert "- dd.MM.yyyy\n      - yyyy\n" in lakebed.manifest.dump_table(table)
+    assert "- dd.MM.yyyy\n        - yyyy\n" in lakebed.manifest.dump_table(table)
     assert table.read is not None
     assert table.read.options["DateFormat"] == "dd.MM.yyyy\nyyyy"

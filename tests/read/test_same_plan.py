@@ -16,6 +16,7 @@ from pyspark.sql.datasource import Filter
 
 import lakebed
 from data_source.test_data_source import REFUSED
+from lakebed.arrow.join_row_parts import SideBySide
 from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.errors import LakebedError, UnsupportedError
 from read.generated_tables import TABLES, Made, Where, make, with_stored_texts, with_texts_in_the_fallback
@@ -47,7 +48,10 @@ def files_of_tasks(options: Mapping[str, str], pushed: list[Filter]) -> set[str]
     reader = source.reader(source.schema())
     if pushed:
         list(reader.pushFilters(pushed))
-    return {part.path for task in reader.partitions() if task.value for part in task.value.parts}
+    works = [task.value for task in reader.partitions() if task.value]
+    rules = [work.rule for work in works if isinstance(work.rule, SideBySide)]
+    blobs = {file.path for rule in rules for column in rule.blobs for file in column.files}
+    return blobs | {part.path for work in works for part in work.parts}
 
 
 @pytest.mark.parametrize("kind", TABLES)

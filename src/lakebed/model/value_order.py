@@ -98,16 +98,18 @@ def _float(value: Any, largest: float) -> Ranked | None:
     return Ranked("number", value) if is_number and abs(value) <= largest and abs(value) < math.inf else None
 
 
-def _decimal(text: Any, precision: int, scale: int) -> Ranked | None:
+def _decimal(value: Any, precision: int, scale: int) -> Ranked | None:
+    # A manifest keeps the digits as text; attributes that come in other forms may have numbers.
+    text = str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
     if not isinstance(text, str) or not _NUMBER.fullmatch(text):
         return None
-    value = Number(text)
-    _, digits, exponent = value.as_tuple()
+    number = Number(text)
+    _, digits, exponent = number.as_tuple()
     assert isinstance(exponent, int)
     kept = "".join(map(str, digits)).lstrip("0").rstrip("0")
     behind = -exponent - len(digits) + len("".join(map(str, digits)).rstrip("0"))
     fits = not kept or (behind <= scale and len(kept) - behind <= precision - scale)
-    return Ranked("number", value) if fits else None
+    return Ranked("number", number) if fits else None
 
 
 def _day(text: Any) -> int | None:
