@@ -43,9 +43,11 @@ def plain_frame(rows: PreparedRows, places: Sequence[int]) -> PlainFrame | None:
 
     `places` are those of columns by which the rows are brought together.
     """
+    if rows.system is not None or rows.unique is not None:
+        return None
     made = [_plain_part(part, i, places) for i, part in enumerate(rows.parts)]
     found = [some for some in made if some is not None]
-    if len(found) < len(made) or rows.system is not None or rows.unique is not None:
+    if len(found) < len(made):
         return None
     frames, parts = zip(*found, strict=True)
     return PlainFrame(reduce(partial(DataFrame.unionByName, allowMissingColumns=True), frames), PlainRows(parts))
