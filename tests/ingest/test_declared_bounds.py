@@ -173,7 +173,7 @@ def test_what_a_schema_declares_has_to_be_of_the_column(lake: SmallLake, field: 
 
 
 def test_a_place_is_told_for_values_of_the_type_only() -> None:
-    for type_, others in ((Decimal(3, 1), [1, None, "NaN", "1e400", "100"]), (Int8(), ["1", True, 128, 0.5])):
+    for type_, others in ((Decimal(3, 1), [True, None, "NaN", "1e400", "100", 100]), (Int8(), ["1", True, 128, 0.5])):
         order = order_of(Option(type_))
         assert order is not None
         assert [order.rank(value) for value in others] == [None] * len(others)
