@@ -12,12 +12,23 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
+from lakebed.contract_forms import (
+    IDENTIFIED_FORMS,
+    READ_FORMS,
+    WRITTEN_FORMS,
+    parse_json,
+    read_contract,
+    refuse_repeated_keys,
+    write_contract,
+)
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.diagnostics import Diagnostic, near_names, reason_of
-from lakebed.errors import CorruptMetadataError, LakebedError, ManifestError, UsageError
+from lakebed.errors import CorruptMetadataError, LakebedError, UsageError
+from lakebed.manifest.encode_manifest import ANNOTATIONS
 from lakebed.model import Field, Schema, schema_json
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import PAIMON_TYPE
@@ -28,6 +39,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from lakebed.catalog import TableSchema
+    from lakebed.convert.contract import Contract
+    from lakebed.manifest import TableManifest
 
 STANDARD_INPUT = "-"
 #: Endings of names of files, and the forms that they stand for.
@@ -40,15 +53,18 @@ ENDINGS = {
     ".feather": "arrow",
     ".ipc": "arrow",
     ".ddl": "ddl",
+    ".avsc": "avro",
+    ".avro": "avro",
 }
-_MAGIC = {b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+_MAGIC = {b"Obj\x01": "avro", b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaSource:
     """A schema, the form that it was in, and what is known of its table beside the columns.
 
-    `report` says what the schema leaves out of what was read; `stored` is the version of a table that it is.
+    `report` says what the schema leaves out of what was read; `stored` is the version of a table that it is, `name` the
+    name of the table (`shop.orders`) where it is known.
     """
 
     form: str
@@ -59,14 +75,15 @@ class SchemaSource:
     stored: TableSchema | None = None
     report: LossReport = field(default_factory=LossReport)
     diagnostics: tuple[Diagnostic, ...] = ()
+    name: str | None = None
 
     @classmethod
-    def of_version(cls, stored: TableSchema, form: str = "table") -> SchemaSource:
-        """The schema of a version of a table, with its keys and options."""
+    def of_version(cls, stored: TableSchema, form: str = "table", name: str | None = None) -> SchemaSource:
+        """The schema of a version of a table, with its keys and options; `name` is that of the table."""
         from lakebed.catalog import drift
 
         keys = (stored.primary_keys, stored.partition_keys, dict(stored.options))
-        return cls(form, stored.logical, *keys, stored, diagnostics=tuple(drift(stored)))
+        return cls(form, stored.logical, *keys, stored, diagnostics=tuple(drift(stored)), name=name)
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,6 +183,12 @@ def _guess_json(data: bytes) -> str | None:
     except (ValueError, RecursionError):
         return None
     match value:
+        case {"type": "record", "fields": list()}:
+            return "avro"
+        case {"schema-id": _} | {"current-schema-id": _} | {"type": "struct", "fields": [{"id": _, "required": _}, *_]}:
+            return "iceberg"
+        case {"schemaString": _} | {"metaData": {"schemaString": _}}:
+            return "delta"
         case {"type": "struct", "fields": list()}:
             return "spark"
         case {"highestFieldId": _, "fields": list()}:
@@ -178,28 +201,22 @@ def _guess_json(data: bytes) -> str | None:
             return None
 
 
-def _parse_json(data: bytes, name: str) -> Any:
-    """The value of a JSON text. Raises `ManifestError` for a key that stands twice, as for a manifest."""
-    value = json.loads(data)
-    _check_keys(data.decode(json.detect_encoding(data)), name)
-    return value
-
-
-def _check_keys(content: str, name: str) -> None:
-    from lakebed.manifest.load import twice
-
-    found = twice(content, source=name)
-    if found:
-        raise ManifestError(*found)
-
-
 def _read_document(data: bytes, name: str, form: str) -> SchemaSource:
     from lakebed.manifest.load import parse_schema
 
     found = parse_schema(data, source=name)
     if isinstance(found, Schema):
         return SchemaSource(form, found)
-    return SchemaSource(form, found.schema, found.primary_keys, found.partition_keys, dict(found.options))
+    keys = (found.primary_keys, found.partition_keys)
+    return SchemaSource(form, found.schema, *keys, dict(found.options), name=_name_of(found))
+
+
+def _name_of(declared: TableManifest) -> str | None:
+    """The name of a declared table; an event carries none."""
+    from lakebed.manifest.table_manifest import SourceKind
+
+    nameless = (SourceKind.METADATA_EVENT, SourceKind.EVENTS)
+    return None if declared.source_kind in nameless else declared.name
 
 
 def _read_event(data: bytes, name: str, form: str) -> SchemaSource:
@@ -237,7 +254,7 @@ def _read_orc(data: bytes, name: str, form: str) -> SchemaSource:
 def _read_arrow_json(data: bytes, name: str, form: str) -> SchemaSource:
     from lakebed.convert.arrow.arrow_json import from_arrow_json
 
-    return _of_arrow(from_arrow_json(_parse_json(data, name)), form)
+    return _of_arrow(from_arrow_json(parse_json(data, name)), form)
 
 
 def _of_arrow(schema: pa.Schema, form: str) -> SchemaSource:
@@ -251,7 +268,7 @@ def _read_spark(data: bytes, name: str, form: str) -> SchemaSource:
     from lakebed.convert.spark import from_spark
     from lakebed.convert.spark_json import from_spark_json
 
-    found, report = from_spark(from_spark_json(_parse_json(data, name)))
+    found, report = from_spark(from_spark_json(parse_json(data, name)))
     return SchemaSource(form, found, report=report)
 
 
@@ -266,8 +283,14 @@ def _read_paimon(data: bytes, name: str, form: str) -> SchemaSource:
     from lakebed.catalog import schema_file
 
     stored = schema_file.loads(data, source=name)
-    _check_keys(data.decode(), name)
+    refuse_repeated_keys(data.decode(), name)
     return SchemaSource.of_version(stored, form)
+
+
+def _read_contract(data: bytes, name: str, form: str) -> SchemaSource:
+    contract, report = read_contract(data, form, name=name)
+    keys = (contract.primary_keys, contract.partition_keys)
+    return SchemaSource(form, contract.schema, *keys, dict(contract.options), report=report, name=contract.name)
 
 
 _READERS: dict[str, Callable[[bytes, str, str], SchemaSource]] = {
@@ -281,6 +304,7 @@ _READERS: dict[str, Callable[[bytes, str, str], SchemaSource]] = {
     "spark": _read_spark,
     "ddl": _read_ddl,
     "paimon": _read_paimon,
+    **dict.fromkeys(READ_FORMS, _read_contract),
 }
 SOURCE_FORMS = tuple(_READERS)
 
@@ -379,6 +403,24 @@ def _write_row_schema(source: SchemaSource, encodings: bool) -> Converted:
     return Converted(_indented(schema), report)
 
 
+def _write_contract(form: str, source: SchemaSource, encodings: bool) -> Converted:
+    return Converted(*write_contract(_contract(source, ids=form in IDENTIFIED_FORMS), form))
+
+
+def _contract(source: SchemaSource, *, ids: bool = False) -> Contract:
+    """What the forms of tables are made of; `ids` pins the fields of a stored table to the ids that they have."""
+    from lakebed.convert.contract import Contract, with_field_ids
+    from lakebed.physical.paimon_tree import fields_inside
+
+    schema = source.schema
+    if ids and source.stored is not None:
+        numbers = {path: column.id for path, column in fields_inside(source.stored.fields)}
+        schema = replace(schema, fields=with_field_ids(schema.fields, numbers))
+    # Where the annotations are kept in the schema file is no option of the table.
+    options = {key: value for key, value in source.options.items() if key != ANNOTATIONS}
+    return Contract(schema, source.name, source.primary_keys, source.partition_keys, options)
+
+
 def _indented(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, indent=2)
 
@@ -395,5 +437,6 @@ _WRITERS: dict[str, Callable[[SchemaSource, bool], Converted]] = {
     "paimon": _write_paimon,
     "parquet-text": _write_parquet_text,
     "json-schema": _write_row_schema,
+    **{form: partial(_write_contract, form) for form in WRITTEN_FORMS},
 }
 TARGET_FORMS = tuple(_WRITERS)

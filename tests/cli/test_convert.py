@@ -14,6 +14,7 @@ import pytest
 
 from cli.command_line import CommandLine, environment, on_terminal, process
 from lakebed.cli.commands import convert as command
+from lakebed.contract_forms import WRITTEN_FORMS
 from lakebed.convert.arrow import from_arrow
 from lakebed.events import decode_event
 from lakebed.model import Extra, Schema
@@ -166,6 +167,21 @@ def test_a_table_is_a_source(lakebed: CommandLine, orders: Path, here: Path) -> 
     assert {**made, "timeMillis": 0} == {**unmarked, "timeMillis": 0}
 
 
+def test_a_table_keeps_its_field_ids_and_keys_in_other_forms(lakebed: CommandLine, orders: Path, here: Path) -> None:
+    stored = json.loads((here / "warehouse/shop.db/orders/schema/schema-0").read_text())
+    ids = [f["id"] for f in stored["fields"]]
+    iceberg = json.loads(lakebed.ok("convert", "shop.orders@0", "--to", "iceberg"))
+    assert [f["id"] for f in iceberg["fields"]] == ids
+    lakebed.ok("convert", "shop.orders@0", "--to", "avro", "--strict", "--out", "t.avsc")
+    avro = json.loads((here / "t.avsc").read_text())
+    assert (avro["namespace"], avro["name"]) == ("shop", "orders")
+    assert [f["field-id"] for f in avro["fields"]] == ids
+    delta = json.loads(lakebed.ok("convert", "t.avsc", "--to", "delta", "--strict"))
+    assert [f["metadata"]["delta.columnMapping.id"] for f in delta["fields"]] == ids
+    told = lakebed("convert", "shop.orders@0", "--to", "iceberg", "--strict")
+    assert (told.code, "the partition keys day" in told.err) == (1, True)
+
+
 def test_blocks_and_events(lakebed: CommandLine, here: Path, schema: str) -> None:
     lakebed.ok("convert", schema, "--to", "odf-event", "--out", "e.bin")
     found = decode_event((here / "e.bin").read_bytes()).schema
@@ -285,7 +301,7 @@ def test_a_file_that_is_not_there(lakebed: CommandLine, here: Path) -> None:
 
 
 def test_documents_need_neither_arrow_nor_spark(here: Path, schema: str) -> None:
-    plain = ("odf-yaml", "odf-json", "odf-event", "paimon", "parquet-text", "json-schema")
+    plain = ("odf-yaml", "odf-json", "odf-event", "paimon", "parquet-text", "json-schema", *WRITTEN_FORMS)
     code = (
         "import sys; sys.modules |= dict.fromkeys(['pyarrow', 'pyspark'])\n"
         "from lakebed.cli.main import run\n"

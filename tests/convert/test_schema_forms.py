@@ -26,7 +26,7 @@ def test_a_form_that_is_read_and_written_gives_the_same_schema(form: str) -> Non
     assert (found.schema == SCHEMA) is not bool(lost)
 
 
-@pytest.mark.parametrize("form", ["odf-json", "arrow", "arrow-json", "spark", "paimon"])
+@pytest.mark.parametrize("form", ["odf-json", "arrow", "arrow-json", "spark", "paimon", "iceberg", "avro"])
 def test_the_form_is_told_by_what_is_in_it(form: str) -> None:
     assert read_schema(content(form)).form == form
 

@@ -92,7 +92,8 @@ def base(directory: Path) -> None:
     check("versions", [v.id for v in lake.tables.get_schema_manager("shop", "orders").versions()], [0, 1])
     check("count", lake.count("shop.orders"), 0)
     manifest = str(directory / "orders.yaml")
-    for form in ("odf-yaml", "odf-json", "odf-event", "ddl", "paimon", "parquet-text", "json-schema"):
+    printed = ("odf-yaml", "odf-json", "odf-event", "ddl", "paimon", "parquet-text", "json-schema")
+    for form in (*printed, "iceberg", "delta", "avro"):
         command("convert", manifest, "--to", form, "--out", str(directory / form))
 
 

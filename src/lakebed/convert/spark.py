@@ -14,7 +14,6 @@ attributes, on the first column. The lengths of CHAR and VARCHAR stand where Spa
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,6 +21,7 @@ from pyspark.sql import types as spark_types
 
 from lakebed.convert.fit import bare_logical
 from lakebed.convert.loss import LossReport
+from lakebed.convert.notes import is_spark_metadata
 from lakebed.convert.paimon import carrier, hint, repeated_names, to_paimon
 from lakebed.convert.scan_types import MAX_MICROS, scan_schema, scan_type
 from lakebed.convert.spark_lengths import LENGTHS_KEY, lengths_text, unread_metadata, with_lengths
@@ -128,7 +128,7 @@ def column_metadata(field: Field, *, schema_extra: Extra | None = None) -> dict[
     if extra.description is not None:
         extra = extra.without(DESCRIPTION)
     for key, value in sorted(extra.items()):
-        if _is_metadata(value):
+        if is_spark_metadata(value):
             found.setdefault("extra", {})[key] = value
         else:
             found.setdefault("json", {})[key] = canonical_json(value)
@@ -140,24 +140,6 @@ def column_metadata(field: Field, *, schema_extra: Extra | None = None) -> dict[
 
 def _hint_only(extra: Extra) -> dict[str, Any]:
     return {PAIMON_TYPE: extra[PAIMON_TYPE]} if PAIMON_TYPE in extra else {}
-
-
-def _is_metadata(value: Any) -> bool:
-    """Whether Spark keeps the JSON value as it is: no null, no number beyond 64 bits, lists of one kind of scalar."""
-    match value:
-        case bool() | str():
-            return True
-        case int():
-            return -(2**63) <= value < 2**63
-        case float():
-            return math.isfinite(value) and not value.is_integer()
-        case dict():
-            return all(_is_metadata(part) for part in value.values())
-        case list():
-            kinds = {type(part) for part in value}
-            return len(kinds) <= 1 and list not in kinds and all(_is_metadata(part) for part in value)
-        case _:
-            return False
 
 
 def from_spark(struct: spark_types.StructType) -> tuple[Schema, LossReport]:

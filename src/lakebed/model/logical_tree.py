@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
-from lakebed.model.types import Field, List, LogicalType, Map, Option, Struct
+from lakebed.model.types import Field, List, LogicalType, Map, Option, Struct, required
 
 T = TypeVar("T")
 #: Names of columns and members; `element`, `key` and `value` for what lists and maps hold.
@@ -55,6 +55,19 @@ def with_children(type_: LogicalType, parts: Sequence[LogicalType]) -> LogicalTy
 def fold(type_: LogicalType, combine: Callable[[LogicalType, tuple[T, ...]], T]) -> T:
     """What `combine` makes of the type and of what it has made of the children, in their order."""
     return combine(type_, tuple(fold(part, combine) for part in children(type_)))
+
+
+def fold_at(type_: LogicalType, path: Path, combine: Callable[[LogicalType, Path, tuple[T, ...]], T]) -> T:
+    """As `fold`, for what has to know where it is: `combine` is given the path of each type, `path` is the type's."""
+    parts = (fold_at(part, path + step, combine) for step, part in _steps(type_))
+    return combine(type_, path, tuple(parts))
+
+
+def places_inside(type_: LogicalType, path: Path = ()) -> Iterator[tuple[Path, LogicalType]]:
+    """The type itself and every type in it but what is in an `Option`, each with its path, outer ones first."""
+    yield path, type_
+    for step, part in _steps(required(type_)):
+        yield from places_inside(part, path + step)
 
 
 def transform(type_: LogicalType, change: Callable[[LogicalType], LogicalType]) -> LogicalType:

@@ -30,11 +30,14 @@ _FROM = (
     "spark",
     "ddl",
     "paimon",
+    "iceberg",
+    "delta",
+    "avro",
     "table",
 )
 _TO = (
     *("odf-yaml", "odf-json", "odf-event", "arrow", "arrow-json", "spark", "ddl"),
-    *("paimon", "parquet-text", "json-schema"),
+    *("paimon", "parquet-text", "json-schema", "iceberg", "delta", "avro"),
 )
 
 
@@ -86,12 +89,13 @@ def _read(session: Session, source: str, form: str | None) -> SchemaSource:
 
     Without `form` a name of no file is a table.
     """
+    from lakebed.catalog import TableRef
     from lakebed.schema_forms import ENDINGS, SchemaSource, read_schema
 
     if form == "table" or (form is None and source != STANDARD_INPUT and not Path(source).is_file()):
         if form is None and ("/" in source or Path(source).suffix in (*ENDINGS, ".json")):
             raise NotFoundError.of("LB7009", f"{source}: No such file", remedy="give a file, or the name of a table")
-        return SchemaSource.of_version(session.lake().schema(source))
+        return SchemaSource.of_version(session.lake().schema(source), name=str(TableRef.parse(source).name))
     data = session.read_input(source) if source == STANDARD_INPUT else Path(source).read_bytes()
     return read_schema(data, form, name=source)
 
