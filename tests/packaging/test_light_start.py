@@ -43,6 +43,14 @@ def test_help_needs_none_of_them(arguments: list[str]) -> None:
     assert not imported("from lakebed.cli.main import main; main()", *arguments) & HEAVY
 
 
+@pytest.mark.parametrize("line", ["", "read ", "read db.t --select a", "explain LB42", "plan x.yaml --allow LB4203:"])
+def test_a_key_press_in_a_shell_needs_none_of_them(line: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("_LAKEBED_COMPLETE", "bash_complete")
+    monkeypatch.setenv("LAKEBED_LINE", f"lakebed --warehouse {tmp_path} {line}")
+    # What manifests declare needs a reader of YAML.
+    assert not imported("from lakebed.cli.main import main; main()") & (HEAVY - {"ruamel"})
+
+
 def test_importing_the_package_needs_none_of_them() -> None:
     assert not imported("import lakebed; lakebed.LakebedError") & HEAVY
 

@@ -183,6 +183,12 @@ def nearest_file(start: Path) -> Path | None:
     return next((p / FILE_NAME for p in (start, *start.parents) if (p / FILE_NAME).is_file()), None)
 
 
+def profile_names(directory: Path | None = None) -> tuple[str, ...]:
+    """The profiles of the nearest file, in its order; none without one. Raises `UsageError` as `find_settings`."""
+    found = nearest_file(directory or Path.cwd())
+    return () if found is None else tuple(_load(found).get(_PROFILES, {}))
+
+
 def configuration_text(warehouse: str) -> str | None:
     """The content of a `lakebed.toml` that names the warehouse; None where TOML cannot say the path."""
     # A basic string of TOML is a string of JSON, but for the one control character that JSON lets through.

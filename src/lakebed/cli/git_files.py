@@ -233,6 +233,19 @@ def _contents(ids: Sequence[str]) -> Iterator[bytes]:
         at = end + 1 + size + 1
 
 
+def ref_names() -> list[str]:
+    """The branches and tags of the repository, the last changed first. Raises as `GitPlace.manifests`."""
+    asked = (
+        "for-each-ref",
+        "--sort=-committerdate",
+        "--format=%(refname:short)",
+        "refs/heads",
+        "refs/remotes",
+        "refs/tags",
+    )
+    return _run(*asked).decode(errors="replace").splitlines()
+
+
 def _run(*words: str, asked: bytes = b"") -> bytes:
     done = _output(*words, asked=asked)
     if done.returncode != 0:

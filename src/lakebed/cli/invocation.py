@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.cli.configuration import Configuration, Flags, Setting, find_configuration, find_settings
+from lakebed.cli.configuration import Configuration, Flags, Setting, find_configuration, find_settings, profile_names
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.log_records import LEVELS, VARIABLE, show_records
 from lakebed.cli.output import JsonOutput, Look, Output, TextOutput
 from lakebed.errors import LakebedError, ManifestError, UsageError
 
 if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
+
     from lakebed.lake import Lake
     from lakebed.manifest.attribute_registry import AttributeRegistry
 
@@ -123,6 +125,16 @@ class Session:
         return code
 
 
+def _profiles(_: click.Context, __: click.Parameter, word: str) -> list[CompletionItem[str]]:
+    """The profiles that begin so, for the completion of a shell; none of a file that cannot be understood."""
+    from click.shell_completion import CompletionItem
+
+    try:
+        return [CompletionItem(name) for name in profile_names() if name.startswith(word)]
+    except UsageError:
+        return []
+
+
 def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--warehouse`, `--env`, `--json` and `--log-level`, which may stand before or after the command's name."""
 
@@ -147,7 +159,12 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
         "--json", "json_mode", is_flag=True, expose_value=False, callback=remember, help="Put out JSON."
     )(function)
     function = click.option(
-        "--env", metavar="NAME", expose_value=False, callback=remember, help="The profile [env.NAME] of lakebed.toml."
+        "--env",
+        metavar="NAME",
+        expose_value=False,
+        callback=remember,
+        shell_complete=_profiles,
+        help="The profile [env.NAME] of lakebed.toml.",
     )(function)
     return click.option(
         "--warehouse", metavar="DIR", expose_value=False, callback=remember, help="The warehouse's directory or URL."

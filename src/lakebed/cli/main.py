@@ -66,7 +66,10 @@ COMMANDS = {
     "drop": "Drop a table and its quarantine.",
     "config": "Show the settings that are in force, and where each is from.",
     "explain": "Explain a code such as LB4203.",
+    "completion": "Let bash, zsh or fish complete commands, tables, versions, columns and codes.",
 }
+#: Set where a shell asks for completions.
+_COMPLETION = "_LAKEBED_COMPLETE"
 #: Modules that are not called like their commands, as others are called so.
 MODULES = {"validate": "validate_manifests"}
 
@@ -121,6 +124,10 @@ def cli(context: click.Context) -> None:
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run a command line and return its exit code. `arguments` None means those of the process."""
     words = list(sys.argv[1:] if arguments is None else arguments)
+    if _COMPLETION in os.environ:
+        from lakebed.cli.shells import register_shells
+
+        register_shells()
     session = Session()
     try:
         with hidden_records(), _told_warnings(session), noted_interrupts() as interrupts:

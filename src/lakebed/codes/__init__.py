@@ -7,7 +7,7 @@ meaning and is never given to something else. The register feeds `lakebed explai
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
@@ -27,18 +27,37 @@ class Code:
 @cache
 def register() -> Mapping[str, Code]:
     """All codes by id, in order; the files are read when this is first asked for."""
-    # Only who asks for a code's text pays for these.
+    # Only who asks for a code's text pays for this.
     import tomllib
-    from importlib.resources import files
 
     found: dict[str, Code] = {}
-    for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
-        if file.name.endswith(".toml"):
-            for code, texts in tomllib.loads(file.read_text(encoding="utf-8")).items():
-                if code in found:
-                    raise ValueError(f"code {code} is registered twice")
-                found[code] = _code(code, **texts)
+    for text in _files():
+        for code, texts in tomllib.loads(text).items():
+            if code in found:
+                raise ValueError(f"code {code} is registered twice")
+            found[code] = _code(code, **texts)
     return MappingProxyType(found)
+
+
+def titles(room: str | None = None) -> dict[str, str]:
+    """The titles of all codes, or of a room's, by id, in order; many times faster than the register: for a key press.
+
+    `room` is what the name of its file says, such as `evolution`.
+    """
+    import re
+
+    title = re.compile(r'^\[(LB\d{4})\]\ntitle = "(.*)"$', re.MULTILINE)
+    return {code: said.replace('\\"', '"') for text in _files(room) for code, said in title.findall(text)}
+
+
+def _files(room: str | None = None) -> Iterator[str]:
+    """The files of the register, in the order of their codes, or that of a room."""
+    from importlib.resources import files
+
+    ending = ".toml" if room is None else f"_{room}.toml"
+    for file in sorted(files(__name__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(ending):
+            yield file.read_text(encoding="utf-8")
 
 
 def _code(code: str, *, title: str, why: str, example: str, remedy: str) -> Code:

@@ -7,14 +7,15 @@ from functools import partial
 import click
 
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.completers import complete_columns, complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 
 
 @click.command()
-@click.argument("table")
-@click.argument("columns", nargs=-1, metavar="[COLUMN]...")
+@click.argument("table", shell_complete=complete_tables)
+@click.argument("columns", nargs=-1, metavar="[COLUMN]...", shell_complete=complete_columns)
 @click.option("--all-columns", is_flag=True, help="All columns that can be described.")
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @spark_options

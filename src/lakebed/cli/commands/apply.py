@@ -9,6 +9,7 @@ import click
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
 from lakebed.cli.commands.saved_plans import load_plan
+from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import UsageError
@@ -19,9 +20,19 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
-@click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="CODE[:COLUMN]",
+    shell_complete=complete_approvals,
+    help="Let this breaking change happen.",
+)
 @yes_option
-@click.option("--branch", help="Apply manifests to this branch of each table; a saved plan says its own.")
+@click.option(
+    "--branch",
+    shell_complete=complete_branches,
+    help="Apply manifests to this branch of each table; a saved plan says its own.",
+)
 @common_options
 @click.pass_obj
 def command(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.completers import complete_branches, complete_snapshots, complete_tables, complete_tags
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -19,7 +20,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @common_options
 @click.pass_obj
 def list_branches(session: Session, table: str) -> ExitCode:
@@ -35,10 +36,15 @@ def list_branches(session: Session, table: str) -> ExitCode:
 
 
 @command.command("create")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.argument("name")
-@click.option("--tag", help="Start from this tag, with its rows.")
-@click.option("--snapshot", type=click.IntRange(min=1), help="Start from this snapshot; a tag NAME is made for it.")
+@click.option("--tag", shell_complete=complete_tags, help="Start from this tag, with its rows.")
+@click.option(
+    "--snapshot",
+    type=click.IntRange(min=1),
+    shell_complete=complete_snapshots,
+    help="Start from this snapshot; a tag NAME is made for it.",
+)
 @common_options
 @click.pass_obj
 def create(session: Session, table: str, name: str, tag: str | None, snapshot: int | None) -> ExitCode:
@@ -53,8 +59,8 @@ def create(session: Session, table: str, name: str, tag: str | None, snapshot: i
 
 
 @command.command("delete")
-@click.argument("table")
-@click.argument("name")
+@click.argument("table", shell_complete=complete_tables)
+@click.argument("name", shell_complete=complete_branches)
 @yes_option
 @common_options
 @click.pass_obj
@@ -69,8 +75,8 @@ def delete(session: Session, table: str, name: str, yes: bool) -> ExitCode:
 
 
 @command.command("fast-forward")
-@click.argument("table")
-@click.argument("name")
+@click.argument("table", shell_complete=complete_tables)
+@click.argument("name", shell_complete=complete_branches)
 @yes_option
 @common_options
 @click.pass_obj

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakebed.cli.checked_files import earlier_and_now
+from lakebed.cli.completers import complete_against, complete_approvals
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.git_files import path_in_repository
 from lakebed.cli.invocation import Session, common_options
@@ -24,9 +25,16 @@ _CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "reme
     "--against",
     required=True,
     metavar="git:REF",
+    shell_complete=complete_against,
     help="What to compare with: the same files in a commit, other ones in it (git:REF:PATH), or a directory.",
 )
-@click.option("--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen.")
+@click.option(
+    "--allow",
+    multiple=True,
+    metavar="CODE[:COLUMN]",
+    shell_complete=complete_approvals,
+    help="Let this breaking change happen.",
+)
 @click.option(
     "--format",
     "form",

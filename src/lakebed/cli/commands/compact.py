@@ -7,13 +7,14 @@ from functools import partial
 import click
 
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option("--full", is_flag=True, help="All that is not compacted, and files of older schemas and formats.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
@@ -42,7 +43,7 @@ _TO = (
 
 
 @click.command()
-@click.argument("source", metavar="IN")
+@click.argument("source", metavar="IN", shell_complete=complete_sources)
 @click.option(
     "--from",
     "source_form",

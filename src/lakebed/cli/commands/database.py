@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.commands.confirmation import confirm
+from lakebed.cli.completers import complete_databases
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -39,7 +40,7 @@ def create(session: Session, name: str, if_not_exists: bool) -> ExitCode:
 
 
 @command.command("drop")
-@click.argument("name")
+@click.argument("name", shell_complete=complete_databases)
 @click.option("--cascade", is_flag=True, help="Also with tables in it: all their data and schema versions are deleted.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed with --cascade where there is no terminal to ask on.")
 @click.option("--purge", is_flag=True, help="Also where data files lie outside the directory of a table.")

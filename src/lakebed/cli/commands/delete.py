@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakebed.cli.commands.change_rows import change_rows, row_options
+from lakebed.cli.completers import complete_expression, complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -17,8 +18,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
-@click.option("--where", required=True, metavar="EXPRESSION", help="Spark SQL over the table's columns.")
+@click.argument("table", shell_complete=complete_tables)
+@click.option(
+    "--where",
+    required=True,
+    metavar="EXPRESSION",
+    shell_complete=complete_expression,
+    help="Spark SQL over the table's columns.",
+)
 @row_options
 @common_options
 @click.pass_obj

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
@@ -33,8 +34,8 @@ class _Difference:
 
 
 @click.command()
-@click.argument("a")
-@click.argument("b")
+@click.argument("a", shell_complete=complete_sources)
+@click.argument("b", shell_complete=complete_sources)
 @click.option("--exit-code", is_flag=True, help="End with 10 when there are differences.")
 @encodings_option
 @common_options

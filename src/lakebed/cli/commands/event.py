@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from lakebed.cli.completers import complete_states
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
@@ -50,7 +51,7 @@ def command() -> None:
 
 
 @command.command("export")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_states)
 @click.argument("directory")
 @click.option("--id", "dataset_id", metavar="DID", help="The identity of the dataset, did:odf:f...; else derived.")
 @click.option("--kind", "dataset_kind", type=click.Choice(["Root", "Derivative"]), default="Root", show_default=True)

@@ -7,12 +7,13 @@ from functools import partial
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option(
     "--retain-min", type=int, metavar="N", help="Keep at least so many. Else snapshot.num-retained.min, or 10."
 )

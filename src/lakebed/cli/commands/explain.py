@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from lakebed.cli.completers import complete_codes
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.codes import Code, register
@@ -16,7 +17,7 @@ _WIDEST = 100
 
 
 @click.command()
-@click.argument("code", required=False)
+@click.argument("code", required=False, shell_complete=complete_codes)
 @common_options
 @click.pass_obj
 def command(session: Session, code: str | None) -> ExitCode:

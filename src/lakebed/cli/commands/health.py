@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import click
 
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.argument("tables", nargs=-1, metavar="[TABLE]...", shell_complete=complete_tables)
 @click.option(
     "--format",
     "form",

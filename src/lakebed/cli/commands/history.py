@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option("--limit", type=click.IntRange(min=1), help="Only the newest ones.")
 @encodings_option
 @common_options

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakebed.cli.completers import complete_states
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
 from lakebed.cli.invocation import Session, common_options
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_states)
 @click.option(
     "--encodings/--no-encodings",
     default=True,

@@ -13,6 +13,7 @@ import click
 
 from lakebed.cli.commands.source_arguments import order_by_option, source_options
 from lakebed.cli.commands.spark_options import spark_options, spark_session
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
@@ -36,7 +37,7 @@ def _share(context: click.Context, parameter: click.Parameter, text: str | None)
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @source_options
 @click.option("--run-id", help="Ingest once under this id, however often the command is repeated.")
 @click.option("--again", is_flag=True, help="Ingest files that were ingested before.")

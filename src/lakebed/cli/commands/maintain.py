@@ -8,13 +8,14 @@ import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
 
 
 @click.command()
-@click.argument("tables", nargs=-1, metavar="[TABLE]...")
+@click.argument("tables", nargs=-1, metavar="[TABLE]...", shell_complete=complete_tables)
 @click.option("--orphans", is_flag=True, help="Also remove files that nothing refers to and that are older than a day.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @yes_option

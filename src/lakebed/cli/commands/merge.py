@@ -8,6 +8,7 @@ import click
 
 from lakebed.cli.commands.change_rows import change_rows, row_options
 from lakebed.cli.commands.source_arguments import source_options
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @source_options
 @click.option("--on", required=True, metavar="EXPRESSION", help="Spark SQL: t is the table, s the source.")
 @click.option("--when-matched", type=click.Choice(["update", "delete"]), help="What becomes of rows that match.")

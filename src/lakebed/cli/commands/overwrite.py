@@ -9,6 +9,7 @@ import click
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.source_arguments import order_by_option, source_options
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.completers import complete_expression, complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
@@ -20,13 +21,18 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @source_options
 @click.option(
     "--partition", "partitions", multiple=True, metavar="KEY=VALUE[/KEY=VALUE]...", help="A partition to replace."
 )
 @click.option("--whole", is_flag=True, help="Replace all rows of the table.")
-@click.option("--where", metavar="EXPRESSION", help="Replace the rows that this Spark SQL is true for.")
+@click.option(
+    "--where",
+    metavar="EXPRESSION",
+    shell_complete=complete_expression,
+    help="Replace the rows that this Spark SQL is true for.",
+)
 @order_by_option
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @yes_option

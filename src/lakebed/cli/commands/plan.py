@@ -10,6 +10,7 @@ import click
 
 from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
 from lakebed.cli.commands.saved_plans import save_plan
+from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.errors import UsageError
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     "forbidden, else 13 when leave to undo what was made outside of `apply` is all that lacks.",
 )
 @click.option(
-    "--allow", multiple=True, metavar="CODE[:COLUMN]", help="Let this breaking change happen; --out keeps it."
+    "--allow",
+    multiple=True,
+    metavar="CODE[:COLUMN]",
+    shell_complete=complete_approvals,
+    help="Let this breaking change happen; --out keeps it.",
 )
-@click.option("--branch", help="Plan for this branch of each table.")
+@click.option("--branch", shell_complete=complete_branches, help="Plan for this branch of each table.")
 @click.option("--undeclared", is_flag=True, help="Name the tables that no manifest declares, as for a directory.")
 @common_options
 @click.pass_obj

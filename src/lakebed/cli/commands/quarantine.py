@@ -9,6 +9,7 @@ import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.spark_options import key_values, spark_failures, spark_options, spark_session
+from lakebed.cli.completers import complete_codes, complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
@@ -30,7 +31,12 @@ _CHOICE = (
         "--run-id", "run_id", multiple=True, metavar="ID", callback=_named, help="Only the bad rows of this run."
     ),
     click.option(
-        "--code", multiple=True, metavar="CODE", callback=_named, help="Only rows with a problem of this code."
+        "--code",
+        multiple=True,
+        shell_complete=complete_codes,
+        metavar="CODE",
+        callback=_named,
+        help="Only rows with a problem of this code.",
     ),
     click.option("--where", metavar="SQL", help="Only rows for which this Spark SQL over the quarantine is true."),
 )
@@ -50,7 +56,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @spark_options
 @common_options
 @click.pass_obj
@@ -73,7 +79,7 @@ def list_runs(session: Session, table: str, remote: str | None, cores: str) -> E
 
 
 @command.command("show")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @_choice_options
 @click.option("--limit", type=click.IntRange(min=0), help="Rows at most; 0 is all. Without it 20, and all with --json.")
 @click.option("--mended", is_flag=True, help="Also rows that a replay has put into the table.")
@@ -112,7 +118,7 @@ def show(
 
 
 @command.command("replay")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @_choice_options
 @click.option("--from", "source", multiple=True, type=click.Path(), help="Ingest this file in the place of the rows.")
 @click.option("--format", type=click.Choice(["csv", "json", "parquet"]), help="Else that of the run.")
@@ -160,7 +166,7 @@ def replay(
 
 
 @command.command("purge")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @_choice_options
 @click.option("--older-than", metavar="TIME", help="Only rows that came longer ago than that, such as 90d.")
 @click.option("--all", "every", is_flag=True, help="Also rows that are bad still.")

@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from lakebed.cli.commands.spark_options import spark_failures, spark_options, spark_session
+from lakebed.cli.completers import (
+    complete_branches,
+    complete_expression,
+    complete_readable_versions,
+    complete_snapshots,
+    complete_states,
+    complete_tags,
+)
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
@@ -31,16 +39,31 @@ def _schema_choice(context: click.Context, parameter: click.Parameter, value: st
 
 
 @click.command()
-@click.argument("table")
-@click.option("--where", metavar="SQL", help="Only rows for which this Spark SQL expression is true.")
-@click.option("--select", "columns", metavar="COLUMNS", help="Spark SQL expressions, separated by commas.")
-@click.option("--limit", type=click.IntRange(min=0), help="Rows at most; 0 is all. Without it 20, and all with --json.")
-@click.option("--snapshot", type=int, help="The state of this snapshot.")
-@click.option("--tag", help="The state of this tag.")
-@click.option("--as-of", help="The newest state at or before this moment: ISO text, or milliseconds since 1970.")
-@click.option("--branch", help="A branch instead of main.")
+@click.argument("table", shell_complete=complete_states)
 @click.option(
-    "--schema", metavar="ID", callback=_schema_choice, help="Read as this schema id, as `latest` or as `snapshot`."
+    "--where",
+    metavar="SQL",
+    shell_complete=complete_expression,
+    help="Only rows for which this Spark SQL expression is true.",
+)
+@click.option(
+    "--select",
+    "columns",
+    metavar="COLUMNS",
+    shell_complete=complete_expression,
+    help="Spark SQL expressions, separated by commas.",
+)
+@click.option("--limit", type=click.IntRange(min=0), help="Rows at most; 0 is all. Without it 20, and all with --json.")
+@click.option("--snapshot", type=int, shell_complete=complete_snapshots, help="The state of this snapshot.")
+@click.option("--tag", shell_complete=complete_tags, help="The state of this tag.")
+@click.option("--as-of", help="The newest state at or before this moment: ISO text, or milliseconds since 1970.")
+@click.option("--branch", shell_complete=complete_branches, help="A branch instead of main.")
+@click.option(
+    "--schema",
+    metavar="ID",
+    shell_complete=complete_readable_versions,
+    callback=_schema_choice,
+    help="Read as this schema id, as `latest` or as `snapshot`.",
 )
 @click.option("--null-on-cast-error", is_flag=True, help="NULL for stored values that the wanted type cannot hold.")
 @click.option(

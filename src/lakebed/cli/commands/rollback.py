@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.completers import complete_tables, complete_targets
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -15,9 +16,14 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option(
-    "--to", "target", metavar="SCHEMA|snap:ID|tag:NAME", required=True, help="A schema version, a snapshot or a tag."
+    "--to",
+    "target",
+    shell_complete=complete_targets,
+    metavar="SCHEMA|snap:ID|tag:NAME",
+    required=True,
+    help="A schema version, a snapshot or a tag.",
 )
 @click.option("--delete-tags", is_flag=True, help="Delete the tags of later snapshots too.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from lakebed.cli.commands.saved_plans import load_plan, not_a_plan
+from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_sources)
 @click.option("--physical", is_flag=True, help="The schema file as the table format has it, instead of ODF's types.")
 @click.option("--exit-code", is_flag=True, help="End with 13 when another engine changed what is annotated.")
 @encodings_option

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from lakebed.cli.commands.spark_options import key_values
+from lakebed.cli.completers import complete_columns
 
 if TYPE_CHECKING:
     from lakebed.ingest.arguments import FileKeywords
@@ -26,6 +27,7 @@ order_by_option = click.option(
     "--order-by",
     multiple=True,
     metavar="COLUMN",
+    shell_complete=complete_columns,
     help="Sort new files by this column, then by further ones; or by several at once, 'zorder(a, b)'.",
 )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from lakebed.cli.completers import complete_databases
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("database", required=False)
+@click.argument("database", required=False, shell_complete=complete_databases)
 @click.option("--quarantine", is_flag=True, help="List quarantine tables too.")
 @click.option("--names", "names_only", is_flag=True, help="Print only the names, one a line.")
 @common_options

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.completers import complete_snapshots, complete_tables, complete_tags
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
@@ -19,7 +20,7 @@ def command() -> None:
 
 
 @command.command("list")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @common_options
 @click.pass_obj
 def list_tags(session: Session, table: str) -> ExitCode:
@@ -36,9 +37,14 @@ def list_tags(session: Session, table: str) -> ExitCode:
 
 
 @command.command("create")
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.argument("name")
-@click.option("--snapshot", type=click.IntRange(min=1), help="The snapshot to tag; the newest by default.")
+@click.option(
+    "--snapshot",
+    type=click.IntRange(min=1),
+    shell_complete=complete_snapshots,
+    help="The snapshot to tag; the newest by default.",
+)
 @click.option("--retain", metavar="TIME", help="Let engines that expire tags delete it after that time, such as 90d.")
 @common_options
 @click.pass_obj
@@ -55,8 +61,8 @@ def create(session: Session, table: str, name: str, snapshot: int | None, retain
 
 
 @command.command("delete")
-@click.argument("table")
-@click.argument("name")
+@click.argument("table", shell_complete=complete_tables)
+@click.argument("name", shell_complete=complete_tags)
 @yes_option
 @common_options
 @click.pass_obj

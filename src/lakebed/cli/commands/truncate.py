@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option("--dry-run", is_flag=True, help="Only say what would be removed.")
 @click.option("--run-id", metavar="ID", help="A run under this id is done once only.")
 @yes_option

@@ -5,12 +5,13 @@ from __future__ import annotations
 import click
 
 from lakebed.cli.commands.confirmation import confirm
+from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 
 
 @click.command()
-@click.argument("table")
+@click.argument("table", shell_complete=complete_tables)
 @click.option("--remove", is_flag=True, help="Remove the versions that nothing keeps.")
 @click.option("--min-age", metavar="TIME", default="1d", show_default=True, help="Keep what was the newest since then.")
 @click.option("--yes", is_flag=True, help="Do not ask. Needed for --remove where there is no terminal to ask on.")
