@@ -1,4 +1,4 @@
-"""Read and write the forms that declare a table besides its columns: Iceberg, Delta, Avro.
+"""Read and write the forms that declare a table besides its columns: Iceberg, Delta, Avro, JSON Schema.
 
 `lakebed.schema_forms` is the registry of all forms, these among them.
 """
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from lakebed.convert.contract import Contract
     from lakebed.convert.loss import LossReport
 
-READ_FORMS = ("iceberg", "delta", "avro")
-WRITTEN_FORMS = ("iceberg", "delta", "avro")
+READ_FORMS = ("iceberg", "delta", "avro", "json-schema")
+WRITTEN_FORMS = READ_FORMS
 #: The forms that have a place for the ids of fields: those of a stored table go into it.
 IDENTIFIED_FORMS = frozenset({"iceberg", "delta", "avro"})
 
@@ -47,6 +47,10 @@ def read_contract(data: bytes, form: str, *, name: str) -> tuple[Contract, LossR
             from lakebed.convert.delta import from_delta
 
             return from_delta(parse_json(data, name))
+        case "json-schema":
+            from lakebed.convert.row_schema import from_row_schema
+
+            return from_row_schema(parse_json(data, name))
         case _:
             return _read_avro(data, name)
 
@@ -64,6 +68,8 @@ def write_contract(contract: Contract, form: str) -> tuple[str, LossReport]:
     from lakebed.convert.avro import to_avro
     from lakebed.convert.delta import to_delta
     from lakebed.convert.iceberg import to_iceberg
+    from lakebed.convert.row_schema import to_row_schema
 
-    made, report = {"iceberg": to_iceberg, "delta": to_delta, "avro": to_avro}[form](contract)
+    writers = {"iceberg": to_iceberg, "delta": to_delta, "avro": to_avro, "json-schema": to_row_schema}
+    made, report = writers[form](contract)
     return json.dumps(made, ensure_ascii=False, indent=2), report

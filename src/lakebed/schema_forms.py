@@ -189,6 +189,8 @@ def _guess_json(data: bytes) -> str | None:
             return "iceberg"
         case {"schemaString": _} | {"metaData": {"schemaString": _}}:
             return "delta"
+        case {"properties": dict(), "type": "object"} | {"properties": dict(), "$defs": _} | {"$ref": _, "$defs": _}:
+            return "json-schema"
         case {"type": "struct", "fields": list()}:
             return "spark"
         case {"highestFieldId": _, "fields": list()}:
@@ -396,13 +398,6 @@ def _write_parquet_text(source: SchemaSource, encodings: bool) -> Converted:
     return Converted(*to_parquet_text(source.schema))
 
 
-def _write_row_schema(source: SchemaSource, encodings: bool) -> Converted:
-    from lakebed.convert.row_schema import to_row_schema
-
-    schema, report = to_row_schema(source.schema)
-    return Converted(_indented(schema), report)
-
-
 def _write_contract(form: str, source: SchemaSource, encodings: bool) -> Converted:
     return Converted(*write_contract(_contract(source, ids=form in IDENTIFIED_FORMS), form))
 
@@ -436,7 +431,6 @@ _WRITERS: dict[str, Callable[[SchemaSource, bool], Converted]] = {
     "ddl": _write_ddl,
     "paimon": _write_paimon,
     "parquet-text": _write_parquet_text,
-    "json-schema": _write_row_schema,
     **{form: partial(_write_contract, form) for form in WRITTEN_FORMS},
 }
 TARGET_FORMS = tuple(_WRITERS)

@@ -34,11 +34,12 @@ _FROM = (
     "iceberg",
     "delta",
     "avro",
+    "json-schema",
     "table",
 )
 _TO = (
     *("odf-yaml", "odf-json", "odf-event", "arrow", "arrow-json", "spark", "ddl"),
-    *("paimon", "parquet-text", "json-schema", "iceberg", "delta", "avro"),
+    *("paimon", "parquet-text", "iceberg", "delta", "avro", "json-schema"),
 )
 
 
