@@ -38,10 +38,10 @@ def session(spark: SparkSession) -> SparkSession:
 def test_batches_are_bounded_by_rows_inside_and_by_bytes_again_outside(session: SparkSession) -> None:
     before = settings(session)
     with bounded_by_rows(session, counts_bytes=False):
-        assert settings(session) == ("512", str(2**31 - 1))
+        assert settings(session) == ("2048", str(2**31 - 1))
         with bounded_by_rows(session, counts_bytes=False):
             pass
-        assert settings(session) == ("512", str(2**31 - 1))
+        assert settings(session) == ("2048", str(2**31 - 1))
     assert settings(session) == before
     with pytest.raises(ZeroDivisionError), bounded_by_rows(session, counts_bytes=False):
         raise ZeroDivisionError
@@ -102,7 +102,7 @@ def test_large_rows_are_written_again_with_their_bytes_counted(
     assert settings(spark) == (None, None)
 
 
-@pytest.mark.parametrize(("own", "inside"), [("100", "100"), ("10000", "512"), ("0", "512"), ("-1", "512")])
+@pytest.mark.parametrize(("own", "inside"), [("100", "100"), ("10000", "2048"), ("0", "2048"), ("-1", "2048")])
 def test_fewer_rows_are_what_a_session_says(session: SparkSession, own: str, inside: str) -> None:
     with with_settings(session, {ROWS: own}):
         with bounded_by_rows(session, counts_bytes=False):
@@ -135,7 +135,7 @@ def test_writers_beside_each_other_put_back_what_was_there(session: SparkSession
 
 
 def test_what_one_writer_needs_no_other_takes_away(session: SparkSession) -> None:
-    bounded = ("512", str(2**31 - 1))
+    bounded = ("2048", str(2**31 - 1))
     first, second = bounded_by_rows(session, counts_bytes=False), bounded_by_rows(session, counts_bytes=False)
     with first:
         with bounded_by_rows(session, counts_bytes=True):
