@@ -91,6 +91,7 @@ def base(directory: Path) -> None:
     declare(lake, directory, SECOND)
     check("versions", [v.id for v in lake.tables.get_schema_manager("shop", "orders").versions()], [0, 1])
     check("count", lake.count("shop.orders"), 0)
+    command("doctor", "--warehouse", str(directory / "warehouse"))
     manifest = str(directory / "orders.yaml")
     printed = ("odf-yaml", "odf-json", "odf-event", "ddl", "paimon", "parquet-text", "json-schema")
     for form in (*printed, "iceberg", "delta", "avro"):

@@ -282,3 +282,21 @@ def test_processes_lose_no_change(server, root):
     assert manager.ids() == list(range(workers * count + 1))
     names = manager.load_latest_schema().field_names
     assert sorted(names) == sorted(["id", *(f"c{w}_{n}" for w in range(workers) for n in range(count))])
+
+
+# -- the doctor -----------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tries_a_bucket_and_leaves_nothing(server, root):
+    from lakebed.doctor import Place, State, examine
+
+    lakebed.open(root, storage_options=server.options).tables.create_database("shop")
+    names = ("warehouse", "writable", "publishing", "clock")
+    report = examine(Place(root, storage_options=server.options))
+    assert [report[name].state for name in names] == [State.OK] * 4, str(report)
+    with server.spoiling(lambda request: "unconditional"):
+        report = examine(Place(root, storage_options=server.options))
+        assert (report["publishing"].state, report["publishing"].code) == (State.FAIL, "LB3712")
+        accepted = examine(Place(root, "auto", server.options, True))
+        assert accepted["publishing"].state is State.FAIL
+    assert [entry.name for entry in _store(server).list(root)] == ["shop.db"]

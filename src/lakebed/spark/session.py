@@ -62,7 +62,7 @@ _started: list[_Started] = []
 
 def check_java() -> int:
     """The version of the Java that Spark would start. Raises `NotFoundError` or `UnsupportedError`."""
-    java = _find_java()
+    java = find_java()
     try:
         said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=_TIMEOUT, check=True)
     except (OSError, subprocess.SubprocessError) as error:
@@ -84,7 +84,8 @@ def check_java() -> int:
     return version
 
 
-def _find_java() -> str:
+def find_java() -> str:
+    """The program that Spark starts: that of JAVA_HOME, else the first on the PATH. Raises `NotFoundError`."""
     home = os.environ.get("JAVA_HOME")
     if home:
         java = os.path.join(home, "bin", "java")

@@ -14,6 +14,8 @@ from lakebed.errors import UnsupportedError
 from lakebed.spark.scan import is_connect
 from lakebed.spark.spark_errors import WORKERS, cause_of, is_sparks
 
+#: What the Python of workers has to have.
+NEEDED = ("pyarrow", "lakebed", "fastavro")
 _FOUND = "executable string, version string, missing array<string>"
 #: What is wrong with the workers of a session; empty where nothing is.
 _known: WeakKeyDictionary[SparkSession, str] = WeakKeyDictionary()
@@ -47,6 +49,7 @@ def _problem(spark: SparkSession) -> str:
 
 def _asked() -> DataFrame:
     """One row from one worker. It has to run where neither PyArrow nor Lakebed is, so it travels as its own code."""
+    needed = NEEDED
 
     class Look:
         def eval(self) -> Any:
@@ -54,7 +57,7 @@ def _asked() -> DataFrame:
             import sys
             from importlib.util import find_spec
 
-            missing = [name for name in ("pyarrow", "lakebed", "fastavro") if find_spec(name) is None]
+            missing = [name for name in needed if find_spec(name) is None]
             yield sys.executable, platform.python_version(), missing
 
     table_function = cast("Callable[[], DataFrame]", F.udtf(Look, returnType=_FOUND, useArrow=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -32,14 +32,21 @@ def show(session: Session) -> ExitCode:
     before the rest of lakebed.toml, and that before the default. Secrets are not shown. What is wrong with a value is
     told, and ends with 2.
     """
-    settings = [shown for setting in session.settings() for shown in _shown(setting)]
-    faults = list(_faults(session))
+    settings = shown_settings(session.settings())
+    faults = list(setting_faults(session))
     session.output.diagnose(faults)
     result = {s.name: {"value": s.value, "origin": s.origin} for s in settings}
-    return session.finish(result, lambda _: _text(settings), code=ExitCode.USAGE if faults else ExitCode.OK)
+    return session.finish(
+        result, lambda _: "\n".join(settings_lines(settings)), code=ExitCode.USAGE if faults else ExitCode.OK
+    )
 
 
-def _faults(session: Session) -> Iterator[Diagnostic]:
+def shown_settings(settings: Iterable[Setting]) -> list[Setting]:
+    """The settings, those in tables one by one, with `***` in the place of what is secret."""
+    return [shown for setting in settings for shown in _shown(setting)]
+
+
+def setting_faults(session: Session) -> Iterator[Diagnostic]:
     """What keeps commands from using the settings."""
     from lakebed.catalog import Layout, check_time_zone
     from lakebed.lint import LintSettings
@@ -77,11 +84,11 @@ def _is_secret(name: str) -> bool:
     return bool(secrets_of({name: "a value"}))
 
 
-def _text(settings: list[Setting]) -> str:
-    """One line a setting, aligned."""
+def settings_lines(settings: list[Setting]) -> list[str]:
+    """One line a setting, aligned: its name, its value, and where it is from."""
     rows = [(s.name, _value_text(s.value), s.origin) for s in settings]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
-    return "\n".join(f"{name.ljust(widths[0])}  {value.ljust(widths[1])}  {origin}" for name, value, origin in rows)
+    return [f"{name.ljust(widths[0])}  {value.ljust(widths[1])}  {origin}" for name, value, origin in rows]
 
 
 def _value_text(value: Any) -> str:
