@@ -34,6 +34,7 @@ class TableSchema(Readable):
     """
 
     renderer: ClassVar[str] = "lakebed.render.schema_text:version_text"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:version_html"
 
     id: int
     fields: tuple[DataField, ...]

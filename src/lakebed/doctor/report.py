@@ -61,6 +61,7 @@ class DoctorReport(Readable):
     """The checks, in the order in which they were made."""
 
     renderer: ClassVar[str] = "lakebed.render.doctor_text:doctor_text"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:doctor_html"
 
     checks: tuple[Check, ...]
 

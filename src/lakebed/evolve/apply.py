@@ -52,6 +52,7 @@ class AppliedPlan(Readable):
     """What became of each table, in the order of the plan, and warnings about what was approved in vain."""
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:applied_in_python"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:applied_html"
 
     tables: tuple[AppliedTable, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

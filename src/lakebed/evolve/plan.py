@@ -84,6 +84,7 @@ class TablePlan(Readable):
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:table_plan_html"
 
     name: str
     create: bool
@@ -135,6 +136,7 @@ class Plan(Readable):
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:plan_in_python"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:plan_html"
 
     tables: tuple[TablePlan, ...]
     diagnostics: tuple[Diagnostic, ...] = ()

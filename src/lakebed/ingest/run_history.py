@@ -82,6 +82,7 @@ class IngestResult(Readable):
     """
 
     renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:ingest_html"
 
     table: str
     run_id: str

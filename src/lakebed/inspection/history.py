@@ -26,6 +26,7 @@ class History(Readable):
     """Versions and snapshots, each in ascending order of their numbers."""
 
     renderer: ClassVar[str] = "lakebed.render.history_text:history_text"
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:history_html"
 
     name: TableName
     versions: tuple[Version, ...]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, tzinfo
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.catalog import TableRef
 from lakebed.catalog.names import SYSTEM_TABLES, split_system_table
@@ -12,6 +12,7 @@ from lakebed.diagnostics import near_names
 from lakebed.errors import NotFoundError, UnsupportedError, warn
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
+from lakebed.readable import Displayable
 
 _ID, _TEXT, _TIME = "BIGINT NOT NULL", "STRING NOT NULL", "TIMESTAMP(3)"
 _SIZES = (("record_count", _ID), ("file_size_in_bytes", _ID), ("file_count", _ID), ("last_update_time", _TIME))
@@ -112,8 +113,10 @@ def columns_of(name: str) -> tuple[DataField, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class SystemTable:
+class SystemTable(Displayable):
     """Rows made from metadata, of the types of `columns`; moments are naive, in the zone that was asked for."""
+
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:system_table_html"
 
     name: str
     columns: tuple[DataField, ...]

@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, TypeAlias
+from typing import Any, ClassVar, Protocol, TypeAlias
 
 from lakebed.model.differences import Difference, DifferenceKind, Party, differences
 from lakebed.model.encoding import is_encoding
 from lakebed.model.extra import DESCRIPTION
 from lakebed.model.types import Schema
+from lakebed.readable import Displayable
 
 
 class Likeness(StrEnum):
@@ -52,8 +53,10 @@ class Ignore:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class Comparison(Displayable):
     """What came out. `differences` are those that count, `excused` those that the options excuse."""
+
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:comparison_html"
 
     differences: tuple[Difference, ...]
     excused: tuple[Difference, ...] = ()

@@ -13,6 +13,7 @@ from enum import StrEnum
 from typing import Any, ClassVar, TypeAlias
 
 from lakebed.model.extra import Extra, canonical_json
+from lakebed.readable import Displayable
 
 
 class TimeUnit(StrEnum):
@@ -303,8 +304,10 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Displayable):
     """Ordered fields and the attributes of the whole (RFC-016 `DataSchema`)."""
+
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:schema_html"
 
     fields: tuple[Field, ...]
     extra: Extra = Extra()

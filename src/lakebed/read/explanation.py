@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from lakebed.format.live_files import DataFile
 from lakebed.format.merge_plan import MergePlan
 from lakebed.format.table_branch import TableBranch
 from lakebed.printable import one_line
-from lakebed.read.needed_files import EVERY_ROW, ReadPlan, Stage
+from lakebed.read.needed_files import EVERY_ROW, Dropped, ReadPlan, Stage
 from lakebed.read.plan_read import PlannedState, plan_read
 from lakebed.read.predicate import Opaque, leaves
 from lakebed.read.predicate_text import text
 from lakebed.read.request import ReadRequest
 from lakebed.read.where_sql import unknown_names
+from lakebed.readable import Displayable
 
 #: How many files of each kind are listed for people.
 _LISTED = 20
@@ -148,8 +149,8 @@ class StateExplanation:
             ],
         }
 
-    def lines(self) -> Iterator[str]:
-        """All of it for people, long lists of files cut short."""
+    def summary(self) -> Iterator[str]:
+        """The state, the filter and the sums for people, each line after the word that says what it is about."""
         plan = self.plan
         at = "no snapshot" if self.snapshot is None else f"snapshot {self.snapshot}"
         yield f"  state      {self.branch or 'main'}, {at}, read as schema {self.schema}"
@@ -164,19 +165,24 @@ class StateExplanation:
         yield f"  read       {Tally.of(plan.files)}"
         for stage, tally in self.by_stage():
             yield f"  left out   {tally}, by {stage}"
+
+    def lines(self) -> Iterator[str]:
+        """All of it for people, long lists of files cut short."""
+        plan = self.plan
+        yield from self.summary()
         if plan.files:
             yield "  files that are read"
             yield from _listed([f"    {self.short(kept.file)}  {kept.how}{self._all_of(kept)}" for kept in self.kept])
         if plan.dropped:
             yield "  files that are left out"
-            yield from _listed(
-                [f"    {self.short(d.file)}  {d.stage}: {_reason(d.stage, d.why)}" for d in plan.dropped]
-            )
+            yield from _listed([f"    {self.short(d.file)}  {file_reason(d)}" for d in plan.dropped])
 
 
 @dataclass(frozen=True, slots=True)
-class ReadExplanation:
+class ReadExplanation(Displayable):
     """What a read of a table would do; a fallback branch is a second state."""
+
+    html_renderer: ClassVar[str] = "lakebed.render.notebook_html:explanation_html"
 
     table: str
     states: tuple[StateExplanation, ...]
@@ -215,8 +221,10 @@ def _explained(planned: PlannedState, where: str | None) -> StateExplanation:
     )
 
 
-def _reason(stage: Stage, why: str) -> str:
-    return why if stage in (Stage.BUCKET, Stage.LIMIT) else f"no row has {why}"
+def file_reason(dropped: Dropped) -> str:
+    """Why a file is left out, in words."""
+    is_whole = dropped.stage in (Stage.BUCKET, Stage.LIMIT)
+    return f"{dropped.stage}: {dropped.why if is_whole else f'no row has {dropped.why}'}"
 
 
 def _unneeded(manifests: int) -> str:

@@ -61,10 +61,10 @@ def _holds_more(history: History) -> bool:
 def _snapshot(snapshot: Snapshot, digits: int, delta: str) -> list[str]:
     total = _count(snapshot.total_record_count)
     what = f"{delta} rows = {total}  {one_line(operation_of(snapshot))}, schema {snapshot.schema_id}"
-    return [f"{_label('snapshot', snapshot.id, digits)}  {what}{_origin(snapshot)}"]
+    return [f"{_label('snapshot', snapshot.id, digits)}  {what}{origin_text(snapshot)}"]
 
 
-def _origin(snapshot: Snapshot) -> str:
+def origin_text(snapshot: Snapshot) -> str:
     """Who made it and from where, as far as it says so; the commit user where nothing else tells writers apart."""
     found = CommitOrigin.of(snapshot)
     who = "@".join(filter(None, (found.user, found.host)))

@@ -18,17 +18,25 @@ _SHOWN = 10
 
 def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
     """What was read, written, quarantined, merged and skipped, and what can be done about it, there or in Python."""
+    counts = (
+        f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
+        f"{result.rows_written:,} {'good' if result.dry_run else 'written'}, "
+        f"{result.rows_quarantined:,} {'bad' if result.dry_run else 'quarantined'} ({run_text(result)})"
+    )
+    return "\n".join([counts, *ingest_notes(result, command_line=command_line)])
+
+
+def run_text(result: IngestResult) -> str:
+    """The snapshot, the schema and the run."""
     where = f"schema {result.schema_id}, run {result.run_id}"
     if result.dry_run:
         where = f"schema {result.schema_id}; a dry run, nothing was written"
-    if result.snapshot_id is not None:
-        where = f"snapshot {result.snapshot_id}, {where}"
-    lines = [
-        f"{result.table}: {result.rows_read:,} {'row' if result.rows_read == 1 else 'rows'} read, "
-        f"{result.rows_written:,} {'good' if result.dry_run else 'written'}, "
-        f"{result.rows_quarantined:,} {'bad' if result.dry_run else 'quarantined'} ({where})"
-    ]
-    lines += [one_line(f"  {p.code} {p.message}") for p in result.problems]
+    return where if result.snapshot_id is None else f"snapshot {result.snapshot_id}, {where}"
+
+
+def ingest_notes(result: IngestResult, *, command_line: bool = False) -> list[str]:
+    """All that there is to tell beside the counts, a line each."""
+    lines = [one_line(f"  {p.code} {p.message}") for p in result.problems]
     became = "would become" if result.dry_run else "became"
     lines += [one_line(f"{became} NULL: {values}") for values in result.nulled]
     lines += [one_line(str(column)) for column in result.merged]
@@ -45,7 +53,7 @@ def ingest_text(result: IngestResult, *, command_line: bool = False) -> str:
         lines.append(f"bad rows and their reasons: {shown if command_line else in_python}")
     if not command_line:
         lines += map(str, result.notices)
-    return "\n".join(lines)
+    return lines
 
 
 def _left_out(files: Sequence[LeftOut], all_of_them: str) -> list[str]:

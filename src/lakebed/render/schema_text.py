@@ -17,7 +17,7 @@ from lakebed.physical.paimon_tree import KEY, outer_rows_at
 from lakebed.printable import one_line
 from lakebed.render.table_text import table_text
 
-_HEADING = ("id", "column", "type", "null", "description")
+HEADING = ("id", "column", "type", "null", "description")
 _Row = tuple[str, str, str, str, str]
 
 
@@ -35,10 +35,20 @@ def schema_text(name: str, schema: TableSchema, logical: Schema | None = None, *
     for label, keys in (("primary keys", schema.primary_keys), ("partition keys", schema.partition_keys)):
         if keys:
             lines.append(f"{label}: {', '.join(keys)}")
-    lines += [f"option {k}: {v}" for k, v in sorted(schema.options.items()) if k != OPTION]
+    lines += [f"option {k}: {v}" for k, v in shown_options(schema)]
     lines += [f"{k}: {attribute_text(v)}" for k, v in logical.extra.items() if k != DESCRIPTION]
-    rows = [row for field in logical.fields for row in field_rows(field, _named(field, schema.fields))]
-    return "\n".join([*map(one_line, lines), "", table_text(_HEADING, rows, right={0}, width=width)])
+    rows = stored_rows(schema, logical)
+    return "\n".join([*map(one_line, lines), "", table_text(HEADING, rows, right={0}, width=width)])
+
+
+def shown_options(schema: TableSchema) -> list[tuple[str, str]]:
+    """The options of a table by name, without the one that holds the annotations."""
+    return [(key, value) for key, value in sorted(schema.options.items()) if key != OPTION]
+
+
+def stored_rows(schema: TableSchema, logical: Schema) -> list[_Row]:
+    """A line for each field of a stored schema and each member, with their ids; see `field_rows`."""
+    return [row for field in logical.fields for row in field_rows(field, _named(field, schema.fields))]
 
 
 def version_text(schema: TableSchema) -> str:
