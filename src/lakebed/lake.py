@@ -114,31 +114,36 @@ class Lake:
         branch: str | None = None,
         allow: Iterable[str] = (),
         list_undeclared: bool = False,
+        all_tables: bool = False,
     ) -> Plan:
         """What applying the declared tables would change. Touches nothing.
 
         Takes the path of a manifest, of a directory of them (`*.yaml` and `*.yml` at any depth), a loaded one, or
         several. With `branch` it is that branch of each table that would change. `allow` are approvals that the plan
         carries to `apply`, as `CODE` or `CODE:column`. For a directory, or with `list_undeclared`, the plan names the
-        tables of the warehouse that nothing declares. Raises `ManifestError` with all problems of all files,
+        tables of the warehouse that nothing declares; with `all_tables`, for manifests that are to declare all of them,
+        each is a warning, too (LB4240 where `apply` has made it, else LB4235), unless that is approved. Approvals of
+        manifests count until their day in the lake's time zone. Raises `ManifestError` with all problems of all files,
         `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
         """
+        from lakebed.evolve.manifest_approvals import day_of
         from lakebed.evolve.plan_manifests import ManifestPlanner
         from lakebed.format.refuse_unsupported import limits
 
-        planner = ManifestPlanner(self._tables, self._attributes, limits)
-        return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared)
+        planner = ManifestPlanner(self._tables, self._attributes, limits, day_of(self._clock(), self._time_zone))
+        return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared, is_whole=all_tables)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
         """Make the planned changes, one schema version a table; a plan without changes writes nothing.
 
-        `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries.
-        Raises `RefusedError` for the others and for forbidden ones, `StalePlanError` where a table is not what it was
-        when the plan was made, `UsageError` for an approval of nothing.
+        `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries
+        and those that manifests approve until today. Raises `RefusedError` for the others and for forbidden ones,
+        `StalePlanError` where a table is not what it was, and `UsageError` for an approval of nothing.
         """
         from lakebed.evolve import apply
 
-        return apply(plan, self._tables, allow=frozenset(allow), clock=self._clock, attributes=self._attributes)
+        given = frozenset(allow)
+        return apply(plan, self._tables, self._time_zone, allow=given, clock=self._clock, attributes=self._attributes)
 
     def merge_schema(
         self,

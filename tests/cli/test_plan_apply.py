@@ -53,6 +53,7 @@ class TestPlan:
             '  + safe       set description of the table to "Orders of the shop"',
             "",
             "Tables: 1 to create.",
+            "Next: lakebed apply orders.yaml",
         ]
         assert list((here / "warehouse").iterdir()) == []
 
@@ -85,7 +86,7 @@ class TestPlan:
             assert lakebed("plan", file, "--exit-code").code == code
             envelope = lakebed("plan", file, "--exit-code", "--json")
             assert (envelope.code, envelope.json["ok"]) == (code, code in (0, 10))
-            assert envelope.json["result"]["format_version"] == 2
+            assert envelope.json["result"]["format_version"] == 3
         assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:note").code == 10
         assert lakebed("plan", dropped, "--exit-code", "--allow", "LB4203").code == 10
         vain = lakebed("plan", dropped, "--exit-code", "--allow", "LB4203:notes")

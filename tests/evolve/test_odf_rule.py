@@ -37,7 +37,10 @@ def test_a_plan_says_how_to_leave_the_rule(head: str, gates: bool) -> None:
     warehouse = Warehouse()
     warehouse.apply(manifest("{name: a, type: Int32}\n{name: b, type: {kind: Option, inner: String}}"))
     after = manifest("{name: a, type: {kind: Option, inner: Int32}}\n{name: b c, type: String}", head=head)
-    text = render_plan(warehouse.plan(after))
+    plan = warehouse.plan(after)
+    # Nobody who does not ask for the rule, and whom it does not gate, is told of it.
+    assert ("ODF" in render_plan(plan)) == gates
+    text = render_plan(plan, odf=True)
     assert "ODF migration rule (LB4220): refused for b, a" in text
     assert ("leave: --allow LB4220:b --allow LB4220:a --allow 'LB4220:`b c`'" in text) == gates
     assert ("`compatibility: ODF`" in text) == gates

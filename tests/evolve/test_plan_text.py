@@ -114,7 +114,7 @@ def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
         "               LB4205: the new type holds every value of the old one",
         "  ~ safe       set x.org/p of a to [1]",
         "               LB4214: no stored row is touched",
-        "  ODF migration rule (LB4220): refused for b, a; does not gate",
+        "  upgrade first: readers of b, a; writers of b",
         "",
         "db.u: new table",
         "  + safe       create table db.u (2 columns)",

@@ -216,6 +216,15 @@ def test_declared_attributes_are_part_of_it(manifest: TableManifest, extra: dict
     assert not valid or codes <= REMAINDER
 
 
+def test_what_refers_to_a_part_of_itself_is_found() -> None:
+    """A schema of draft 7 has no parts under `$defs` that an id could name; references lead there by their path."""
+    for validator in (WITH_REGISTRY, jsonschema.Draft202012Validator(editor_schema(REGISTRY))):
+        for said, is_allowed in (("none", True), ("other", False)):
+            field = {"name": "x", "type": "Int8", "extra": {"example.org/pii": said}}
+            declared = {**ROOT, "content": {"name": "t", "schema": {"fields": [field]}}}
+            assert validator.is_valid(declared) == is_allowed
+
+
 def test_a_required_attribute_is_asked_for() -> None:
     registry = parse_attributes(
         "kind: Attributes\nversion: 1\ncontent:\n  attributes:\n"

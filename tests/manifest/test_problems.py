@@ -244,6 +244,27 @@ CASES: dict[str, str] = {
     ),
     "ignored options are no list": table("- {name: x, type: Int8}", content="ignoreOptions: «LB1040»bucket"),
     "ignored option without a name": table("- {name: x, type: Int8}", content="ignoreOptions: [«LB1040»' ']"),
+    "approvals are no list": table("- {name: x, type: Int8}", content="approvals: «LB1040»LB4203"),
+    "approval that is no mapping": table("- {name: x, type: Int8}", content="approvals: [«LB1040»LB4203]"),
+    "approval of no code": table(
+        "- {name: x, type: Int8}", content="approvals: [{code: «LB1085»LB42O3, reason: r, until: 2026-12-31}]"
+    ),
+    "approval until no day": table(
+        "- {name: x, type: Int8}", content="approvals: [{code: LB4203, reason: r, until: «LB1086»2026-02-30}]"
+    ),
+    "approval until a day in other words": table(
+        "- {name: x, type: Int8}", content="approvals: [{code: LB4203, reason: r, until: «LB1086»20261231}]"
+    ),
+    "approval without an end": table(
+        "- {name: x, type: Int8}", content="approvals: [«LB1042»{code: LB4203, reason: r}]"
+    ),
+    "approval without a reason": table(
+        "- {name: x, type: Int8}", content="approvals: [{code: LB4203, reason: «LB1040»' ', until: 2026-12-31}]"
+    ),
+    "approval with more": table(
+        "- {name: x, type: Int8}",
+        content="approvals: [{code: LB4203, reason: r, until: 2026-12-31, «LB1041»column: x}]",
+    ),
     "described twice": table("- {name: x, type: Int8}", content="description: «LB1083»this")
     + "    extra: {opendatafabric.org/description: that}\n",
     "system column of another type": table("- {name: «LB1090»offset, type: String}", content="systemColumns: kamu"),

@@ -2,7 +2,8 @@
 
 They are the table option `lakebed.schema`, canonical JSON
 
-    {"format":1,"fields":{"<field id>":{"name":...,"type":...,"extra":{...}}},"extra":{...},"applied":7}
+    {"format":1,"fields":{"<field id>":{"name":...,"type":...,"extra":{...}}},"extra":{...},
+     "applied":7,"approvals":[...]}
 
 so that they are versioned and published together with the columns and survive another engine's ALTER. There is an entry
 only for a field that has something to say, nested fields included. `type` is the declared long form, only where the
@@ -11,12 +12,13 @@ the description and the default value. Where an entry and the columns disagree, 
 disagreement is drift.
 
 `applied` is the number of the version that `apply` made last. Whoever makes a later version without `apply` copies it
-with the option, so that a version with a mark below its own number tells which versions came after.
+with the option, so that a version with a mark below its own number tells which versions came after. `approvals` are
+those of the manifest that gave leave for changes of the version `applied`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lakebed.catalog.annotation_entries import FORMAT, OPTION, annotation_json, less_description, resolve
@@ -31,13 +33,31 @@ from lakebed.model.extra import DEFAULT, FIELD_ID, PAIMON_TYPE
 from lakebed.physical import DataField, path_text
 from lakebed.physical.paimon_tree import Path, bare
 
-__all__ = ["FORMAT", "OPTION", "annotate", "annotation", "applied_version", "drift", "logical_schema", "refuse_newer"]
+__all__ = [
+    "FORMAT",
+    "OPTION",
+    "annotate",
+    "annotation",
+    "applied_version",
+    "approvals_of",
+    "drift",
+    "logical_schema",
+    "refuse_newer",
+    "used_approvals",
+]
 
 
-def annotate(fields: tuple[DataField, ...], schema: Schema, *, applied: int | None = None) -> str | None:
+def annotate(
+    fields: tuple[DataField, ...],
+    schema: Schema,
+    *,
+    applied: int | None = None,
+    approvals: Sequence[Mapping[str, Any]] = (),
+) -> str | None:
     """The value of the option for a declared schema that is stored in `fields`, whose ids are all given.
 
-    `applied` is the number of the version that `apply` made last, where there is one.
+    `applied` is the number of the version that `apply` made last, where there is one, `approvals` are the JSON objects
+    of those that gave leave for it.
 
     Names pair the two level by level; a declared field that has no column, or has one of a type that cannot store it,
     raises `ConversionError`. A column that is not declared gets no entry. None when there is nothing to say.
@@ -55,6 +75,8 @@ def annotate(fields: tuple[DataField, ...], schema: Schema, *, applied: int | No
         out["extra"] = extra.to_json()
     if applied is not None:
         out["applied"] = applied
+        if approvals:
+            out["approvals"] = [dict(approval) for approval in approvals]
     return canonical_json(out)
 
 
@@ -67,6 +89,20 @@ def applied_version(schema: TableSchema) -> int | None:
     if not isinstance(found, int) or isinstance(found, bool):
         return None
     return found if 0 <= found <= schema.id else None
+
+
+def approvals_of(schema: TableSchema) -> tuple[dict[str, Any], ...]:
+    """The approvals that gave leave for the version that `apply` made last, as JSON objects; others are left out."""
+    found = annotation(schema).get("approvals")
+    return tuple(a for a in found if isinstance(a, dict)) if isinstance(found, list) else ()
+
+
+def used_approvals(schema: TableSchema) -> tuple[tuple[int, str], ...]:
+    """Those approvals as `CODE` or `CODE:path`, each with the number of that version."""
+    number = applied_version(schema)
+    if number is None:
+        return ()
+    return tuple((number, ":".join(str(a[k]) for k in ("code", "path") if k in a)) for a in approvals_of(schema))
 
 
 def annotation(schema: TableSchema) -> dict[str, Any]:

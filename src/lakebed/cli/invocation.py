@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lakebed.lake import Lake
     from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.render.findings import Report
 
 STANDARD_INPUT = "-"
 #: What positions in standard input say in the place of a file.
@@ -34,16 +35,36 @@ class Session:
         self.warehouse: str | None = None
         self.env: str | None = None
         self.json_mode = False
+        self.form = "text"
         self.skip_checksums = False
         self._output: Output | None = None
         self._input: dict[str, bytes] = {}
 
     @property
     def output(self) -> Output:
-        """Text or JSON, as the command line says when it is first asked for."""
+        """Text, JSON or a report, as the command line says when it is first asked for."""
         if self._output is None:
-            self._output = JsonOutput() if self.json_mode else TextOutput(self._input)
+            self._output = self._chosen_output()
         return self._output
+
+    def _chosen_output(self) -> Output:
+        if self.json_mode:
+            return JsonOutput()
+        if self.form == "text":
+            return TextOutput(self._input)
+        from lakebed.cli.report_formats import ReportOutput
+
+        return ReportOutput(self.form)
+
+    @property
+    def is_for_programs(self) -> bool:
+        """Whether standard output is read by a program, which has to get something whatever happens."""
+        return self.json_mode or self.form != "text"
+
+    @property
+    def warehouse_flags(self) -> dict[str, str | None]:
+        """What the command line says of the warehouse, for a command that is to find the same one."""
+        return {"--warehouse": self.warehouse, "--env": self.env}
 
     def configuration(self) -> Configuration:
         """Where the warehouse is; see `configuration.find_configuration`."""
@@ -118,10 +139,16 @@ class Session:
             raise LakebedError.of("LB7006", "not confirmed; nothing was changed")
 
     def finish(
-        self, result: Any, text: Callable[[Look], str], *, code: ExitCode = ExitCode.OK, painted: bool = False
+        self,
+        result: Any,
+        text: Callable[[Look], str],
+        *,
+        code: ExitCode = ExitCode.OK,
+        painted: bool = False,
+        report: Callable[[], Report] | None = None,
     ) -> ExitCode:
-        """Put out the result and return the exit code."""
-        self.output.finish(self.command, code, result, text, painted=painted)
+        """Put out the result and return the exit code. `report` is for commands with formats beside text and JSON."""
+        self.output.finish(self.command, code, result, text, painted=painted, report=report)
         return code
 
 

@@ -203,7 +203,7 @@ def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic],
     session.json_mode = session.json_mode or "--json" in words
     try:
         session.output.diagnose(diagnostics)
-        if session.json_mode:
+        if session.is_for_programs:
             session.finish(None, lambda _: "", code=code)
     except OSError:
         # Standard output cannot take it, for example because its disk is full.

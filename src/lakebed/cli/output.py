@@ -9,12 +9,15 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.diagnostics import Diagnostic
 from lakebed.printable import printable
 from lakebed.render.diagnostic_text import diagnostic_text
+
+if TYPE_CHECKING:
+    from lakebed.render.findings import Report
 
 FORMAT_VERSION = 1
 #: Lines of larger files than manifests may be are not shown.
@@ -66,9 +69,16 @@ class Output(Protocol):
         ...
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
+        self,
+        command: str,
+        code: ExitCode,
+        result: Any,
+        text: Callable[[Look], str],
+        *,
+        painted: bool = False,
+        report: Callable[[], Report] | None = None,
     ) -> None:
-        """Put out the result: `result` as JSON, or what `text` returns, according to the mode."""
+        """Put out the result: `result` as JSON, what `text` returns, or the report, according to the mode."""
         ...
 
     def row(self, value: dict[str, Any]) -> None:
@@ -94,7 +104,14 @@ class TextOutput:
             _show(sys.stderr, partial(_diagnostic, diagnostic, lines.line(diagnostic)), painted=True)
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
+        self,
+        command: str,
+        code: ExitCode,
+        result: Any,
+        text: Callable[[Look], str],
+        *,
+        painted: bool = False,
+        report: Callable[[], Report] | None = None,
     ) -> None:
         _show(sys.stdout, text, painted)
 
@@ -115,7 +132,14 @@ class JsonOutput:
         self._diagnostics.extend(diagnostics)
 
     def finish(
-        self, command: str, code: ExitCode, result: Any, text: Callable[[Look], str], *, painted: bool = False
+        self,
+        command: str,
+        code: ExitCode,
+        result: Any,
+        text: Callable[[Look], str],
+        *,
+        painted: bool = False,
+        report: Callable[[], Report] | None = None,
     ) -> None:
         envelope = {
             "format_version": FORMAT_VERSION,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from lakebed.catalog.names import TableName, TableRef
@@ -13,6 +14,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
 from lakebed.evolve.evaluate import evaluate
+from lakebed.evolve.manifest_approvals import day_of, ended_before, without_ended
 from lakebed.evolve.plan import (
     Plan,
     TablePlan,
@@ -76,6 +78,7 @@ class AppliedPlan(Readable):
 def apply(
     plan: Plan,
     tables: TableManager,
+    time_zone: str = "UTC",
     *,
     allow: frozenset[str] = frozenset(),
     clock: Callable[[], int],
@@ -83,8 +86,8 @@ def apply(
 ) -> AppliedPlan:
     """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
 
-    `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries;
-    `clock` gives milliseconds since 1970.
+    `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries and
+    that its manifests approve, where their day in `time_zone` has not gone by; `clock` gives milliseconds since 1970.
     Nothing is written when a change is forbidden or lacks leave (`RefusedError`, all of them at once), when a table is
     not what it was (`StalePlanError`), when a code in `allow` is unknown (`UsageError`), or when a table would have
     attributes that are not as `attributes` declares them (`ValidationError`). Raises `StalePlanError` for a lost race.
@@ -93,7 +96,9 @@ def apply(
         _check_attributes(plan, attributes)
     check_codes(allow)
     notes = unmatched(plan, allow - frozenset(plan.approvals))
-    _check_leave(plan, allow | frozenset(plan.approvals))
+    # Nobody asks for the time of a plan that no day is in.
+    is_dated = any(table.approvals for table in plan.tables)
+    _check_leave(plan, allow | frozenset(plan.approvals), day_of(clock(), time_zone) if is_dated else date.min)
     stale = [d for table in plan.tables for d in _staleness(table, tables)]
     if stale:
         raise StalePlanError(*stale)
@@ -131,7 +136,7 @@ _OTHER_REASONS = {
 }
 
 
-def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
+def _check_leave(plan: Plan, allow: frozenset[str], today: date) -> None:
     """Everything that stands against the plan, at once."""
     problems = [
         Diagnostic(
@@ -144,7 +149,8 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
         for table in plan.tables
         for change in table.forbidden
     ]
-    for table, change, code in leave_missing(plan.tables, allow):
+    missing = leave_missing([without_ended(table, today) for table in plan.tables], allow)
+    for table, change, code in missing:
         why = _OTHER_REASONS.get(code, change.reason) if code != change.code else change.reason
         problems.append(
             Diagnostic(
@@ -157,7 +163,8 @@ def _check_leave(plan: Plan, allow: frozenset[str]) -> None:
             )
         )
     if problems:
-        raise RefusedError(*problems)
+        ended = [d for table in plan.tables for d in ended_before(table, today)] if missing else []
+        raise RefusedError(*problems, *ended)
 
 
 def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:

@@ -61,7 +61,7 @@ def summary(edit: Edit, meanings: Meanings) -> str:
         case EditKind.DEFAULT | EditKind.DESCRIPTION:
             return _attribute(edit.kind.value, where, _quoted(before), _quoted(after))
         case EditKind.ANNOTATION:
-            return _attribute(edit.name or "", where or "the table", _shortened(before), _shortened(after))
+            return _attribute(edit.name or "", where or "the table", shortened(before), shortened(after))
         case EditKind.OPTION:
             return _attribute(f"option {edit.name}", None, before, after)
         case EditKind.TABLE_COMMENT:
@@ -87,8 +87,8 @@ def _attribute(what: str, where: str | None, before: str | None, after: str | No
 _LONGEST_VALUE = 80
 
 
-def _shortened(text: str | None) -> str | None:
-    """A value in words: the line says that it changes, and the manifest what it is."""
+def shortened(text: str | None) -> str | None:
+    """A value for a line, or its beginning: the line says that it changes, and the manifest what it is."""
     return text if text is None or len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 3]}..."
 
 

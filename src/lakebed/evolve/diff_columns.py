@@ -57,6 +57,20 @@ class EditKind(StrEnum):
     PARTITION_KEYS = "partition keys"
     BUCKETS = "buckets"
 
+    @property
+    def sign(self) -> str:
+        """`+` for what comes, `-` for what goes, `>` for what is found under another name or elsewhere, else `~`."""
+        return _SIGNS.get(self, "~")
+
+
+_SIGNS = {
+    EditKind.CREATE: "+",
+    EditKind.ADD: "+",
+    EditKind.DROP: "-",
+    EditKind.RENAME: ">",
+    EditKind.POSITION: ">",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:

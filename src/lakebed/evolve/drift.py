@@ -8,20 +8,16 @@ edits. A column that others worked on, or in, cannot be dropped or replaced with
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import Any
 
 from lakebed.catalog.annotations import annotation
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.evolve.column_places import ColumnPlaces, Place, column_id
 from lakebed.evolve.describe_edits import describe_changes
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.schema_changes import Path
-from lakebed.physical.paimon_tree import places_inside
-from lakebed.physical.paimon_types import DataField, DataType, Row, with_nullability
-
-#: From the table down to a column or to a type inside of it: ids of fields, and the steps into lists and maps.
-_Place: TypeAlias = tuple[int | str, ...]
+from lakebed.physical.paimon_types import DataType, with_nullability
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +55,7 @@ class Outside:
         self._is_known = applied is not None
         self._before = _Version.of(applied)
         self._now = _Version.of(newest)
-        self._wanted = _Columns.of(declared)
+        self._wanted = ColumnPlaces.of(declared)
 
     def is_undone_by(self, edit: Edit) -> bool:
         """Whether an edit that leads from the newest version to the declared one undoes the work of others."""
@@ -100,7 +96,7 @@ class Outside:
         left = {f.id for f in self._now.columns.rows.get(parent, ())}
         return any(f.name == edit.path[-1] and f.id not in left for f in self._before.columns.rows.get(parent, ()))
 
-    def _is_other(self, edit: Edit, place: _Place) -> bool:
+    def _is_other(self, edit: Edit, place: Place) -> bool:
         """Whether others have changed what the edit is about, in the column or type at a place."""
         before, now = self._before, self._now
         old, new = before.columns.fields.get(place), now.columns.fields.get(place)
@@ -126,7 +122,7 @@ class Outside:
             case _:
                 return self._is_moved(place)
 
-    def _is_moved(self, place: _Place) -> bool:
+    def _is_moved(self, place: Place) -> bool:
         """Whether the declared column would stand on the other side of a column than where others have put it."""
         parent, own = place[:-1], place[-1]
         rows = (self._before.columns.rows, self._now.columns.rows, self._wanted.rows)
@@ -143,38 +139,11 @@ def _nullable(type_: DataType) -> DataType:
     return with_nullability(type_, True)
 
 
-@dataclass(slots=True)
-class _Columns:
-    """Columns of all levels by place; the members of each ROW, the table included; and the places by path of names."""
-
-    fields: dict[_Place, DataField] = field(default_factory=dict)
-    types: dict[_Place, DataType] = field(default_factory=dict)
-    rows: dict[_Place, Fields] = field(default_factory=dict)
-    places: dict[Path, _Place] = field(default_factory=dict)
-
-    @classmethod
-    def of(cls, fields: Fields) -> _Columns:
-        found = cls()
-        members: dict[Path, DataField] = {}
-        for path, type_ in places_inside(Row(fields)):
-            member = members.get(path)
-            place = (*found.places[path[:-1]], path[-1] if member is None else member.id) if path else ()
-            found.places[path] = place
-            if path:
-                found.types[place] = type_
-            if member is not None:
-                found.fields[place] = member
-            if isinstance(type_, Row):
-                found.rows[place] = type_.fields
-                members |= {(*path, f.name): f for f in type_.fields}
-        return found
-
-
 @dataclass(frozen=True, slots=True)
 class _Version:
     """What one version says of a table, as far as edits are about it."""
 
-    columns: _Columns
+    columns: ColumnPlaces
     options: Mapping[str, str]
     comment: str | None
     keys: tuple[tuple[str, ...], tuple[str, ...]]
@@ -184,21 +153,21 @@ class _Version:
     def of(cls, schema: TableSchema | None) -> _Version:
         """The version; of one that is not there, that it says nothing."""
         if schema is None:
-            return cls(_Columns.of(()), {}, None, ((), ()), {})
+            return cls(ColumnPlaces.of(()), {}, None, ((), ()), {})
         keys = (schema.primary_keys, schema.partition_keys)
-        return cls(_Columns.of(schema.fields), schema.options, schema.comment, keys, annotation(schema))
+        return cls(ColumnPlaces.of(schema.fields), schema.options, schema.comment, keys, annotation(schema))
 
-    def attribute(self, place: _Place, name: str) -> Any:
+    def attribute(self, place: Place, name: str) -> Any:
         """An attribute of a column, or of the table; None where it has none."""
         extra = (self._entry(place) if place else self.annotation).get("extra")
         return extra.get(name) if isinstance(extra, dict) else None
 
-    def meaning(self, place: _Place) -> Any:
+    def meaning(self, place: Place) -> Any:
         """What is noted of the declared type of the column that a place is in."""
         return self._entry(place).get("type")
 
-    def _entry(self, place: _Place) -> Mapping[str, Any]:
+    def _entry(self, place: Place) -> Mapping[str, Any]:
         entries = self.annotation.get("fields")
-        column = next((step for step in reversed(place) if isinstance(step, int)), None)
+        column = column_id(place)
         entry = entries.get(str(column)) if isinstance(entries, dict) else None
         return entry if isinstance(entry, dict) else {}

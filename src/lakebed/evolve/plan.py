@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Any, ClassVar
 
 from lakebed.catalog import schema_file
@@ -19,6 +20,8 @@ from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
 from lakebed.evolve.schema_changes import Change, Path
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict, worst
+from lakebed.manifest.approvals import Approval
+from lakebed.model.differences import Party
 from lakebed.model.extra import canonical_json
 from lakebed.physical import path_text
 from lakebed.readable import Readable
@@ -30,7 +33,9 @@ class PlannedChange:
 
     `changes` are the schema changes that do it, in order; an annotation shares the one change of the annotations.
     `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
-    changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`.
+    changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`. `field_id`
+    is that of the column, or of the one that the path leads into. `breaks` are those who have to follow first: who
+    write rows as before, or read them as before.
     """
 
     kind: EditKind
@@ -47,6 +52,8 @@ class PlannedChange:
     odf_allowed: bool = True
     changes: tuple[Change, ...] = ()
     undoes_others: bool = False
+    field_id: int | None = None
+    breaks: tuple[Party, ...] = ()
 
     @property
     def leave_codes(self) -> tuple[str, ...]:
@@ -80,7 +87,7 @@ class TablePlan(Readable):
     `target` is the version that results, its time 0; None when a change is forbidden.
     `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan. `drift` is told where a change
     undoes what was made outside of `apply`. `annotations_drifted` says that the stored columns are not what their
-    annotations are about; the diagnostics say which.
+    annotations are about; the diagnostics say which. `approvals` are those of the manifest that give leave for changes.
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
@@ -97,6 +104,7 @@ class TablePlan(Readable):
     diagnostics: tuple[Diagnostic, ...] = ()
     drift: Drift | None = None
     annotations_drifted: bool = False
+    approvals: tuple[Approval, ...] = ()
 
     @property
     def is_noop(self) -> bool:
@@ -112,7 +120,7 @@ class TablePlan(Readable):
     @property
     def refused_by_odf(self) -> tuple[PlannedChange, ...]:
         """The changes that ODF's rule for `SetDataSchema` refuses: all but additions of optional fields and texts."""
-        return tuple(c for c in self.changes if not c.odf_allowed)
+        return refused_by_odf(self.changes)
 
     @property
     def forbidden(self) -> tuple[PlannedChange, ...]:
@@ -121,9 +129,11 @@ class TablePlan(Readable):
 
     def leave_needed(self) -> tuple[tuple[PlannedChange, str], ...]:
         """Each change that needs leave, with the code that gives it."""
-        own = [(c, code) for c in self.changes for code in c.leave_codes]
-        odf = [(c, ODF_CODE) for c in self.refused_by_odf] if self.compatibility else []
-        return (*own, *odf)
+        return needed_leave(self.changes, is_gated=self.compatibility is not None)
+
+    def approval_of(self, change: PlannedChange, code: str) -> Approval | None:
+        """The approval of the manifest that gives this leave for a change."""
+        return next((a for a in self.approvals if a.covers(code, change.approved_as)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,7 +142,8 @@ class Plan(Readable):
 
     `approvals` are the changes that may happen, each `CODE` or `CODE:column`, as they were given when the plan was
     made; a saved plan carries them. `undeclared` are the tables of the warehouse that no manifest declares, where that
-    was asked for.
+    was asked for; `abandoned` those of them that `apply` has made, so that a manifest has declared them, where all
+    tables were asked for.
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:plan_in_python"
@@ -142,6 +153,7 @@ class Plan(Readable):
     diagnostics: tuple[Diagnostic, ...] = ()
     approvals: tuple[str, ...] = ()
     undeclared: tuple[str, ...] = ()
+    abandoned: tuple[str, ...] = ()
 
     @property
     def is_noop(self) -> bool:
@@ -194,28 +206,42 @@ class Plan(Readable):
         return next((t for t in self.tables if t.name == name), None)
 
     def to_json(self) -> dict[str, Any]:
-        """The plan file's object, format version 2, with a digest over its content."""
+        """The plan file's object, format version 3, with a digest over its content."""
         return plan_json(self)
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Plan:
         """The plan of a plan file's object: exactly the one that was written.
 
-        Files of format version 1, which had no approvals, are read too. Raises `RefusedError` for other versions
+        Files of the format versions 1 and 2, which said less, are read too. Raises `RefusedError` for other versions
         (LB4301) and for a file that was changed or is damaged (LB4302).
         """
         return plan_from_json(value)
 
 
+def refused_by_odf(changes: Iterable[PlannedChange]) -> tuple[PlannedChange, ...]:
+    """Those of the changes that ODF's rule refuses."""
+    return tuple(c for c in changes if not c.odf_allowed)
+
+
+def needed_leave(changes: Sequence[PlannedChange], *, is_gated: bool) -> tuple[tuple[PlannedChange, str], ...]:
+    """Each change that needs leave, with the code that gives it; `is_gated` where ODF's rule counts."""
+    own = [(c, code) for c in changes for code in c.leave_codes]
+    return (*own, *((c, ODF_CODE) for c in (refused_by_odf(changes) if is_gated else ())))
+
+
 def leave_missing(
     tables: Iterable[TablePlan], allow: frozenset[str]
 ) -> tuple[tuple[TablePlan, PlannedChange, str], ...]:
-    """The changes that need leave and have none; leave is `CODE` for all of a kind, or what `approval` says for one."""
+    """The changes that need leave and have none, be it by the manifest or by `allow`.
+
+    Leave is `CODE` for all of a kind, or what `approval` says for one.
+    """
     return tuple(
         (table, change, code)
         for table in tables
         for change, code in table.leave_needed()
-        if code not in allow and approval(code, change) not in allow
+        if code not in allow and approval(code, change) not in allow and table.approval_of(change, code) is None
     )
 
 
@@ -280,8 +306,9 @@ def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
     )
 
 
-#: Version 2 added `approvals` and `undeclared`.
-FORMAT_VERSION = 2
+#: Version 2 added `approvals` and `undeclared`, version 3 the approvals of each table, ids of columns, whom a change
+#: breaks, and which of the undeclared tables were declared.
+FORMAT_VERSION = 3
 
 
 def plan_json(plan: Plan) -> dict[str, Any]:
@@ -291,6 +318,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "approvals": list(plan.approvals),
         "tables": [_table_json(t) for t in plan.tables],
         "undeclared": list(plan.undeclared),
+        "abandoned": list(plan.abandoned),
         "diagnostics": [d.to_json() for d in plan.diagnostics],
     }
     return {**content, "digest": _digest(content)}
@@ -302,7 +330,7 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         raise _refused("LB4302", "the plan is no JSON object", expected="an object", found=type(value).__name__)
     content = {k: v for k, v in value.items() if k != "digest"}
     version = content.get("format_version")
-    if isinstance(version, bool) or version not in range(1, FORMAT_VERSION + 1):
+    if not isinstance(version, int) or isinstance(version, bool) or version not in range(1, FORMAT_VERSION + 1):
         raise _refused(
             "LB4301",
             "this version does not know the format of the plan",
@@ -313,7 +341,8 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
         if value.get("digest") != _digest(content):
             raise _refused("LB4302", "the plan was changed after it was written")
         diagnostics = tuple(_diagnostic(d) for d in content["diagnostics"])
-        more = [() if version == 1 else _texts(content[key]) for key in ("approvals", "undeclared")]
+        since = {"approvals": 2, "undeclared": 2, "abandoned": 3}
+        more = [_texts(content[key]) if version >= first else () for key, first in since.items()]
         return Plan(tuple(_table(t) for t in content["tables"]), diagnostics, *more)
     except RefusedError:
         raise
@@ -349,6 +378,7 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
         "target": table.target.to_json() if table.target else None,
         "diagnostics": [d.to_json() for d in table.diagnostics],
         "drift": _drift_json(table.drift),
+        "approvals": [{**a.to_json(), "position": _position_json(a.position)} for a in table.approvals],
         **({"annotations_drifted": True} if table.annotations_drifted else {}),
     }
 
@@ -369,7 +399,14 @@ def _table(value: Mapping[str, Any]) -> TablePlan:
         diagnostics=tuple(_diagnostic(d) for d in value["diagnostics"]),
         drift=_drift(value.get("drift")),
         annotations_drifted=bool(value.get("annotations_drifted")),
+        approvals=tuple(_approval(a) for a in value.get("approvals", ())),
     )
+
+
+def _approval(value: Mapping[str, Any]) -> Approval:
+    until = date.fromisoformat(value["until"])
+    position = _position(value["position"])
+    return Approval(value["code"], value["reason"], until, value.get("path"), value.get("by"), position)
 
 
 def _drift_json(drift: Drift | None) -> dict[str, Any] | None:
@@ -403,6 +440,8 @@ def _change_json(change: PlannedChange) -> dict[str, Any]:
         "after": change.after,
         "odf_allowed": change.odf_allowed,
         "undoes_others": change.undoes_others,
+        "field_id": change.field_id,
+        "breaks": [party.value for party in change.breaks],
         "position": _position_json(change.position),
         "changes": [change_values.to_json(c) for c in change.changes],
     }
@@ -424,6 +463,8 @@ def _change(value: Mapping[str, Any]) -> PlannedChange:
         odf_allowed=value["odf_allowed"],
         changes=tuple(change_values.from_json(c) for c in value["changes"]),
         undoes_others=value.get("undoes_others", False),
+        field_id=value.get("field_id"),
+        breaks=tuple(Party(name) for name in value.get("breaks", ())),
     )
 
 

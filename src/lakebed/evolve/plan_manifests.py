@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from lakebed.catalog.annotations import applied_version
 from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
+from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, LakebedError, ManifestError, UnsupportedError, ValidationError
+from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
 from lakebed.evolve.planner import LimitWarnings, plan_table
+from lakebed.evolve.verdicts import ABANDONED_CODE, UNDECLARED_CODE
 
 if TYPE_CHECKING:
     from lakebed.manifest import Manifest, TableManifest
@@ -23,14 +29,21 @@ Sources: TypeAlias = "str | Path | Manifest | Iterable[str | Path | Manifest]"
 
 @dataclass(frozen=True, slots=True)
 class ManifestPlanner:
-    """Plans the tables of a warehouse. `limits` are warnings of what cannot be done with a table of a schema."""
+    """Plans the tables of a warehouse.
+
+    `limits` are warnings of what cannot be done with a table of a schema. Approvals of manifests count until their day;
+    `today` is that of the lake's time zone.
+    """
 
     tables: TableManager
     attributes: AttributeRegistry | None
     limits: LimitWarnings
+    today: date
 
-    def plan(self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool) -> Plan:
-        """The plan for all declared tables; see `lakebed.Lake.plan`."""
+    def plan(
+        self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool, is_whole: bool
+    ) -> Plan:
+        """The plan for all declared tables; see `lakebed.Lake.plan`, whose `all_tables` says that it `is_whole`."""
         from lakebed.manifest import load_all
         from lakebed.manifest.attribute_registry import check_declared
 
@@ -38,10 +51,41 @@ class ManifestPlanner:
         warnings = check_declared(self.attributes, loaded.tables) if self.attributes is not None else ()
         plan = Plan(self._planned(loaded.tables, branch), (*loaded.diagnostics, *warnings)).approved(allow)
         check_codes(plan.approvals)
-        plan = replace(plan, diagnostics=(*plan.diagnostics, *unmatched(plan, plan.approvals)))
-        if list_undeclared or _has_directory(sources):
+        used: tuple[str, ...] = ()
+        if is_whole:
+            plan, used = self._with_others(plan, loaded)
+        elif list_undeclared or _has_directory(sources):
             plan = replace(plan, undeclared=self._undeclared(loaded))
-        return plan
+        given = [text for text in plan.approvals if text not in used]
+        return replace(plan, diagnostics=(*plan.diagnostics, *unmatched(plan, given)))
+
+    def _with_others(self, plan: Plan, declared: Manifest) -> tuple[Plan, tuple[str, ...]]:
+        """The plan with a warning for each table that no manifest declares, and the approvals of such ones.
+
+        Those that `apply` has made were declared once; the newest schema file of each tells.
+        """
+        undeclared, abandoned, notes, used = [], [], [], []
+        for name in self._undeclared(declared):
+            was_declared, problems = self._was_declared(name)
+            code = ABANDONED_CODE if was_declared else UNDECLARED_CODE
+            if {code, f"{code}:{name}"} & set(plan.approvals):
+                used.append(f"{code}:{name}")
+                continue
+            undeclared.append(name)
+            if was_declared:
+                abandoned.append(name)
+            notes += [*problems, _abandoned(name) if was_declared else _undeclared(name)]
+        made = replace(plan, undeclared=tuple(undeclared), abandoned=tuple(abandoned))
+        return replace(made, diagnostics=(*plan.diagnostics, *notes)), tuple(used)
+
+    def _was_declared(self, name: str) -> tuple[bool, tuple[Diagnostic, ...]]:
+        """Whether `apply` has made versions of a table; what keeps that from being known is told with warnings."""
+        parsed = TableName.parse(name)
+        try:
+            newest = self.tables.get_schema_manager(parsed.database, parsed.table).load_latest_schema()
+        except LakebedError as error:
+            return False, tuple(replace(d, severity=Severity.WARNING) for d in error.diagnostics)
+        return applied_version(newest) is not None, ()
 
     def _planned(self, tables: Iterable[TableManifest], branch: str) -> tuple[TablePlan, ...]:
         """The plans of the tables. Raises the first error that a declaration is to blame for, with those of all."""
@@ -68,16 +112,38 @@ class ManifestPlanner:
             problems = tables.file_problems
             return plan_table(declared, None, lambda: False, file_problems=problems, applied=marks, limits=self.limits)
         schemas = tables.get_schema_manager(name.database, name.table, branch)
-        planned = plan_table(
-            declared,
-            schemas.load_latest_schema(),
-            schemas.has_snapshots,
+        base = schemas.load_latest_schema()
+        make = partial(
+            plan_table,
+            base=base,
+            has_snapshots=schemas.has_snapshots,
             history=schemas.versions,
             file_problems=schemas.problems,
             applied=schemas.find if tables.holds_annotations else None,
             limits=self.limits,
         )
+        planned = plan_with_approvals(declared, self.today, make, base=base)
         return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
+
+
+def _undeclared(name: str) -> Diagnostic:
+    return Diagnostic(
+        UNDECLARED_CODE,
+        f"no manifest declares the table {name}",
+        Severity.WARNING,
+        path=name,
+        remedy=f"declare it, as `lakebed infer {name}` does, or leave it to others: approve {UNDECLARED_CODE}:{name}",
+    )
+
+
+def _abandoned(name: str) -> Diagnostic:
+    return Diagnostic(
+        ABANDONED_CODE,
+        f"no manifest declares the table {name} any more, which `apply` has made",
+        Severity.WARNING,
+        path=name,
+        remedy=f"declare it again, drop it, as `lakebed drop {name}` does, or approve {ABANDONED_CODE}:{name}",
+    )
 
 
 def _has_directory(sources: Sources) -> bool:

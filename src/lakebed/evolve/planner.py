@@ -7,13 +7,14 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from lakebed.catalog import options as table_options
-from lakebed.catalog.annotations import OPTION, annotate, applied_version, drift, refuse_newer
+from lakebed.catalog.annotations import OPTION, annotate, applied_version, approvals_of, drift, refuse_newer
 from lakebed.catalog.names import TableName
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, NotCastableError, UnsupportedError, ValidationError
+from lakebed.evolve.column_places import ColumnPlaces, column_id
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
 from lakebed.evolve.describe_edits import before_and_after, summary
@@ -24,19 +25,21 @@ from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.manifest_approvals import giving
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields, locate
 from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.option_notes import unknown_options
-from lakebed.evolve.plan import PlannedChange, TablePlan
+from lakebed.evolve.plan import PlannedChange, TablePlan, needed_leave
 from lakebed.evolve.possible_renames import look_alikes
 from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
-from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge, limited_by, undoing
+from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, broken_by, judge, limited_by, undoing
 from lakebed.model import Schema
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import DataField, Map, type_line
 
 if TYPE_CHECKING:
+    from lakebed.manifest.approvals import Approval
     from lakebed.manifest.table_manifest import TableManifest
 
 #: What Lakebed cannot do with a table of a schema, as warnings.
@@ -78,10 +81,11 @@ def plan_table(
     warehouse's layout cannot hold. `applied` gives the version of a number, None where it is not there; with it the
     planned version is marked as made by `apply`, and what was made otherwise since the last such one is told apart:
     undoing that needs leave. `limits` are warnings of what Lakebed cannot do with a table of a schema; those that come
-    with the planned version are told. Raises `ManifestError` for pins and renames that cannot be followed,
-    `ConversionError` for columns that cannot be stored, `ValidationError` for a table that the format does not allow,
-    and `UnsupportedError` for one that the layout cannot hold; each with the places in the manifest, and with the
-    warnings of misspelt options.
+    with the planned version are told. The manifest's approvals count whatever day it is.
+
+    Raises `ManifestError` for pins and renames that cannot be followed, `ConversionError` for columns that cannot be
+    stored, `ValidationError` for a table that the format does not allow, and `UnsupportedError` for one that the layout
+    cannot hold; each with the places in the manifest, and with the warnings of misspelt options.
     """
     try:
         declared = with_extras(declared)
@@ -154,8 +158,10 @@ def _creation(declared: TableManifest, file_problems: FileProblems, *, marked: b
     name = _table_name(declared)
     meanings = compare((), Schema(()), fields, declared.schema)
     new = Judgement(Verdict.SAFE, "LB4222", "there is no table yet")
+    ids = ColumnPlaces.of(fields)
     planned = tuple(
-        _planned(edit, new, meanings, declared, (), odf_allowed=True) for edit in creation_edits(name, target, meanings)
+        replace(_planned(edit, new, meanings, declared, odf_allowed=True), field_id=ids.id_at(edit.path), breaks=())
+        for edit in creation_edits(name, target, meanings)
     )
     notes = (*unknown_options(declared), *notes_on_keys(declared, primary, options))
     return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
@@ -205,18 +211,25 @@ class _Planning:
         circumstances = Circumstances(meanings, self._not_null_allowed(options))
         outside = None if number is None else Outside(number, last, base, fields)
         undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
-        changes_of = _changes_of(edits, steps, annotation)
-        planned = tuple(
+        judged = [
             _planned(
                 edit,
                 _judgement(edit, circumstances, refused, outside.drift if outside and edit in undone else None),
                 meanings,
                 declared,
-                changes_of[edit],
                 odf_allowed=_odf_allows(edit, fields),
                 undoes_others=edit in undone,
             )
             for edit in edits
+        ]
+        compatibility = _compatibility(declared)
+        approvals = giving(declared.approvals, needed_leave(judged, is_gated=compatibility is not None))
+        if approvals and not refusals:
+            annotation = self._annotation(steps, target, approvals)
+        changes_of, ids = _changes_of(edits, steps, annotation), _ids(edits, base.fields, fields, target.fields)
+        planned = tuple(
+            replace(change, changes=changes_of[edit], field_id=ids[edit])
+            for edit, change in zip(edits, judged, strict=True)
         )
         forbidden = any(c.verdict is Verdict.FORBIDDEN for c in planned)
         of_others = [e.path for e in edits if outside is not None and outside.is_of_others(e)]
@@ -230,7 +243,7 @@ class _Planning:
             steps=tuple(changes),
             changes=planned,
             target=None if forbidden else self._target(changes),
-            compatibility=_compatibility(declared),
+            compatibility=compatibility,
             diagnostics=(
                 *drifted,
                 *unknown_options(declared),
@@ -239,6 +252,7 @@ class _Planning:
             ),
             drift=outside.drift if outside and undone else None,
             annotations_drifted=bool(drifted),
+            approvals=approvals,
         )
 
     def _last_applied(self) -> tuple[int | None, TableSchema | None]:
@@ -286,13 +300,21 @@ class _Planning:
                     found.setdefault(edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
         return found
 
-    def _annotation(self, steps: Sequence[Step], target: TableSchema) -> list[Change]:
-        """The change that writes the annotations of the identified columns; none where nothing else changes."""
+    def _annotation(
+        self, steps: Sequence[Step], target: TableSchema, approvals: Sequence[Approval] = ()
+    ) -> list[Change]:
+        """The change that writes the annotations of the identified columns; none where nothing else changes.
+
+        `approvals` are those that give leave for it.
+        """
         stored, schema = target.options.get(OPTION), self.declared.schema
         number = applied_version(self.base)
-        if not steps and stored == annotate(target.fields, schema, applied=number):
+        kept = approvals_of(self.base)
+        if not steps and stored == annotate(target.fields, schema, applied=number, approvals=kept):
             return []
-        text = annotate(target.fields, schema, applied=self.base.id + 1 if self.applied is not None else number)
+        if self.applied is not None:
+            number, kept = self.base.id + 1, tuple(a.to_json() for a in approvals)
+        text = annotate(target.fields, schema, applied=number, approvals=kept)
         if text == stored:
             return []
         return [RemoveOption(OPTION) if text is None else SetOption(OPTION, text)]
@@ -347,11 +369,11 @@ def _planned(
     judgement: Judgement,
     meanings: Meanings,
     declared: TableManifest,
-    changes: tuple[Change, ...],
     *,
     odf_allowed: bool,
     undoes_others: bool = False,
 ) -> PlannedChange:
+    """What a person reads of an edit, without the changes that do it."""
     before, after = before_and_after(edit, meanings)
     return PlannedChange(
         kind=edit.kind,
@@ -366,9 +388,23 @@ def _planned(
         before=before,
         after=after,
         odf_allowed=odf_allowed,
-        changes=changes,
         undoes_others=undoes_others,
+        breaks=broken_by(edit, meanings),
     )
+
+
+def _ids(edits: Iterable[Edit], before: Fields, wanted: Fields, after: Fields) -> dict[Edit, int | None]:
+    """The id of the column of each edit: of a dropped one what it was, of a new one what it gets."""
+    was, asked, made = map(ColumnPlaces.of, (before, wanted, after))
+    dropped = {(place[:-1], path[-1]): place for path, place in was.places.items() if path}
+    ids: dict[Edit, int | None] = {}
+    for edit in edits:
+        if edit.kind is EditKind.DROP:
+            ids[edit] = column_id(dropped.get((asked.places[edit.path[:-1]], edit.path[-1]), ()))
+        else:
+            # What is refused is not among the columns that come out.
+            ids[edit] = made.id_at(edit.path)
+    return ids
 
 
 def _position(edit: Edit, declared: TableManifest) -> Position | None:

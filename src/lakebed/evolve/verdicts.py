@@ -17,6 +17,7 @@ from lakebed.evolve.meaning import Meanings
 from lakebed.evolve.schema_changes import Path
 from lakebed.model import LogicalType, required
 from lakebed.model.allowed_values import refuses_more
+from lakebed.model.differences import Difference, DifferenceKind, Party
 from lakebed.physical.paimon_types import MAX_LENGTH, Binary, Char, DataType, VarBinary, VarChar
 
 
@@ -51,6 +52,9 @@ class Judgement:
 
 ODF_CODE = "LB4220"
 OUTSIDE_CODE = "LB4231"
+#: Of a table that no manifest declares, and of one that no manifest declares any more.
+UNDECLARED_CODE = "LB4235"
+ABANDONED_CODE = "LB4240"
 _SAFE, _CAUTION, _BREAKING, _FORBIDDEN = Verdict
 
 #: Edits that are judged the same whatever they lead to.
@@ -99,6 +103,27 @@ def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
             return _annotation(edit, circumstances.meanings)
         case _:
             return _FIXED[edit.kind]
+
+
+def broken_by(edit: Edit, meanings: Meanings) -> tuple[Party, ...]:
+    """Who fails once an edit is made if they go on as before, as the comparison of two schemas says it."""
+    old, new = (types.get(edit.path) for types in (meanings.before, meanings.after))
+    match edit.kind:
+        case EditKind.NULLABILITY:
+            becomes_null = edit.after is not None and edit.after.nullable
+            kind = DifferenceKind.BECAME_OPTIONAL if becomes_null else DifferenceKind.BECAME_REQUIRED
+            found = Difference(kind, edit.path)
+        case EditKind.TYPE | EditKind.MEANING:
+            before, after = (None if t is None else required(t) for t in (old, new))
+            found = Difference(DifferenceKind.TYPE, edit.path, before, after)
+        case EditKind.ANNOTATION if edit.path and old is not None and new is not None:
+            texts = edit.before_text, edit.after_text
+            found = Difference(DifferenceKind.ATTRIBUTE, edit.path, *texts, attribute=edit.name, types=(old, new))
+        case EditKind.DROP | EditKind.RENAME:
+            found = Difference(DifferenceKind.REMOVED, edit.path)
+        case _:
+            return ()
+    return tuple(party for party in Party if party in found.breaks)
 
 
 def undoing(judgement: Judgement, versions: str) -> Judgement:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING
 
 from lakebed.catalog.annotations import OPTION, annotate
@@ -17,10 +19,11 @@ from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.identity import identify
+from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.option_notes import unknown_options
 from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import LimitWarnings, placed, plan_table
-from lakebed.evolve.verdicts import Verdict
+from lakebed.evolve.verdicts import ABANDONED_CODE, Verdict
 from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import FIELD_ID, RENAMED_FROM
 from lakebed.model.types import String
@@ -95,11 +98,14 @@ def _with_renames(old: TableManifest, new: TableManifest) -> TableManifest:
     return replace(new, schema=replace(new.schema, fields=tuple(map(renamed, new.schema.fields))))
 
 
-def check_against(old: Iterable[TableManifest], new: Iterable[TableManifest], *, limits: LimitWarnings) -> Plan:
+def check_against(
+    old: Iterable[TableManifest], new: Iterable[TableManifest], today: date, *, limits: LimitWarnings
+) -> Plan:
     """The plan that leads from earlier declarations of tables to later ones, as if all had rows.
 
     A table that is only in `new` is made, one that is only in `old` has one breaking change. Errors of single tables,
-    such as a rename from nowhere, are among the diagnostics.
+    such as a rename from nowhere, are among the diagnostics. Approvals of the later declarations count until their day;
+    nothing is said of those that the earlier ones had already, for what they approve may still have to be applied.
     """
     before = {TableName.parse(table.name): table for table in old}
     after = {TableName.parse(table.name): table for table in new}
@@ -108,7 +114,8 @@ def check_against(old: Iterable[TableManifest], new: Iterable[TableManifest], *,
     for name, table in after.items():
         try:
             if name in before:
-                planned.append(plan_between(before[name], table, has_snapshots=True, limits=limits))
+                make = partial(plan_between, before[name], has_snapshots=True, limits=limits)
+                planned.append(plan_with_approvals(table, today, make, known=before[name].approvals))
             else:
                 planned.append(plan_as_new(table, limits=limits))
         except LakebedError as error:
@@ -124,7 +131,7 @@ def _gone(name: TableName, table: TableManifest) -> TablePlan:
         path=(name.database, name.table),
         summary=f"table {name} is not declared any more",
         verdict=Verdict.BREAKING,
-        code="LB4240",
+        code=ABANDONED_CODE,
         reason="nobody can rely on its columns any more; the table itself stays where it is",
         remedy="declare it again, or approve that it is gone",
         position=table.position,

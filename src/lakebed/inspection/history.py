@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any, ClassVar
 
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema
+from lakebed.catalog.annotations import applied_version, approvals_of
 from lakebed.format.commit_origin import CommitOrigin, operation_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
@@ -19,6 +20,11 @@ class Version:
 
     schema: TableSchema
     changes: tuple[str, ...]
+
+    @property
+    def approvals(self) -> tuple[dict[str, Any], ...]:
+        """The approvals of the manifest that `apply` made it with, as they stood there."""
+        return approvals_of(self.schema) if applied_version(self.schema) == self.schema.id else ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +56,7 @@ class History(Readable):
                     "time_millis": v.schema.time_millis,
                     "columns": len(v.schema.fields),
                     "changes": list(v.changes),
+                    "approvals": list(v.approvals),
                 }
                 for v in self.versions
             ],

@@ -88,10 +88,15 @@ class AttributeRegistry:
     def json_schemas(self, target: Target, *, patterns: bool = False) -> dict[str, Any]:
         """The JSON Schemas of values by name, or by the names' pattern: what an editor schema takes in."""
         return {
-            rule.pattern if patterns else rule.name: _embedded(rule)
-            for rule in self.rules
+            rule.pattern if patterns else rule.name: _embedded(rule, number)
+            for number, rule in enumerate(self.rules)
             if rule.is_pattern == patterns and (target in rule.targets or rule.severity is Severity.WARNING)
         }
+
+    def json_definitions(self) -> dict[str, Any]:
+        """Those of the schemas that refer to parts of themselves, by the names that `json_schemas` calls them."""
+        numbered = enumerate(self.rules)
+        return {_definition(n): _referring(rule.value_schema(), n) for n, rule in numbered if _refers(rule)}
 
     def names_elsewhere(self, target: Target) -> list[str]:
         """The patterns of names that are errors on such a place, because they belong on others."""
@@ -215,17 +220,40 @@ def _meaning(rule: AttributeRule, before: str = "") -> str | None:
     return f"{before}{rule.name} is: {rule.description}" if rule.description else None
 
 
-def _embedded(rule: AttributeRule) -> Any:
-    """The value's schema with its description, under an id of its own where it refers to parts of itself."""
+def _embedded(rule: AttributeRule, number: int) -> Any:
+    """The value's schema with its description; only a reference to it where it refers to parts of itself."""
     schema = rule.value_schema() if rule.severity is Severity.ERROR else True
-    if not isinstance(schema, dict):
+    if _refers(rule) and rule.severity is Severity.ERROR:
+        # Draft 7 sees nothing beside a `$ref`.
+        schema = {"allOf": [{"$ref": f"#/$defs/{_definition(number)}"}]}
+    elif not isinstance(schema, dict):
         schema = {} if schema else {"not": {}}
     about = {"description": rule.description} if rule.description else {}
-    own = {"$id": f"urn:lakebed:attribute:{rule.name}"} if '"$ref"' in rule.value and "$id" not in schema else {}
-    kept = {key: part for key, part in schema.items() if key not in ("$schema", "$ref")}
-    # Draft 7 sees nothing beside a `$ref`.
-    referred = {"allOf": [{"$ref": schema["$ref"]}, *kept.pop("allOf", [])]} if "$ref" in schema else {}
-    return {**own, **about, **kept, **referred}
+    return {**about, **{key: part for key, part in schema.items() if key != "$schema"}}
+
+
+def _definition(number: int) -> str:
+    return f"value{number}"
+
+
+def _refers(rule: AttributeRule) -> bool:
+    return '"$ref"' in rule.value and "$id" not in rule.value_schema()
+
+
+def _referring(schema: Any, number: int) -> Any:
+    """The schema with its references to parts of itself as they are once it is a definition of another schema."""
+    match schema:
+        case {"$ref": str(ref), **kept} if ref == "#" or ref.startswith("#/"):
+            # Draft 7 sees nothing beside a `$ref`.
+            target = {"$ref": f"#/$defs/{_definition(number)}{ref[1:]}"}
+            others = {key: _referring(part, number) for key, part in kept.items()}
+            return {**others, "allOf": [target, *others.get("allOf", [])]}
+        case dict():
+            return {key: _referring(part, number) for key, part in schema.items() if key != "$schema"}
+        case list():
+            return [_referring(part, number) for part in schema]
+        case _:
+            return schema
 
 
 def _clipped(text: str) -> str:

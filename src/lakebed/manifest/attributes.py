@@ -45,6 +45,7 @@ PRIMARY_KEYS = f"{DOMAIN}/primaryKeys"
 PARTITION_KEYS = f"{DOMAIN}/partitionKeys"
 OPTIONS = f"{DOMAIN}/options"
 IGNORE_OPTIONS = f"{DOMAIN}/ignoreOptions"
+APPROVALS = f"{DOMAIN}/approvals"
 BAD_ROW_ACTIONS = ("quarantine", "null", "fail")
 MAX_FIELD_ID = 1073741822
 #: Paimon reads instructions from a description that starts so.
@@ -85,9 +86,10 @@ PLACES: dict[str, tuple[AttributePlace, ...]] = {
     PARTITION_KEYS: (AttributePlace.ODF,),
     OPTIONS: (AttributePlace.ODF,),
     IGNORE_OPTIONS: (AttributePlace.ODF,),
+    APPROVALS: (AttributePlace.ODF,),
 }
 #: These say something about the table, not about the schema: they are taken out of its attributes.
-TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS})
+TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS, APPROVALS})
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from lakebed.diagnostics import Position, near_names
+from lakebed.manifest.approvals import decode_approvals
 from lakebed.manifest.attributes import AttributePlace, check_description
 from lakebed.manifest.field_decoder import Declared, SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
@@ -38,7 +39,7 @@ from lakebed.model import required
 _ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
 _KINDS = spellings(_ENVELOPES)
 _EVENTS = spellings(EVENT_KINDS)
-_PROPERTIES = ("primaryKeys", "partitionKeys", "options", "ignoreOptions")
+_PROPERTIES = ("primaryKeys", "partitionKeys", "options", "ignoreOptions", "approvals")
 _CONTENT = ("description", *_PROPERTIES, "systemColumns", "compatibility", "read")
 _NO_DECLARATION = {
     "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
@@ -177,6 +178,7 @@ class DocumentDecoder:
         partition = decode_keys(nodes["partitionKeys"], f"{prefix}partitionKeys", self._problems)
         options = decode_text_map(nodes["options"], f"{prefix}options", self._problems)
         ignored = decode_patterns(nodes["ignoreOptions"], f"{prefix}ignoreOptions", options, self._problems)
+        approvals = decode_approvals(nodes["approvals"], f"{prefix}approvals", self._problems)
         if declared is not None:
             check_keys(f"{prefix}primaryKeys", primary, declared.names, self._problems)
             check_keys(f"{prefix}partitionKeys", partition, declared.names, self._problems)
@@ -191,6 +193,7 @@ class DocumentDecoder:
             tuple(key.name for key in partition),
             options,
             ignore_options=ignored,
+            approvals=approvals,
             position=name[1],
             positions=decoder.positions,
             property_positions=places | option_positions(nodes["options"]) | decoder.attribute_positions,

@@ -82,7 +82,12 @@ def _check(text: str, number: int, wanted: TableManifest, source: str | None) ->
 def _comparable(table: TableManifest) -> tuple[Any, ...]:
     schema = without_attributes(table.schema, _DIRECTIVES)
     keys = table.primary_keys, table.partition_keys
-    return schema, keys, dict(table.options), table.ignore_options, table.description, table.name
+    about = table.ignore_options, table.approvals, table.description, table.name
+    return schema, keys, dict(table.options), *about
+
+
+def _approvals(table: TableManifest) -> list[dict[str, Any]]:
+    return [approval.to_json() for approval in table.approvals]
 
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:
@@ -171,6 +176,7 @@ class _Values(_Step):
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
             ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
             ("ignoreOptions", list(declared.ignore_options), list(wanted.ignore_options)),
+            ("approvals", _approvals(declared), _approvals(wanted)),
         ):
             if before != after:
                 self._set_or_remove(content, name, after or None)

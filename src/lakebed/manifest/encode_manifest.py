@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Protocol, assert_never
 
-from lakebed.manifest.attributes import IGNORE_OPTIONS, OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
+from lakebed.manifest.attributes import APPROVALS, IGNORE_OPTIONS, OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
 from lakebed.manifest.odf import SCHEMA_EVENT
 from lakebed.manifest.read_step import read_json, stored_read
 from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
@@ -59,6 +59,8 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
         content["compatibility"] = manifest.compatibility.value
     if manifest.read is not None:
         content["read"] = read_json(manifest.read)
+    if manifest.approvals:
+        content["approvals"] = [approval.to_json() for approval in manifest.approvals]
     schema = schema_json(manifest.schema)
     extra = {key: value for key, value in schema.pop("extra", {}).items() if key != DESCRIPTION}
     content["schema"] = {**schema, "extra": extra} if extra else schema
@@ -82,6 +84,7 @@ def _schema_event(manifest: TableManifest) -> dict[str, Any]:
         PARTITION_KEYS: list(manifest.partition_keys),
         OPTIONS: dict(sorted(manifest.options.items())),
         IGNORE_OPTIONS: list(manifest.ignore_options),
+        APPROVALS: [approval.to_json() for approval in manifest.approvals],
     }
     schema = schema_json(manifest.schema)
     extra = {**schema.pop("extra", {}), **{key: value for key, value in about_table.items() if value}}

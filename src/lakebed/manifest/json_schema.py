@@ -12,7 +12,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lakebed.manifest.json_schema_parts import KEYS, NAME, PATTERNS, TEXT, TEXT_MAP, Json, definitions, one_of_names
+from lakebed.manifest.json_schema_parts import (
+    APPROVAL_LIST,
+    KEYS,
+    NAME,
+    PATTERNS,
+    TEXT,
+    TEXT_MAP,
+    Json,
+    definitions,
+    one_of_names,
+)
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
 from lakebed.manifest.read_step import DATE_PATTERNS, STEP_PROPERTIES
 from lakebed.manifest.table_manifest import Compatibility, ReadKind, SystemColumns, Vocabulary
@@ -49,6 +59,8 @@ REMAINDER = frozenset(
         "LB1081",  # or stand there twice
         "LB1083",  # two descriptions that differ
         "LB1084",  # an option that is declared and ignored
+        "LB1085",  # whether a code exists
+        "LB1086",  # and a day
         "LB3710",  # the name of a quarantine
         "LB1090",  # the type of a declared system column
         "LB1602",  # an attribute of the project on a column of the wrong kind
@@ -156,6 +168,7 @@ def _table() -> Json:
             "description": "How source rows are read.",
             "anyOf": [{"type": "null"}, _read_by_format(), *(_read_step(kind) for kind in ReadKind)],
         },
+        "approvals": {"description": "Changes that may happen although they need leave.", **APPROVAL_LIST},
         "schema": {"$ref": "#/$defs/tableSchema"},
     }
     return _object("The table.", properties, ["name", "schema"])

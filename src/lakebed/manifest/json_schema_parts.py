@@ -9,7 +9,9 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from lakebed.manifest.approvals import DAY_PATTERN
 from lakebed.manifest.attributes import (
+    APPROVALS,
     BAD_ROW_ACTIONS,
     DOMAIN,
     IGNORE_OPTIONS,
@@ -56,6 +58,23 @@ TEXT_MAP: Json = {
 KEYS: Json = {"type": ["array", "null"], "items": NAME}
 #: As `KEYS`; a text that is blank is no name of an option.
 PATTERNS: Json = {"type": ["array", "null"], "items": {**NAME, "pattern": r"\S"}}
+_SOME_TEXT: Json = {**NAME, "pattern": r"\S"}
+#: Changes that may happen although they need leave.
+APPROVAL_LIST: Json = {
+    "type": ["array", "null"],
+    "items": {
+        "type": "object",
+        "required": ["code", "reason", "until"],
+        "properties": {
+            "code": {"description": "The code that a plan tells, such as LB4203.", "type": "string"},
+            "path": {"description": "The column, the option, or a part of the table such as .comment.", **TEXT},
+            "reason": {"description": "Why the change may happen.", **_SOME_TEXT},
+            "until": {"description": "The last day on which it counts.", "type": "string", "pattern": DAY_PATTERN},
+            "by": {"description": "Who has given leave.", **TEXT},
+        },
+        "additionalProperties": False,
+    },
+}
 
 _MEANING = {
     "Binary": "Bytes; of one length with `fixedLength`.",
@@ -152,6 +171,7 @@ def definitions(registry: AttributeRegistry | None) -> Json:
         "column": _column(registry),
         "tableSchema": _schema(AttributePlace.TABLE, registry),
         "odfSchema": _schema(AttributePlace.ODF, registry),
+        **(registry.json_definitions() if registry is not None else {}),
     }
 
 
@@ -291,6 +311,7 @@ _ATTRIBUTES: dict[str, Json] = {
     PARTITION_KEYS: {"description": "The columns that rows are partitioned by.", **KEYS},
     OPTIONS: {"description": "Options of the table, text to text.", **TEXT_MAP},
     IGNORE_OPTIONS: {"description": "Options that others own, as names or as patterns with `*`.", **PATTERNS},
+    APPROVALS: {"description": "Changes that may happen although they need leave.", **APPROVAL_LIST},
 }
 
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any, ClassVar
 
 from lakebed.diagnostics import Diagnostic, Position
+from lakebed.manifest.approvals import Approval
 from lakebed.manifest.event_time import EventTime
 from lakebed.manifest.problems import FieldPath
 from lakebed.model import Schema
@@ -174,7 +175,8 @@ class TableManifest:
 
     `name` is the text `db.table` as the author wrote it. `schema` has every declared column, system columns included;
     its description is the table's `description`, and the two are kept equal. `options` are text to text;
-    `ignore_options` are the names of those that others set and remove, or patterns with `*` for them. `positions` and
+    `ignore_options` are the names of those that others set and remove, or patterns with `*` for them. `approvals` are
+    changes that may happen although they need leave; they are no part of the table. `positions` and
     `property_positions` say where fields and properties stand, and do not count for equality.
     """
 
@@ -191,6 +193,7 @@ class TableManifest:
     source_kind: SourceKind = SourceKind.TABLE
     odf: OdfDocument | None = None
     ignore_options: tuple[str, ...] = ()
+    approvals: tuple[Approval, ...] = ()
     position: Position | None = field(default=None, compare=False)
     positions: Mapping[FieldPath, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     property_positions: Mapping[FieldPath, Position] = field(

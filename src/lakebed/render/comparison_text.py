@@ -22,8 +22,13 @@ def comparison_text(changes: Sequence[str], found: Comparison, *, width: int | N
     """One line a difference, then a line for each party that it breaks, with the columns that do."""
     if not changes:
         return "No differences."
-    broken = [line for party in Party if party in found.breaks for line in wrapped(_broken(party, found), width)]
+    broken = [line for text in broken_parties(found) for line in wrapped(text, width)]
     return "\n".join([*changes, *([""] if broken else []), *broken])
+
+
+def broken_parties(found: Comparison) -> list[str]:
+    """A line for each party that the difference breaks, with the columns that do."""
+    return [_broken(party, found) for party in Party if party in found.breaks]
 
 
 def comparisons_text(

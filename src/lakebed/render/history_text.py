@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.options import DELETION_VECTORS_ENABLED
 from lakebed.catalog.time_zone import zone_of
@@ -43,7 +46,14 @@ def _version(version: Version, digits: int, room: int | None) -> list[str]:
     columns = len(version.schema.fields)
     head = f"{_label('schema', version.schema.id, digits)}  {columns} column{'' if columns == 1 else 's'}"
     changes = [line for change in version.changes for line in _indented(one_line(change), room)]
-    return [head, *changes]
+    approvals = [line for a in version.approvals for line in _indented(one_line(_approval(a)), room)]
+    return [head, *changes, *approvals]
+
+
+def _approval(approval: Mapping[str, Any]) -> str:
+    """An approval as the version keeps it."""
+    code, path, until, by, reason = (approval.get(key) for key in ("code", "path", "until", "by", "reason"))
+    return f"approved {code}{f':{path}' if path else ''}{f' by {by}' if by else ''} until {until}: {reason}"
 
 
 def _indented(text: str, room: int | None) -> list[str]:

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.printable import one_line
+from lakebed.render.plan_report import approved_text, table_status, upgrade_first
 from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
     from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 
-_SIGNS = {EditKind.CREATE: "+", EditKind.ADD: "+", EditKind.DROP: "-"}
 _STYLES = {
     Verdict.SAFE: "green",
     Verdict.CAUTION: "yellow",
@@ -58,12 +57,22 @@ class _Leave:
 
 
 def render_plan(
-    plan: Plan, *, colour: bool = False, width: int | None = None, front_end: FrontEnd = FrontEnd.COMMAND_LINE
+    plan: Plan,
+    *,
+    colour: bool = False,
+    width: int | None = None,
+    front_end: FrontEnd = FrontEnd.COMMAND_LINE,
+    odf: bool = False,
+    next_command: str | None = None,
 ) -> str:
-    """Each table with its changes, their verdicts and reasons, and what needs leave; then one line of totals."""
+    """Each table with its changes, their verdicts and reasons, and what needs leave; then one line of totals.
+
+    `odf` shows what Open Data Fabric's rule says also where it gates nothing, `next_command` what to call.
+    """
     leave = _Leave(frozenset(plan.approvals), front_end)
-    blocks = [_table(table, leave, colour, width) for table in plan.tables if not table.is_noop]
-    return "\n\n".join([*blocks, *_undeclared(plan, width), _totals(plan)])
+    blocks = [_table(table, leave, colour, width, odf) for table in plan.tables if not table.is_noop]
+    then = [] if next_command is None else [plain(f"Next: {next_command}", colour)]
+    return "\n\n".join([*blocks, *_undeclared(plan, width), "\n".join([plan_totals(plan), *then])])
 
 
 def render_check(plan: Plan, against: str, *, faulty: int = 0, colour: bool = False, width: int | None = None) -> str:
@@ -79,13 +88,18 @@ def render_check(plan: Plan, against: str, *, faulty: int = 0, colour: bool = Fa
             blocks.append(f"{head} new table")
         elif not table.is_noop:
             lines = [line for change in table.changes for line in _change(change, table, leave, colour, width)]
-            odf = _odf(table, leave, colour, width) if table.compatibility else []
-            blocks.append("\n".join([f"{head} {_count(table)}", *lines, *odf]))
+            lines += [*_first(table, colour, width), *_odf(table, leave, colour, width)]
+            blocks.append("\n".join([f"{head} {_count(table)}", *lines]))
+    return "\n\n".join([*blocks, check_totals(plan, against, faulty)])
+
+
+def check_totals(plan: Plan, against: str, faulty: int = 0) -> str:
+    """One line: how many tables changed since `against`, and the verdicts on what did."""
     new = sum(table.create for table in plan.tables)
     same = sum(table.is_noop for table in plan.tables)
     counts = [(len(plan.tables) - new - same, "changed"), (new, "new"), (same, "unchanged"), (faulty, "faulty")]
     said = ", ".join(f"{count:,} {word}" for count, word in counts if count) or "none"
-    return "\n\n".join([*blocks, f"Tables against {against}: {said}.{_verdicts(plan)}"])
+    return f"Tables against {against}: {said}.{_verdicts(plan)}"
 
 
 def _count(table: TablePlan) -> str:
@@ -141,21 +155,25 @@ def _undeclared(plan: Plan, width: int | None) -> list[str]:
     return ["\n".join([first, *names])]
 
 
-def _table(table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> str:
+def _table(table: TablePlan, leave: _Leave, colour: bool, width: int | None, odf: bool = False) -> str:
     lines = [_head(table, colour), *_drift(table, colour, width)]
     for change in table.changes:
         lines += _change(change, table, leave, colour, width)
-    lines += _odf(table, leave, colour, width)
+    lines += [*_first(table, colour, width), *_odf(table, leave, colour, width, odf)]
     return "\n".join(lines)
 
 
 def _head(table: TablePlan, colour: bool) -> str:
-    name = styled(table.name, "bold", colour)
-    if table.create:
-        return f"{name}: new table"
-    if table.target is None:
-        return f"{name}: cannot be changed as declared (schema {table.base_id})"
-    return f"{name}: schema {table.base_id} to {table.target.id}"
+    return f"{styled(table.name, 'bold', colour)}: {table_status(table)}"
+
+
+def _first(table: TablePlan, colour: bool, width: int | None) -> list[str]:
+    """Who has to follow before the changes are made."""
+    text = upgrade_first(table)
+    if text is None:
+        return []
+    first, *more = wrapped(text, None if width is None else width - 4)
+    return [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
 
 
 def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
@@ -179,19 +197,19 @@ def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
 def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> list[str]:
     verdict = styled(change.verdict.value.ljust(_WIDTH), _STYLES[change.verdict], colour)
     first, *more = _pieces(change.summary, width)
-    sign = "+" if table.create else _SIGNS.get(change.kind, "~")
+    sign = "+" if table.create else change.kind.sign
     lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
     if not table.create:
         more += _pieces(f"{change.code}: {change.reason}", width)
-        more += _advice(change, leave, width)
+        more += _advice(change, table, leave, width)
     return lines + [_INDENT + plain(line, colour) for line in more]
 
 
-def _advice(change: PlannedChange, leave: _Leave, width: int | None) -> list[str]:
+def _advice(change: PlannedChange, table: TablePlan, leave: _Leave, width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
     lines = []
     if change.leave_codes and change.verdict is not Verdict.FORBIDDEN:
-        lines += [_leave(code, change, leave) for code in change.leave_codes]
+        lines += [line for code in change.leave_codes for line in _pieces(_leave(code, change, table, leave), width)]
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
         lines += _pieces(f"remedy: {change.remedy}", width)
     if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:
@@ -199,9 +217,12 @@ def _advice(change: PlannedChange, leave: _Leave, width: int | None) -> list[str
     return lines
 
 
-def _leave(code: str, change: PlannedChange, leave: _Leave) -> str:
+def _leave(code: str, change: PlannedChange, table: TablePlan, leave: _Leave) -> str:
     """What approves a change, or that it is approved."""
     wanted = approval(code, change)
+    declared = table.approval_of(change, code)
+    if declared is not None:
+        return approved_text(declared)
     given = next((text for text in (code, wanted) if text in leave.allowed), None)
     return leave.wanted(wanted) if given is None else leave.given(given)
 
@@ -210,9 +231,9 @@ def _pieces(text: str, width: int | None) -> list[str]:
     return wrapped(text, None if width is None else width - len(_INDENT))
 
 
-def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> list[str]:
-    """The second, labelled verdict: Open Data Fabric's rule."""
-    if table.create or table.is_noop:
+def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None, asked: bool = False) -> list[str]:
+    """The second, labelled verdict: Open Data Fabric's rule, where it gates or is asked for."""
+    if table.create or table.is_noop or not (table.compatibility or asked):
         return []
     refused = table.refused_by_odf
     if not refused:
@@ -222,8 +243,12 @@ def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> li
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
     first, *more = wrapped(text, None if width is None else width - 4)
     if table.compatibility:
-        asked = dict.fromkeys(approval(ODF_CODE, c) for c in refused)
-        wanted = [text for text in asked if not {text, ODF_CODE} & leave.allowed]
+        needed = [c for c in refused if table.approval_of(c, ODF_CODE) is None]
+        wanted = [
+            text
+            for text in dict.fromkeys(approval(ODF_CODE, c) for c in needed)
+            if not {text, ODF_CODE} & leave.allowed
+        ]
         if wanted:
             more += [leave.wanted(*wanted)]
             more += wrapped("or take `compatibility: ODF` out of the manifest", None if width is None else width - 4)
@@ -242,7 +267,8 @@ def _unchanged(table: TablePlan) -> str:
     return f"{one_line(table.name)} is as declared (schema {table.base_id})"
 
 
-def _totals(plan: Plan) -> str:
+def plan_totals(plan: Plan) -> str:
+    """One line: how many tables are made and changed, and the verdicts on their changes."""
     if plan.is_noop:
         return f"No changes: {_as_declared(plan)}." if plan.tables else "No changes."
     tables = Counter("create" if t.create else "unchanged" if t.is_noop else "change" for t in plan.tables)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import date
 from typing import Any
 
 from hypothesis import strategies as st
@@ -19,6 +20,7 @@ from lakebed.manifest import (
     SystemColumns,
     TableManifest,
 )
+from lakebed.manifest.approvals import Approval
 from lakebed.manifest.table_properties import with_system_columns
 from lakebed.model import Option, Schema
 from lakebed.testing.schemas import json_values, paimon_schemas, schemas
@@ -29,6 +31,18 @@ _OPTIONS = st.dictionaries(
     _OPTION_KEYS, st.sampled_from(["4", "true", "no", "1e3", "", "a: b", "~", "a\nb"]), max_size=3
 )
 _PATTERNS = st.lists(st.sampled_from(["write-*", "*", "consumer.id", "no"]), max_size=2, unique=True).map(tuple)
+_SOME_TEXTS = st.sampled_from(["no", "1e3", "a: b", "nobody reads it", "2026-01-01"])
+_APPROVALS = st.lists(
+    st.builds(
+        Approval,
+        st.sampled_from(["LB4203", "LB4206"]),
+        _SOME_TEXTS,
+        st.dates(date(1970, 1, 1)),
+        st.none() | st.sampled_from(["a", ".comment", "`b.c`", "null"]),
+        st.none() | _SOME_TEXTS,
+    ),
+    max_size=2,
+).map(tuple)
 _EVENT_KINDS = st.sampled_from(["SetVocab", "SetInfo", "SetLicense", "AddPushSource"])
 
 
@@ -46,6 +60,7 @@ def table_manifests(draw: DrawFn, *, paimon: bool = False) -> TableManifest:
         compatibility=draw(st.none() | st.sampled_from(Compatibility)),
         read=draw(st.none() | st.builds(ReadOptions, st.none() | st.just("csv"), _OPTIONS)),
         ignore_options=draw(_PATTERNS),
+        approvals=draw(_APPROVALS),
     )
     taken = {"offset", "op", "system_time", "event_time"} & {f.name.lower() for f in schema.fields}
     if taken or paimon or not draw(st.booleans()):
@@ -62,6 +77,7 @@ def odf_manifests(draw: DrawFn) -> TableManifest:
     kind = draw(st.sampled_from([kind for kind in SourceKind if kind is not SourceKind.TABLE]))
     keys, options, ignored = (primary, partition), draw(_OPTIONS), draw(_PATTERNS)
     table = TableManifest(draw(_NAMES), schema, *keys, options, source_kind=kind, ignore_options=ignored)
+    table = replace(table, approvals=draw(_APPROVALS))
     if kind is SourceKind.METADATA_EVENT:
         return replace(table, odf=OdfDocument())
     events = tuple(draw(st.lists(_events(), max_size=3)))

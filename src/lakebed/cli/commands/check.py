@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,12 +10,13 @@ import click
 from lakebed.cli.checked_files import earlier_and_now
 from lakebed.cli.completers import complete_against, complete_approvals
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.git_files import path_in_repository
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.output import Look
+from lakebed.cli.report_formats import format_option
 
 if TYPE_CHECKING:
     from lakebed.evolve.plan import Plan, TablePlan
+    from lakebed.render.findings import Report
 
 _CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "remedy", "before", "after", "position")
 
@@ -35,42 +37,38 @@ _CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "reme
     shell_complete=complete_approvals,
     help="Let this breaking change happen.",
 )
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    help="text, the JSON of --json, or annotations of GitHub Actions on the lines of the manifests.",
-)
+@format_option()
 @common_options
 @click.pass_obj
-def command(session: Session, files: tuple[str, ...], against: str, allow: tuple[str, ...], form: str) -> ExitCode:
+def command(session: Session, files: tuple[str, ...], against: str, allow: tuple[str, ...]) -> ExitCode:
     """Compare the manifests FILES with what they were, and end with 11 where a change breaks somebody.
 
     Every table is judged as `lakebed plan` judges it, as if it had rows; one that is not declared any more breaks, too.
     FILES are files and directories, without them the present directory. Needs no warehouse.
     """
     from lakebed.catalog import TableName
+    from lakebed.evolve.manifest_approvals import day_of
     from lakebed.evolve.plan import check_codes
     from lakebed.evolve.without_warehouse import check_against
     from lakebed.format.refuse_unsupported import limits
     from lakebed.manifest.load import tables_of
 
-    session.json_mode = session.json_mode or form == "json"
     if allow:
         check_codes(allow)
     earlier, now = earlier_and_now(session, against, files)
     new = tables_of(now)
-    plan = check_against(tables_of(earlier), new, limits=limits).approved(allow)
+    today = day_of(time.time_ns() // 1_000_000, session.setting("time_zone"))
+    plan = check_against(tables_of(earlier), new, today, limits=limits).approved(allow)
     planned = {table.name for table in plan.tables}
     faulty = [name for name in (str(TableName.parse(table.name)) for table in new) if name not in planned]
-    if form == "github" and not session.json_mode:
-        session.finish(None, lambda _: "\n".join(_annotations(plan)), painted=True)
-    else:
-        session.output.diagnose(plan.all_diagnostics)
-        result = _json(plan, against) | {"faulty": faulty}
-        session.finish(result, lambda look: _text(plan, against, len(faulty), look), code=_code(plan), painted=True)
-    return _code(plan)
+    session.output.diagnose(plan.all_diagnostics)
+    return session.finish(
+        _json(plan, against) | {"faulty": faulty},
+        lambda look: _text(plan, against, len(faulty), look),
+        code=_code(plan),
+        painted=True,
+        report=lambda: _report(plan, against, len(faulty)),
+    )
 
 
 def _code(plan: Plan) -> ExitCode:
@@ -88,13 +86,11 @@ def _text(plan: Plan, against: str, faulty: int, look: Look) -> str:
     return render_check(plan, against, faulty=faulty, colour=look.colour, width=look.width)
 
 
-def _annotations(plan: Plan) -> list[str]:
-    from lakebed.render.github_annotations import diagnostic_annotations, plan_annotations
+def _report(plan: Plan, against: str, faulty: int) -> Report:
+    from lakebed.render.plan_report import plan_report
+    from lakebed.render.plan_text import check_totals
 
-    return [
-        *diagnostic_annotations(plan.all_diagnostics, path_in_repository),
-        *plan_annotations(plan, path_in_repository),
-    ]
+    return plan_report(plan, "check", check_totals(plan, against, faulty))
 
 
 def _json(plan: Plan, against: str) -> dict[str, Any]:

@@ -12,11 +12,13 @@ from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.cli.output import Look
+from lakebed.cli.report_formats import format_option
 from lakebed.cli.schema_sides import Pair, Sides
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
     from lakebed.model.compare import Comparison
+    from lakebed.render.findings import Report
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class _Difference:
 @click.argument("b", shell_complete=complete_sources)
 @click.option("--exit-code", is_flag=True, help="End with 10 when there are differences.")
 @encodings_option
+@format_option("markdown")
 @common_options
 @click.pass_obj
 def command(session: Session, a: str, b: str, exit_code: bool, encodings: bool) -> ExitCode:
@@ -61,6 +64,7 @@ def command(session: Session, a: str, b: str, exit_code: bool, encodings: bool) 
         result,
         lambda look: _text(found, look),
         code=ExitCode.CHANGES_PENDING if differ and exit_code else ExitCode.OK,
+        report=lambda: _report(a, b, found),
     )
 
 
@@ -74,6 +78,22 @@ def _difference(pair: Pair, encodings: bool) -> _Difference:
     changes = describe_changes(pair.old, pair.new, by_name=pair.by_name, encodings=encodings)
     kept = [v.logical if encodings else strip_encoding(v.logical) for v in (pair.old, pair.new)]
     return _Difference(pair.name, "changed" if changes else "same", changes, compare(*kept))
+
+
+def _report(a: str, b: str, found: list[_Difference]) -> Report:
+    from lakebed.render.comparison_text import broken_parties
+    from lakebed.render.findings import Report, Subject
+
+    subjects = []
+    for each in found:
+        broken = broken_parties(each.comparison) if each.comparison is not None else []
+        if each.status != "same":
+            subjects.append(Subject(each.name or b, each.status, (*(each.changes or (each.status,)), *broken)))
+    same = len(found) - len(subjects)
+    counts = [(count, word) for count, word in ((len(subjects), "different"), (same, "the same")) if count]
+    return Report(
+        "diff", f"From {a} to {b}: {', '.join(f'{count:,} {word}' for count, word in counts)}.", tuple(subjects)
+    )
 
 
 def _text(found: list[_Difference], look: Look) -> str:

@@ -11,8 +11,8 @@ from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.git_files import path_in_repository
 from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
+from lakebed.cli.report_formats import file_report, format_option
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UsageError
 
@@ -25,16 +25,10 @@ if TYPE_CHECKING:
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--fix", is_flag=True, help="Mend what is safe to mend, and tell what is left.")
 @click.option("--strict", is_flag=True, help="End with 1 also where there are only warnings.")
-@click.option(
-    "--format",
-    "form",
-    type=click.Choice(["text", "json", "github"]),
-    default="text",
-    help="text, the JSON of --json, or annotations of GitHub Actions on the lines of the manifests.",
-)
+@format_option()
 @common_options
 @click.pass_obj
-def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, form: str) -> ExitCode:
+def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool) -> ExitCode:
     """Check the manifests FILES against the rules of the project. Needs no warehouse.
 
     FILES are files and directories, without them the present directory. `[lint]` of lakebed.toml sets the level of each
@@ -43,7 +37,6 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
     """
     from lakebed.lint import LintSettings, lint_files
 
-    session.json_mode = session.json_mode or form == "json"
     if fix and STANDARD_INPUT in files:
         remedy = "name the file, or leave out --fix"
         raise UsageError.of("LB7031", "standard input cannot be mended: it is no file to write to", remedy=remedy)
@@ -54,14 +47,15 @@ def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool, f
     found = lint_files(loaded, settings)
     diagnostics = [*(d for report in found for d in report.diagnostics), *left]
     code = _code(diagnostics, strict)
-    if form == "github" and not session.json_mode:
-        from lakebed.render.github_annotations import diagnostic_annotations
-
-        lines = list(diagnostic_annotations(diagnostics, path_in_repository))
-        return session.finish(None, lambda _: "\n".join(lines), code=code)
     session.output.diagnose(diagnostics)
     result = {"files": [_report_json(report) for report in found], "fixed": list(mended)}
-    return session.finish(result, lambda _: _summary(found, diagnostics, list(mended), fix), code=code)
+    said = _summary(found, diagnostics, list(mended), fix)
+    return session.finish(
+        result,
+        lambda _: said,
+        code=code,
+        report=lambda: file_report("lint", said, [each.source for each in found], "nothing to say"),
+    )
 
 
 def _mended(loaded: list[LoadedFile], settings: LintSettings) -> tuple[dict[str, LoadedFile], list[Diagnostic]]:

@@ -8,25 +8,28 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
-from lakebed.cli.commands.saved_plans import save_plan
+from lakebed.cli.commands.manifest_files import holds_manifests, manifest_sources, open_lake_for
+from lakebed.cli.commands.saved_plans import next_command, save_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
+from lakebed.cli.configuration import nearest_file
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.report_formats import format_option
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
     from lakebed.evolve import Plan
+    from lakebed.render.findings import Report
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--out", type=click.Path(dir_okay=False), help="Save the plan here, for `lakebed apply`.")
 @click.option(
     "--exit-code",
     is_flag=True,
-    help="End with 10 when changes are pending, 11 when one lacks leave or is "
-    "forbidden, else 13 when leave to undo what was made outside of `apply` is all that lacks.",
+    help="End with 10 when changes are pending, 11 when one lacks leave or is forbidden, else 13 when leave to undo "
+    "what was made outside of `apply` is all that lacks, or with --all a table is not declared.",
 )
 @click.option(
     "--allow",
@@ -36,7 +39,18 @@ if TYPE_CHECKING:
     help="Let this breaking change happen; --out keeps it.",
 )
 @click.option("--branch", shell_complete=complete_branches, help="Plan for this branch of each table.")
+@click.option(
+    "--all",
+    "all_tables",
+    is_flag=True,
+    help="All manifests of the project, and all tables of the warehouse: those that none declares are told. "
+    "Without FILES the manifests are those below the directory of lakebed.toml.",
+)
 @click.option("--undeclared", is_flag=True, help="Name the tables that no manifest declares, as for a directory.")
+@click.option(
+    "--odf", is_flag=True, help="Say what Open Data Fabric's rule for changes says, also where it gates none."
+)
+@format_option()
 @common_options
 @click.pass_obj
 def command(
@@ -46,7 +60,9 @@ def command(
     exit_code: bool,
     allow: tuple[str, ...],
     branch: str | None,
+    all_tables: bool,
     undeclared: bool,
+    odf: bool,
 ) -> ExitCode:
     """Show what applying the manifests FILES would change, with a verdict on each change and its reason.
 
@@ -54,28 +70,52 @@ def command(
     """
     from lakebed.render.plan_text import render_plan
 
-    sources = manifest_sources(session, files)
+    named = files or _of_project(all_tables)
+    sources = manifest_sources(session, named)
     lake = open_lake_for(session, sources)
-    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared)
+    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared, all_tables=all_tables)
     if out is not None:
-        _check_place(out, files)
+        _check_place(out, named)
         save_plan(plan, out)
         session.output.talk(lambda _: f"Saved as {out}: `lakebed apply {out}` makes exactly these changes.")
     session.output.diagnose(plan.all_diagnostics)
+    # A saved plan says itself what was allowed, and for which branch.
+    again = () if out is not None else plan.approvals
+    flags = {**session.warehouse_flags, "--branch": branch if out is None else None}
+    then = next_command(plan, (out,) if out is not None else named, flags, again)
     return session.finish(
         plan.to_json(),
-        lambda look: render_plan(plan, colour=look.colour, width=look.width),
-        code=_gate(plan) if exit_code else ExitCode.OK,
+        lambda look: render_plan(plan, colour=look.colour, width=look.width, odf=odf, next_command=then),
+        code=_gate(plan, all_tables) if exit_code else ExitCode.OK,
         painted=True,
+        report=lambda: _report(session, plan, then),
     )
 
 
-def _gate(plan: Plan) -> ExitCode:
+def _of_project(all_tables: bool) -> tuple[str, ...]:
+    """The directory of the manifests of the project: that of the nearest lakebed.toml, else the present one."""
+    if not all_tables:
+        raise click.MissingParameter(param_hint="'FILES...'", param_type="argument", ctx=click.get_current_context())
+    found = nearest_file(Path.cwd())
+    directory = os.path.relpath(found.parent) if found is not None else "."
+    # Where every manifest is gone, every table has lost its own.
+    return (directory,) if holds_manifests(directory) else ()
+
+
+def _report(session: Session, plan: Plan, next_command: str | None) -> Report:
+    from lakebed.render.plan_report import plan_report
+    from lakebed.render.plan_text import plan_totals
+
+    title = "plan" if session.env is None else f"plan env={session.env}"
+    return plan_report(plan, title, plan_totals(plan), next_command=next_command)
+
+
+def _gate(plan: Plan, all_tables: bool) -> ExitCode:
     from lakebed.evolve.verdicts import OUTSIDE_CODE
 
     if plan.is_forbidden or plan.approved([OUTSIDE_CODE]).leave_missing():
         return ExitCode.REFUSED
-    if plan.leave_missing() or plan.annotations_drifted:
+    if plan.leave_missing() or plan.annotations_drifted or (all_tables and plan.undeclared):
         return ExitCode.DRIFT
     return ExitCode.OK if plan.is_noop else ExitCode.CHANGES_PENDING
 

@@ -1,13 +1,16 @@
-"""Load and save plan files, as `lakebed plan --out` writes them."""
+"""Load and save plan files, as `lakebed plan --out` writes them, and tell the command that applies a plan."""
 
 from __future__ import annotations
 
 import json
 import os
+import shlex
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.cli.files import write_file
+from lakebed.cli.invocation import STANDARD_INPUT
 from lakebed.errors import LakebedError
 
 if TYPE_CHECKING:
@@ -55,6 +58,22 @@ def not_a_plan(path: str) -> LakebedError | None:
 def save_plan(plan: Plan, file: str) -> None:
     """Write a plan file."""
     write_file(file, json.dumps(plan.to_json(), indent=2, ensure_ascii=False) + "\n")
+
+
+def next_command(
+    plan: Plan, files: tuple[str, ...], flags: Mapping[str, str | None], again: tuple[str, ...] = ()
+) -> str | None:
+    """What makes the changes, with the leave that is given `again` and what is missing; None where nothing can be made.
+
+    So it is also where a manifest came from standard input, which cannot be read once more.
+    """
+    if plan.is_noop or plan.is_forbidden or STANDARD_INPUT in files:
+        return None
+    from lakebed.evolve.plan import leave_on_the_command_line
+
+    words = [f"{flag} {shlex.quote(value)}" for flag, value in flags.items() if value]
+    leave = leave_on_the_command_line(*again, *plan.approvals_missing())
+    return " ".join(["lakebed apply", *words, *map(shlex.quote, files), *([leave] if leave else [])])
 
 
 def _content(path: Path) -> dict[str, Any] | None:

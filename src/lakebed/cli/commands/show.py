@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from lakebed.cli.commands.saved_plans import load_plan, not_a_plan
+from lakebed.cli.commands.saved_plans import load_plan, next_command, not_a_plan
 from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
@@ -31,7 +31,7 @@ def command(session: Session, table: str, physical: bool, exit_code: bool, encod
     """
     saved = load_plan(table)
     if saved is not None:
-        return _show_plan(session, saved)
+        return _show_plan(session, saved, next_command(saved, (table,), session.warehouse_flags))
     try:
         return _show_table(session, table, physical, exit_code, encodings)
     except (NotFoundError, UsageError, ValidationError) as error:
@@ -39,12 +39,14 @@ def command(session: Session, table: str, physical: bool, exit_code: bool, encod
         raise not_a_plan(table) or error from None
 
 
-def _show_plan(session: Session, plan: Plan) -> ExitCode:
+def _show_plan(session: Session, plan: Plan, then: str | None) -> ExitCode:
     from lakebed.render.plan_text import render_plan
 
     session.output.diagnose(plan.all_diagnostics)
     return session.finish(
-        plan.to_json(), lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True
+        plan.to_json(),
+        lambda look: render_plan(plan, colour=look.colour, width=look.width, next_command=then),
+        painted=True,
     )
 
 

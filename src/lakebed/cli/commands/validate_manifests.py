@@ -10,6 +10,7 @@ import click
 from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.report_formats import file_report, format_option
 from lakebed.diagnostics import Severity
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
+@format_option()
 @common_options
 @click.pass_obj
 def command(session: Session, files: tuple[str, ...]) -> ExitCode:
@@ -36,7 +38,13 @@ def command(session: Session, files: tuple[str, ...]) -> ExitCode:
     is_sound = not any(_count(file, Severity.ERROR) for file in found)
     result = {"files": [_file_json(file) for file in found]}
     code = ExitCode.OK if is_sound else ExitCode.FAILURE
-    return session.finish(result, lambda _: _summary(found) + _passed_over(files), code=code)
+    said = _summary(found) + _passed_over(files)
+    return session.finish(
+        result,
+        lambda _: said,
+        code=code,
+        report=lambda: file_report("validate", said, [file.source for file in found], "valid"),
+    )
 
 
 def _passed_over(files: tuple[str, ...]) -> str:

@@ -1,0 +1,96 @@
+"""Give leave for changes by the approvals of a manifest, until their day.
+
+Those that have ended, and those that do nothing, are told.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from lakebed.catalog.annotations import used_approvals
+from lakebed.catalog.time_zone import zone_of
+from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.evolve.plan import PlannedChange, TablePlan
+
+if TYPE_CHECKING:
+    from lakebed.catalog.table_schema import TableSchema
+    from lakebed.manifest.approvals import Approval
+    from lakebed.manifest.table_manifest import TableManifest
+
+
+def day_of(millis: int, time_zone: str) -> date:
+    """The day of a time, in milliseconds since 1970, in a time zone."""
+    return (datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=millis)).astimezone(zone_of(time_zone)).date()
+
+
+def plan_with_approvals(
+    declared: TableManifest,
+    today: date,
+    make: Callable[[TableManifest], TablePlan],
+    *,
+    base: TableSchema | None = None,
+    known: Collection[Approval] = (),
+) -> TablePlan:
+    """The plan that `make` makes with the approvals that count today, and warnings of those that do not, or do nothing.
+
+    `base` is the stored version of the table: what it was made with is told. Nothing is said of approvals that are
+    `known`, and of those of a table that is made, of which no change needs leave.
+    """
+    current = tuple(a for a in declared.approvals if a.until >= today)
+    plan = make(replace(declared, approvals=current))
+    if plan.create:
+        return plan
+    idle = [a for a in current if a not in plan.approvals and a not in known]
+    ended = [a for a in declared.approvals if a not in current]
+    notes = (*(_ended(a, plan) for a in ended), *(_idle(a, plan, base) for a in idle))
+    return replace(plan, diagnostics=(*plan.diagnostics, *notes))
+
+
+def without_ended(plan: TablePlan, today: date) -> TablePlan:
+    """The plan without the approvals that have ended since it was made."""
+    return replace(plan, approvals=tuple(a for a in plan.approvals if a.until >= today))
+
+
+def giving(approvals: Iterable[Approval], needed: Iterable[tuple[PlannedChange, str]]) -> tuple[Approval, ...]:
+    """Those that give leave for a change; `needed` are changes with the codes that they need leave for."""
+    wanted = tuple(needed)
+    return tuple(a for a in approvals if any(a.covers(code, change.approved_as) for change, code in wanted))
+
+
+def ended_before(plan: TablePlan, today: date) -> Iterator[Diagnostic]:
+    """What is said of approvals that a plan carries and that have ended since it was made."""
+    return (_ended(a, plan) for a in plan.approvals if a.until < today)
+
+
+def _ended(approval: Approval, plan: TablePlan) -> Diagnostic:
+    matching = [c.summary for c, code in plan.leave_needed() if approval.covers(code, c.approved_as)]
+    what = f"it takes another one to {', '.join(matching)}" if matching else "it matches no change of the plan"
+    return Diagnostic(
+        "LB4237",
+        f"{plan.name}: the approval {approval.text} ended on {approval.until}; {what}",
+        Severity.WARNING,
+        position=approval.position,
+        path=approval.path,
+        found=str(approval.until),
+        remedy="agree on a later day, or take it out" if matching else "take it out",
+    )
+
+
+def _idle(approval: Approval, plan: TablePlan, base: TableSchema | None) -> Diagnostic:
+    """A warning; only a note where the table was made with it, as after every change that was approved."""
+    version = None if base is None else next((n for n, text in used_approvals(base) if text == approval.text), None)
+    done = f"was used for schema {version}, and has done its work"
+    what = "matches no change of the plan" if version is None else done
+    return Diagnostic(
+        "LB4238",
+        f"{plan.name}: the approval {approval.text} {what}",
+        Severity.WARNING if version is None else Severity.NOTE,
+        position=approval.position,
+        path=approval.path,
+        found=approval.text,
+        expected=", ".join(dict.fromkeys(f"{code}:{c.approved_as}" for c, code in plan.leave_needed())) or None,
+        remedy="take it out" if version is not None else "correct it, or take it out",
+    )

@@ -1,0 +1,149 @@
+"""Make reports of plans: each change a finding, at its level and with what gives leave for it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from lakebed.diagnostics import Severity
+from lakebed.evolve.describe_edits import shortened
+from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.plan import approval, leave_on_the_command_line
+from lakebed.evolve.verdicts import Verdict
+from lakebed.model.differences import Party
+from lakebed.physical import path_text
+from lakebed.render.findings import ChangedPart, Finding, Report, Subject
+
+if TYPE_CHECKING:
+    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
+    from lakebed.manifest.approvals import Approval
+
+#: How those are called who have to follow before a change is made.
+PARTIES = {Party.CONSUMER: "readers", Party.PRODUCER: "writers"}
+
+
+def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | None = None) -> Report:
+    """The report of a plan, or of a check. Tables that are as declared are subjects without findings."""
+    allowed = frozenset(plan.approvals)
+    findings = [f for table in plan.tables for f in _table(table, allowed)]
+    return Report(
+        title,
+        summary,
+        tuple(Subject(table.name, table_status(table)) for table in plan.tables),
+        tuple(findings),
+        tuple(f"{table.name}: {line}" for table in plan.tables for line in [upgrade_first(table)] if line),
+        next_command,
+    )
+
+
+def table_status(table: TablePlan) -> str:
+    """What a plan does to a table, in a few words."""
+    if table.create:
+        return "new table"
+    if table.is_noop:
+        return f"as declared (schema {table.base_id})"
+    if table.base_fingerprint is None:
+        return "not declared any more"
+    if table.target is None:
+        return f"cannot be changed as declared (schema {table.base_id})"
+    return f"schema {table.base_id} to {table.target.id}"
+
+
+def upgrade_first(table: TablePlan) -> str | None:
+    """Who has to follow the changes before they are made: who reads or writes the columns as they were."""
+    if table.target is None or table.create:
+        return None
+    said = []
+    for party, noun in PARTIES.items():
+        columns = dict.fromkeys(old_name(change) for change in table.changes if party in change.breaks)
+        if columns:
+            said.append(f"{noun} of {', '.join(columns)}")
+    return f"upgrade first: {'; '.join(said)}" if said else None
+
+
+def old_name(change: PlannedChange) -> str:
+    """The column that a change is about, as those who use it call it now."""
+    is_renamed = change.kind is EditKind.RENAME and change.before is not None
+    return path_text((*change.path[:-1], change.before or "")) if is_renamed else change.column
+
+
+def approved_text(given: Approval) -> str:
+    """An approval of the manifest in words."""
+    by = f" by {given.by}" if given.by else ""
+    at = f", {given.position}" if given.position is not None else ""
+    return f"approved{by} until {given.until}: {given.reason} ({given.text}{at})"
+
+
+def _table(table: TablePlan, allowed: frozenset[str]) -> Iterable[Finding]:
+    yield from (Finding.of(d, table.name) for d in table.diagnostics)
+    for change in table.changes:
+        yield _new(change, table) if table.create else _finding(change, table, allowed)
+
+
+def _new(change: PlannedChange, table: TablePlan) -> Finding:
+    return Finding(
+        change.code,
+        None,
+        f"{table.name}: {change.summary}",
+        table.name,
+        change.reason,
+        position=change.position,
+        verdict=change.verdict,
+        change=_part(change, "+"),
+    )
+
+
+def _finding(change: PlannedChange, table: TablePlan, allowed: frozenset[str]) -> Finding:
+    needed = [code for of, code in table.leave_needed() if of is change]
+    wanted, given = [], []
+    for code in needed:
+        own = approval(code, change)
+        approved = table.approval_of(change, code)
+        if approved is not None:
+            given.append(approved_text(approved))
+        elif code in allowed or own in allowed:
+            given.append(f"approved by {leave_on_the_command_line(own if own in allowed else code)}")
+        else:
+            wanted.append(own)
+    is_forbidden = change.verdict is Verdict.FORBIDDEN
+    remedies = [f"remedy: {change.remedy}"] if change.remedy and (is_forbidden or wanted) else []
+    if wanted and not is_forbidden:
+        remedies.append(f"leave: {leave_on_the_command_line(*wanted)}")
+    return Finding(
+        change.code,
+        _severity(change, lacks_leave=bool(wanted), is_approved=bool(given)),
+        f"{table.name}: {change.summary}",
+        table.name,
+        change.reason,
+        (*remedies, *given),
+        change.position,
+        change.verdict,
+        _part(change, change.kind.sign),
+    )
+
+
+def _severity(change: PlannedChange, *, lacks_leave: bool, is_approved: bool) -> Severity | None:
+    """A safe change may need leave too, by Open Data Fabric's rule."""
+    if change.verdict is Verdict.FORBIDDEN or lacks_leave:
+        return Severity.ERROR
+    return None if change.verdict is Verdict.SAFE and not is_approved else Severity.WARNING
+
+
+def _part(change: PlannedChange, sign: str) -> ChangedPart:
+    before, after = (shortened(text) for text in (change.before, change.after))
+    return ChangedPart(sign, _part_name(change), change.field_id, before, after)
+
+
+def _part_name(change: PlannedChange) -> str:
+    """What changes: a column, or the part of a column or of the table."""
+    match change.kind:
+        case EditKind.CREATE:
+            return "table"
+        case EditKind.OPTION:
+            return f"option {change.name}"
+        case EditKind.ANNOTATION:
+            return f"{change.name} of {change.column or 'the table'}"
+        case EditKind.DESCRIPTION | EditKind.DEFAULT | EditKind.NULLABILITY | EditKind.POSITION:
+            return f"{change.kind.value} of {change.column}"
+        case _:
+            return change.column or change.kind.value
