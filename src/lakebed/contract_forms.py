@@ -1,4 +1,4 @@
-"""Read and write the forms that declare a table besides its columns: Iceberg, Delta, Avro, JSON Schema.
+"""Read and write the forms that declare a table besides its columns: Iceberg, Delta, Avro, JSON Schema, data contracts.
 
 `lakebed.schema_forms` is the registry of all forms, these among them.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from lakebed.diagnostics import Position
 from lakebed.errors import ManifestError
 
 if TYPE_CHECKING:
     from lakebed.convert.contract import Contract
     from lakebed.convert.loss import LossReport
 
-READ_FORMS = ("iceberg", "delta", "avro", "json-schema")
+READ_FORMS = ("iceberg", "delta", "avro", "json-schema", "odcs", "dbt")
 WRITTEN_FORMS = READ_FORMS
 #: The forms that have a place for the ids of fields: those of a stored table go into it.
 IDENTIFIED_FORMS = frozenset({"iceberg", "delta", "avro"})
@@ -36,23 +37,59 @@ def refuse_repeated_keys(content: str, name: str) -> None:
         raise ManifestError(*found)
 
 
+def parse_yaml(data: bytes, name: str) -> Any:
+    """The value of a YAML text of one document. Raises `ManifestError`, as for a manifest."""
+    from lakebed.manifest.node_values import json_value
+    from lakebed.manifest.parse_yaml import compose, decode_utf8
+    from lakebed.manifest.problems import Problems
+
+    problems = Problems()
+    text = decode_utf8(data, name, problems)
+    documents = compose(text, name, problems) if text is not None else []
+    if len(documents) != 1 and not problems.errors:
+        at = Position(name, 1, 1)
+        message = f"one document is expected, found {len(documents)}"
+        problems.error("LB1020", message, at, remedy="Split the file: one document is read at a time.")
+    value = json_value(documents[0], problems) if documents else None
+    problems.raise_if_any()
+    return value
+
+
 def read_contract(data: bytes, form: str, *, name: str) -> tuple[Contract, LossReport]:
-    """What the bytes of a file in one of `READ_FORMS` declare. `name` is what messages call them."""
+    """What the bytes of a file in one of `READ_FORMS` declare. `name` is what messages call them.
+
+    Raises `ConversionError` (LB2604) where that are several tables.
+    """
+    from lakebed.convert.contract import only_table
+
+    return only_table(read_contracts(data, form, name=name))
+
+
+def read_contracts(data: bytes, form: str, *, name: str) -> tuple[tuple[Contract, LossReport], ...]:
+    """The same of each table: `odcs` and `dbt` may declare several in one file."""
     match form:
         case "iceberg":
             from lakebed.convert.iceberg import from_iceberg
 
-            return from_iceberg(parse_json(data, name))
+            return (from_iceberg(parse_json(data, name)),)
         case "delta":
             from lakebed.convert.delta import from_delta
 
-            return from_delta(parse_json(data, name))
+            return (from_delta(parse_json(data, name)),)
         case "json-schema":
             from lakebed.convert.row_schema import from_row_schema
 
-            return from_row_schema(parse_json(data, name))
+            return (from_row_schema(parse_json(data, name)),)
+        case "odcs":
+            from lakebed.convert.odcs import tables_of_odcs
+
+            return tables_of_odcs(parse_yaml(data, name))
+        case "dbt":
+            from lakebed.convert.dbt import tables_of_dbt
+
+            return tables_of_dbt(parse_yaml(data, name))
         case _:
-            return _read_avro(data, name)
+            return (_read_avro(data, name),)
 
 
 def _read_avro(data: bytes, name: str) -> tuple[Contract, LossReport]:
@@ -66,10 +103,16 @@ def _read_avro(data: bytes, name: str) -> tuple[Contract, LossReport]:
 def write_contract(contract: Contract, form: str) -> tuple[str, LossReport]:
     """The text of a contract in one of `WRITTEN_FORMS`, and what it does not say."""
     from lakebed.convert.avro import to_avro
+    from lakebed.convert.dbt import to_dbt
     from lakebed.convert.delta import to_delta
     from lakebed.convert.iceberg import to_iceberg
+    from lakebed.convert.odcs import to_odcs
     from lakebed.convert.row_schema import to_row_schema
+    from lakebed.manifest.yaml_text import yaml_text
 
-    writers = {"iceberg": to_iceberg, "delta": to_delta, "avro": to_avro, "json-schema": to_row_schema}
-    made, report = writers[form](contract)
-    return json.dumps(made, ensure_ascii=False, indent=2), report
+    in_json = {"iceberg": to_iceberg, "delta": to_delta, "avro": to_avro, "json-schema": to_row_schema}
+    if form in in_json:
+        made, report = in_json[form](contract)
+        return json.dumps(made, ensure_ascii=False, indent=2), report
+    made, report = {"odcs": to_odcs, "dbt": to_dbt}[form](contract)
+    return yaml_text(made).rstrip("\n"), report

@@ -10,6 +10,7 @@ The forms are those of `lakebed convert`. No Spark session and no Java is starte
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -57,6 +58,13 @@ ENDINGS = {
     ".avro": "avro",
 }
 _MAGIC = {b"Obj\x01": "avro", b"PAR1": "parquet", b"ORC": "orc", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+
+
+#: Lines that begin documents of YAML which are no manifests.
+_YAML_MARKS = {
+    "odcs": re.compile(rb"""^["']?kind["']?\s*:\s*["']?DataContract["']?\s*(?:#.*)?$""", re.MULTILINE),
+    "dbt": re.compile(rb"^(?:models|seeds|snapshots|sources)\s*:\s*(?:#.*)?$", re.MULTILINE),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +173,8 @@ def form_of(name: str, data: bytes) -> str | None:
         if data.startswith(mark):
             return form
     by_name = ENDINGS.get(PurePath(name).suffix.lower())
+    if by_name == "odf-yaml":
+        return next((form for form, mark in _YAML_MARKS.items() if mark.search(data)), by_name)
     if by_name is not None:
         return by_name
     return _guess_json(data) if data[:256].lstrip()[:1] == b"{" else _guess_block(data)
@@ -197,6 +207,8 @@ def _guess_json(data: bytes) -> str | None:
             return "paimon"
         case {"fields": [{"data_type": _}, *_]}:
             return "arrow-json"
+        case {"kind": "DataContract"}:
+            return "odcs"
         case {"fields": list()} | {"kind": str()} | {"$schema": str()}:
             return "odf-json"
         case _:

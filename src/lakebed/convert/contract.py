@@ -6,7 +6,7 @@ wrote, and every difference is a loss (`losses_between`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -56,6 +56,15 @@ def refuse_broken(contract: Contract) -> None:
             problems.append(Diagnostic("LB2104", message, path=path_text((column.name,)), remedy=remedy))
     if problems:
         raise ConversionError(*problems)
+
+
+def only_table(found: Sequence[tuple[Contract, LossReport]]) -> tuple[Contract, LossReport]:
+    """The only one of the tables of a file. Raises `ConversionError` (LB2604) where there are several, or none."""
+    if len(found) != 1:
+        names = ", ".join(str(contract.name) for contract, _ in found) or "none"
+        remedy = "leave one in it, or have `lakebed infer` write a manifest of each"
+        raise ConversionError.of("LB2604", f"one table is expected, found {len(found)}", found=names, remedy=remedy)
+    return found[0]
 
 
 def losses_between(wanted: Contract, found: Contract) -> LossReport:

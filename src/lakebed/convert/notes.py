@@ -1,9 +1,10 @@
 """Keep beside a foreign column what its type does not say, and read such notes back.
 
-A note is `{"name": ..., "type": <long form, its Structs left empty>, "extra": {...}, "absent": [...]}`, each part only
-where there is something to say: what a reader that knows no notes would get wrong. The note of a table has `name`,
-`primaryKeys`, `partitionKeys`, `options` and `extra` likewise. Where a column was changed by hand and its note does not
-fit any more, the column counts, and the loss is reported.
+A note has `name`, `type` (the long form, its Structs left empty), `extra`, `renamed` and `absent`, each only where
+there is something to say: what a reader that knows no notes would get wrong. `renamed` are attributes that a form has a
+place for under a name of its own, such as tags: that name, and the declared one; `absent` are those that are not
+declared. The note of a table has `name`, `primaryKeys`, `partitionKeys`, `options` and `extra` likewise. Where a column
+was changed by hand and its note does not fit any more, the column counts, and the loss is reported.
 
 Spark cannot hold every JSON value as the metadata of a column (no null, no lists of lists or of mixed values). Where
 Spark reads the notes, such an attribute stands under `json` as text (`for_spark`).
@@ -24,6 +25,7 @@ from lakebed.convert.loss import Loss
 from lakebed.errors import ConversionError
 from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json, type_json
 from lakebed.model import types as logical
+from lakebed.model.extra import KEY_PATTERN
 from lakebed.model.from_json import type_from_json
 from lakebed.model.logical_tree import Path, fold_at, outer_structs, with_children
 from lakebed.physical import path_text
@@ -32,24 +34,36 @@ from lakebed.physical import path_text
 NOTE = "lakebed"
 
 
-def note_of(declared: Field, plain: Field) -> dict[str, Any]:
-    """What a plain reading of a column misses of the declared one. Members of Structs have notes of their own."""
+def note_of(declared: Field, plain: Field, *, whole: bool = False) -> dict[str, Any]:
+    """What a plain reading of a column misses of the declared one.
+
+    Members of Structs have notes of their own, but where the type is noted as a `whole`.
+    """
     note: dict[str, Any] = {} if plain.name == declared.name else {"name": declared.name}
-    bare = bare_logical(declared.type)
-    if bare_logical(plain.type) != bare:
-        note["type"] = type_json(bare, normalize=True)
+    own, found = (t if whole else bare_logical(t) for t in (declared.type, plain.type))
+    if found != own:
+        note["type"] = type_json(own, normalize=True)
     return note | _missing(declared.extra, plain.extra)
 
 
 def _missing(declared: Extra, plain: Extra) -> dict[str, Any]:
-    extra = {
-        k: v for k, v in sorted(declared.items()) if k not in plain or canonical_json(plain[k]) != canonical_json(v)
-    }
-    absent = sorted(plain.keys() - declared.keys())
-    return ({"extra": extra} if extra else {}) | ({"absent": absent} if absent else {})
+    said = {key: canonical_json(value) for key, value in plain.items()}
+    extra = {key: value for key, value in sorted(declared.items()) if said.get(key) != canonical_json(value)}
+    renamed = {}
+    for key in sorted(plain.keys() - declared.keys()):
+        same = (name for name in extra if name not in said and canonical_json(extra[name]) == said[key])
+        name = next((n for n in same if n.partition("/")[2] == key.partition("/")[2]), None)
+        if name is not None:
+            renamed[key] = name
+            del extra[name]
+    absent = sorted(plain.keys() - declared.keys() - renamed.keys())
+    parts = {"extra": extra, "renamed": renamed, "absent": absent}
+    return {name: part for name, part in parts.items() if part}
 
 
-def with_note(plain: Field, note: Any, plainly: Callable[[Field], Field], at: Path, losses: list[Loss]) -> Field:
+def with_note(
+    plain: Field, note: Any, plainly: Callable[[Field], Field], at: Path, losses: list[Loss], *, whole: bool = False
+) -> Field:
     """The column that a note tells of. `plainly` is what a field is read as without notes; `at` is its parent."""
     if note is None:
         return plain
@@ -58,7 +72,9 @@ def with_note(plain: Field, note: Any, plainly: Callable[[Field], Field], at: Pa
     field = replace(plain, extra=_noted(plain.extra, said, path))
     if "type" in said:
         declared = _filled(_type_of(said["type"], path), plain.type)
-        if bare_logical(plainly(replace(field, type=declared)).type) == bare_logical(plain.type):
+        again = plainly(replace(plain, type=declared, extra=field.extra))
+        shape: Callable[[LogicalType], LogicalType] = (lambda t: t) if whole else bare_logical
+        if shape(again.type) == shape(plain.type):
             field = replace(field, type=declared)
         else:
             losses.append(Loss(path_text(path), "the note of its type, which does not fit the column any more"))
@@ -108,6 +124,9 @@ def is_spark_metadata(value: Any) -> bool:
 
 def _noted(plain: Extra, note: Mapping[str, Any], path: Path) -> Extra:
     absent = [as_text(key, path, "a name under `absent`") for key in as_list(note.get("absent", []), path, "`absent`")]
+    for key, name in as_mapping(note.get("renamed", {}), path, "`renamed`").items():
+        if key in plain:
+            plain = plain.without(key).merged({as_text(name, path, "a name under `renamed`"): plain[key]})
     texts = as_mapping(note.get("json", {}), path, "`json`")
     values = {key: json.loads(as_text(text, path, f"the attribute {key}")) for key, text in texts.items()}
     return plain.without(*absent).merged({**as_mapping(note.get("extra", {}), path, "`extra`"), **values})
@@ -118,9 +137,40 @@ def _filled(bare: LogicalType, plain: LogicalType) -> LogicalType:
     structs = dict(outer_structs(plain))
 
     def combine(type_: LogicalType, path: Path, parts: tuple[LogicalType, ...]) -> LogicalType:
-        return structs.get(path, type_) if isinstance(type_, logical.Struct) else with_children(type_, parts)
+        if isinstance(type_, logical.Struct) and not type_.fields:
+            return structs.get(path, type_)
+        return with_children(type_, parts)
 
     return fold_at(bare, (), combine)
+
+
+def custom_properties(note: Mapping[str, Any], domain: str) -> dict[str, Any]:
+    """A note as properties of one's own: each attribute by its name, those of `domain` without it, then the rest."""
+    rest = {key: value for key, value in note.items() if key != "extra"}
+    own = {_property_name(key, domain): value for key, value in note.get("extra", {}).items()}
+    return own | ({NOTE: rest} if rest else {})
+
+
+def _property_name(key: str, domain: str) -> str:
+    """An attribute of the domain is called by its name alone, but where that is the name of notes."""
+    of, _, name = key.partition("/")
+    return name if of == domain and name != NOTE else key
+
+
+def note_in(properties: Mapping[str, Any], domain: str, lost: Callable[[str], None]) -> dict[str, Any]:
+    """The note that properties of one's own hold. `lost` is told names that are none of attributes."""
+    extra: dict[str, Any] = {}
+    for name, value in properties.items():
+        key = name if "/" in name else f"{domain}/{name}"
+        if name == NOTE:
+            continue
+        if KEY_PATTERN.fullmatch(key):
+            extra[key] = value
+        else:
+            lost(name)
+    rest = properties.get(NOTE)
+    found = dict(as_mapping(rest, (), "the note")) if rest is not None else {}
+    return found | ({"extra": extra} if extra else {})
 
 
 def table_note(declared: Contract, plain: Contract) -> dict[str, Any]:

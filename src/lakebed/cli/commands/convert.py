@@ -35,11 +35,13 @@ _FROM = (
     "delta",
     "avro",
     "json-schema",
+    "odcs",
+    "dbt",
     "table",
 )
 _TO = (
     *("odf-yaml", "odf-json", "odf-event", "arrow", "arrow-json", "spark", "ddl"),
-    *("paimon", "parquet-text", "iceberg", "delta", "avro", "json-schema"),
+    *("paimon", "parquet-text", "iceberg", "delta", "avro", "json-schema", "odcs", "dbt"),
 )
 
 
