@@ -10,10 +10,22 @@ from pathlib import Path
 
 import pyspark
 
-from bench import commits, evolved_scan, ingest, maintenance, many_files, merge_on_read, pruning, streams, writes
+from bench import (
+    arrow_read,
+    commits,
+    evolved_scan,
+    ingest,
+    maintenance,
+    many_files,
+    merge_on_read,
+    pruning,
+    streams,
+    writes,
+)
 from lakebed.spark.session import local_session
 
 MEASUREMENTS = {
+    "arrow_read": arrow_read.run,
     "commits": commits.run,
     "evolved_scan": evolved_scan.run,
     "ingest": ingest.run,

@@ -25,6 +25,8 @@ from lakebed.store.base import Store
 from lakebed.write.write_result import WriteKeywords, WriteRun
 
 if TYPE_CHECKING:
+    import pandas as pd
+    import pyarrow as pa
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
@@ -272,6 +274,57 @@ class Table:
         from lakebed.spark.read import read_table
 
         return read_table(spark, self._branch, self.request(**asked), scratch)
+
+    def to_batches(
+        self, *, columns: Sequence[str] | None = None, **asked: Unpack[PlanKeywords]
+    ) -> pa.RecordBatchReader:
+        """The rows of `read` as a stream of Arrow batches, without Spark and Java. Needs PyArrow.
+
+        Files are read as batches are asked for, so that little is in memory at a time; where rows of a key have to be
+        merged, their files, 1 GiB at most. Whatever takes Arrow's C stream takes it, as DuckDB and Polars do, and
+        takes the table itself for all rows. `columns` are names of top-level columns, all without.
+
+        Types are those that `lakebed convert --to arrow` has for the schema, without encodings, and wide enough for
+        all values of `read`: nullable everywhere, timestamps of microseconds, times of at least milliseconds, Float16
+        as float.
+
+        `where` is Spark SQL as in `read`, understood in the lake's time zone. Raises `UnsupportedError` where rows
+        could come out otherwise than by `read`: for a filter that is more than comparisons of columns with literals,
+        IN, IS NULL and LIKE 'abc%' (LB5610), for changed types, values and merges that only Spark does (LB5603 to
+        LB5606), mostly as the call is made, and else while batches are read. Otherwise raises what `read` raises.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.to_batches", PlanKeywords, asked, "columns")
+        from lakebed.arrow import require_libraries
+
+        require_libraries(pyarrow="lakebed[arrow]")
+        from lakebed.arrow.read_batches import read_batches
+
+        return read_batches(self._branch, self.request(**asked), columns)
+
+    def to_arrow(self, *, columns: Sequence[str] | None = None, **asked: Unpack[PlanKeywords]) -> pa.Table:
+        """The rows as an Arrow table, without Spark and Java; see `to_batches`.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.to_arrow", PlanKeywords, asked, "columns")
+        return self.to_batches(columns=columns, **asked).read_all()
+
+    def to_pandas(self, *, columns: Sequence[str] | None = None, **asked: Unpack[PlanKeywords]) -> pd.DataFrame:
+        """The rows as a pandas DataFrame, without Spark and Java; see `to_batches`. Needs pandas, too.
+
+        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
+        """
+        check_keywords("Table.to_pandas", PlanKeywords, asked, "columns")
+        from lakebed.arrow import require_libraries
+
+        require_libraries(pyarrow="lakebed[arrow]", pandas="pandas")
+        return self.to_arrow(columns=columns, **asked).to_pandas()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """All rows as Arrow's C stream, by which other libraries take the table; see `to_batches`."""
+        return self.to_batches().__arrow_c_stream__(requested_schema)
 
     def count(
         self, *, spark: SparkSession | None = None, scratch: str | None = None, **asked: Unpack[FilterKeywords]

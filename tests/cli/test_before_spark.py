@@ -209,7 +209,9 @@ def test_only_children_are_ended() -> None:
     ],
     ids=lambda error: type(error).__name__,
 )
-@pytest.mark.parametrize("words", [["read", "shop.orders"], ["ingest", "shop.orders", "a.csv"]], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["read", "shop.orders", "--engine", "spark"], ["ingest", "shop.orders", "a.csv"]], ids=" ".join
+)
 def test_whatever_follows_an_interrupt_is_the_interrupt(
     lakebed: CommandLine,
     orders: Path,

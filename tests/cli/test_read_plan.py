@@ -141,7 +141,8 @@ def test_neither_needs_spark(days: str, here: Path) -> None:
     counted = guarded("--count", "--where", "day = 'mon'")
     assert (counted.returncode, counted.stdout) == (0, "1\n"), counted.stderr
     assert guarded("--explain", "--where", "id = 3").returncode == 0
-    assert "Spark is imported" in guarded("--limit", "1").stderr
+    assert guarded("--limit", "1").stdout.startswith("day   id")
+    assert "Spark is imported" in guarded("--limit", "1", "--engine", "spark").stderr
 
 
 @pytest.mark.parametrize(

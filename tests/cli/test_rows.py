@@ -177,7 +177,7 @@ def test_without_java_it_says_what_to_install(
 ) -> None:
     monkeypatch.setenv("JAVA_HOME", "/nowhere")
     monkeypatch.setattr("pyspark.sql.SparkSession.getActiveSession", lambda: None)
-    result = lakebed("read", "shop.events")
+    result = lakebed("read", "shop.events", "--engine", "spark")
     assert (result.code, result.out) == (1, "")
     assert result.err.startswith("error[LB6125]: JAVA_HOME is '/nowhere'")
 

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lakebed.arrow.convert_arrays import Stored, arrow_of, check_exact, convert, find
+from lakebed.arrow.convert_arrays import Stored, check_exact, convert, find
+from lakebed.convert.arrow_rows import row_type
 from lakebed.errors import UnsupportedError
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import Array, BigInt, DataField, DataType, Int, Map, Row, VarChar
@@ -43,7 +44,7 @@ def test_nested_values_are_rebuilt_by_id_also_in_slices(values: list[Any], start
     array = pa.array([None if v is None else list(v.items()) for v in values], stored).slice(start)
     made = convert(array, HAVE, WANT, AT)
     made.validate(full=True)
-    assert made.type == arrow_of(WANT)
+    assert made.type == row_type(WANT)
     assert made.to_pylist() == [wanted(v) for v in values[start:]]
 
 
@@ -70,8 +71,8 @@ def test_a_time_is_milliseconds_and_an_instant_has_a_zone() -> None:
 )
 def test_exact_conversions(have: str, want: str) -> None:
     check_exact(type_of(have), type_of(want), AT, orc=False)
-    made = convert(pa.nulls(2, arrow_of(type_of(have))), type_of(have), type_of(want), AT)
-    assert (made.type, made.null_count) == (arrow_of(type_of(want)), 2)
+    made = convert(pa.nulls(2, row_type(type_of(have))), type_of(have), type_of(want), AT)
+    assert (made.type, made.null_count) == (row_type(type_of(want)), 2)
 
 
 @pytest.mark.parametrize(

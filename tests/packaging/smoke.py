@@ -53,6 +53,8 @@ FOREIGN = (
     "parquet__data_evolution_with_dense_stats",
     "parquet__pk_table_scan_and_read_dv",
 )
+#: Those that are read without Spark: row ranges, deletion vectors, rows of one key, partitions.
+ARROW_READS = (*FOREIGN[2:], "parquet__pk_table_scan_and_read_mor", "java__pt")
 
 
 def check(what: str, found: Any, wanted: Any = True) -> None:
@@ -133,6 +135,23 @@ def arrow(directory: Path) -> None:
             str(directory / "ddl"),
         )
         check(name, "BIGINT" in (directory / "ddl").read_text())
+
+
+def without_spark(tables: Path) -> None:
+    """Rows of tables of others, by the library and by the command."""
+    for key in ARROW_READS:
+        wanted = json.loads((tables / "expected" / f"{key}.json").read_text(encoding="utf-8"))
+        place, database, name = wanted["path"].split("/")
+        table = f"{database.removesuffix('.db')}.{name}"
+        rows = lakebed.open(tables / place).table(table).to_arrow()
+        check(key, rows.num_rows, len(wanted["rows"]))
+        command("--warehouse", str(tables / place), "read", table, "--limit", "1")
+    try:
+        lakebed.open(tables / place).table(table).to_pandas()
+    except lakebed.errors.NotFoundError as error:
+        check("pandas is asked for", error.code, "LB5611")
+    else:
+        raise AssertionError("pandas is there")
 
 
 def fsspec(directory: Path) -> None:
@@ -302,6 +321,8 @@ def checks(extra: str, directory: Path, places: Mapping[str, str]) -> dict[str, 
         case "base" | "arrow" | "fsspec" | "prometheus":
             works = {"base": base, "arrow": arrow, "fsspec": fsspec, "prometheus": prometheus}
             found["schemas"] = lambda: works[extra](directory)
+            if extra == "arrow" and "tables" in places:
+                found["tables"] = lambda: without_spark(Path(places["tables"]))
         case "spark" | "connect":
             start = classic_session if extra == "spark" else lambda: connect_session(places["server"])
             found["main job"] = in_spark(start, main_job, directory)

@@ -36,12 +36,14 @@ def test_every_extra_has_its_turn() -> None:
     ("extra", "check"),
     [
         *((extra, check) for extra in ("base", "arrow", "fsspec", "prometheus") for check in ("packages", "schemas")),
+        pytest.param("arrow", "tables", marks=needs_tables),
         ("demo", "packages"),
         ("demo", "first month"),
     ],
 )
 def test_an_extra_alone_is_enough(extra: str, check: str, smoke: Callable[..., dict[str, str]]) -> None:
-    assert smoke(extra, "python")[check] == ""
+    tables = {"tables": TABLES} if TABLES.is_dir() else {}
+    assert smoke(extra, "python", **tables)[check] == ""
 
 
 @pytest.mark.slow
@@ -84,6 +86,8 @@ CHECKS = [
     ("tests/packaging/oldest_checks.py", "test_the_main_job"),
     ("tests/connect/test_connect.py", "test_ingest_and_read_over_spark_connect"),
     ("tests/arrow/test_write_files.py", "test_slices_of_structs[1-orc]"),
+    ("tests/arrow/test_read_batches.py", "test_types_are_those_of_the_declared_schema"),
+    ("tests/arrow/test_row_filter.py", "test_filters_choose_the_rows_that_they_are_true_for[3]"),
     # Spark before 4.1 would fail the job where a text is no JSON, and reads halves of pairs of surrogates as `?`.
     ("tests/ingest/test_values.py", "test_json_text_in_a_cell_is_read[default]"),
     ("tests/ingest/test_json_texts.py", "test_half_of_a_pair_of_surrogates_makes_a_row_bad"),

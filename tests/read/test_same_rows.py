@@ -1,6 +1,6 @@
-"""`spark.read.format("lakebed")` gives the rows of `lake.read`, for generated tables of every kind.
+"""`spark.read.format("lakebed")` and `to_arrow` give the rows of `lake.read`, for generated tables of every kind.
 
-That it does so for the tables of others, or refuses them, is told with the data source.
+That they do so for the tables of others, or refuse them, is told with the data source and with Arrow.
 """
 
 from __future__ import annotations
@@ -47,8 +47,13 @@ def test_tasks_give_the_rows_of_lake_read(spark: Any, tmp_path: Path, kind: str,
     def left(found: list[Any], where: Where) -> list[str]:
         return sorted(repr(row) for row in found if where.lets_through(dict(zip(frame.columns, row, strict=True))))
 
+    arrow = made.lake.table("db.t")
+    assert sorted(map(repr, arrow_rows(arrow.to_arrow()))) == sorted(map(repr, rows))
     for where in made.wheres:
         assert left(from_tasks(made, where), where) == left(rows, where), where
+        assert sorted(map(repr, arrow_rows(arrow.to_arrow(where=where.text)))) == left(rows, where), where
+        found = sum(batch.num_rows for batch in arrow.to_batches(columns=[], where=where.text))
+        assert found == len(left(rows, where)), where
 
 
 def numbered(frames: list[DataFrame]) -> list[Row]:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakebed.arrow.row_filter import matching_rows
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.physical import paimon_types as t
@@ -36,7 +37,7 @@ from lakebed.read.predicate_text import text
 from lakebed.read.pushed_filters import from_filters
 from lakebed.read.where_sql import parse_where, unknown_names
 from read.leaf_truth import truth
-from read.where_cases import FIELDS, SCHEMA, SPARK_SCHEMA, Filters, internal, rows
+from read.where_cases import FIELDS, SCHEMA, SPARK_SCHEMA, Filters, arrow_batch, internal, rows
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -84,6 +85,12 @@ def test_what_spark_says_is_possible(session: tuple[SparkSession, str]) -> None:
         for sql, predicate, answer in zip(filters, predicates, answers, strict=True):
             found = possible(predicate, lambda leaf, values=values: truth(leaf, values[leaf.column.name]))
             assert _TRUTHS[answer] in found, f"{sql}: Spark says {answer} for {values}, not {text(predicate)}"
+    # What is wholly understood chooses in Arrow the rows that Spark chooses.
+    batch = arrow_batch(data)
+    for place, (sql, predicate) in enumerate(zip(filters, predicates, strict=True)):
+        if is_understood(predicate):
+            kept = [n for n, answers in enumerate(said) if answers[place]]
+            assert matching_rows(predicate, batch).column("row").to_pylist() == kept, sql
 
 
 _LEAVES = [IsNull(t.DataField(n, f"c{n}", t.Int())) for n in range(3)]

@@ -8,7 +8,10 @@ import random
 from decimal import Decimal
 from typing import Any
 
+import pyarrow as pa
+
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.convert.arrow_rows import row_type
 from lakebed.physical import paimon_types as t
 
 _TYPES: dict[str, tuple[t.DataType, str]] = {
@@ -84,6 +87,12 @@ def rows(count: int, seed: int) -> list[tuple[Any, ...]]:
         chosen.shuffle(column)
         columns.append(column)
     return list(zip(*columns, strict=True))
+
+
+def arrow_batch(data: list[tuple[Any, ...]]) -> pa.RecordBatch:
+    """Such rows as an Arrow batch, with the number of each in the column `row`."""
+    columns = [pa.array(v, row_type(f.type)) for f, v in zip(FIELDS.values(), zip(*data, strict=True), strict=True)]
+    return pa.RecordBatch.from_arrays([*columns, pa.array(range(len(data)))], names=[*FIELDS, "row"])
 
 
 def internal(value: Any) -> Any:

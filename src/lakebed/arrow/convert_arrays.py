@@ -11,10 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-from pyspark.sql.types import StructType
 
-from lakebed.arrow.decode_files import to_arrow_schema
-from lakebed.convert.scan_types import scan_type
+from lakebed.convert.arrow_rows import row_type
 from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (
     Array,
@@ -72,11 +70,6 @@ class Stored:
         )
 
 
-def arrow_of(type_: DataType) -> pa.DataType:
-    """The Arrow type of a column as Spark's workers exchange it."""
-    return to_arrow_schema(StructType().add("value", scan_type(type_))).field(0).type
-
-
 def check_exact(have: DataType, want: DataType, at: Stored, *, orc: bool) -> None:
     """Raise UnsupportedError where a value stored as `have` would not come out as `lake.read` gives it as `want`."""
     match have, want:
@@ -95,7 +88,7 @@ def check_exact(have: DataType, want: DataType, at: Stored, *, orc: bool) -> Non
             check_exact(have.key, want.key, at.inside("key"), orc=orc)
             check_exact(have.value, want.value, at.inside("value"), orc=orc)
         case ((Variant() | Unknown()), _):
-            raise at.refused("LB5604", f"values of type {have.root} are not read by this source")
+            raise at.refused("LB5604", f"values of type {have.root} are not read in Arrow")
         case ((Timestamp() | LocalZonedTimestamp()), _) if orc:
             raise at.refused(
                 "LB5604", f"values of type {have.root} in ORC depend on clocks that only Spark's JVM knows"
@@ -125,11 +118,11 @@ def _is_exact(have: DataType, want: DataType) -> bool:
 
 def _changed(have: DataType, want: DataType, at: Stored) -> LakebedError:
     old, new = type_line(have), type_line(want)
-    return at.refused("LB5603", f"{old} is not read as {new} by this source", expected=new, found=old)
+    return at.refused("LB5603", f"{old} is not read as {new} in Arrow", expected=new, found=old)
 
 
 def convert(array: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.Array:
-    """The values of `want`, of the type `arrow_of(want)`, from an array that a file gives for the stored type `have`.
+    """The values of `want`, of the type `row_type(want)`, from an array that a file gives for the stored type `have`.
 
     Members of structs are found by the names of `have` and matched by id; one that is not there is NULL.
     """
@@ -145,12 +138,12 @@ def convert(array: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.A
         case Multiset(), Multiset() if pa.types.is_map(array.type):
             return _map(array, have.element, want.element, lambda v: v.cast(pa.int32()), at)
         case _:
-            return _leaf(array, have, at).cast(arrow_of(want))
+            return _leaf(array, have, at).cast(row_type(want))
 
 
 def nulls(count: int, type_: DataType) -> pa.Array:
     """A column that a file does not have."""
-    return pa.nulls(count, arrow_of(type_))
+    return pa.nulls(count, row_type(type_))
 
 
 def find(names: Sequence[str], name: str) -> int | None:
@@ -165,7 +158,7 @@ def _struct(array: pa.Array, have: Row, want: Row, at: Stored) -> pa.Array:
     children = array.flatten()
     stored = {f.id: f for f in have.fields}
     made = [_member(children, names, stored.get(f.id), f, len(array), at) for f in want.fields]
-    fields = list(arrow_of(want))
+    fields = list(row_type(want))
     return pa.StructArray.from_arrays(made, fields=fields, mask=array.is_null())
 
 
@@ -205,12 +198,12 @@ def _offsets(array: pa.Array) -> pa.Array:
 
 
 def _leaf(array: pa.Array, have: DataType, at: Stored) -> pa.Array:
-    """The stored values as Spark's readers give them, of the type `arrow_of(have)`."""
+    """The stored values as Spark's readers give them, of the type `row_type(have)`."""
     if pa.types.is_dictionary(array.type):
         array = array.dictionary_decode()
     if pa.types.is_null(array.type):
         return nulls(len(array), have)
-    found, wanted = array.type, arrow_of(have)
+    found, wanted = array.type, row_type(have)
     match have:
         case Timestamp() | LocalZonedTimestamp() if pa.types.is_timestamp(found):
             return _stamps(array, wanted, at)

@@ -12,14 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.orc as orc
 import pyarrow.parquet as pq
 
 from lakebed.arrow.avro_file import avro_batches
 from lakebed.arrow.blob_values import blob_batches
-from lakebed.arrow.convert_arrays import Stored, arrow_of, convert, find, nulls
-from lakebed.arrow.decode_files import to_arrow_schema
-from lakebed.convert.scan_types import scan_schema
+from lakebed.arrow.convert_arrays import Stored, convert, find, nulls
+from lakebed.convert.arrow_rows import row_schema, row_type
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.deletion_vectors import DeletionVector, read_positions
@@ -108,7 +106,7 @@ def placed_rows(store: Store, part: FilePart, columns: Sequence[Column]) -> Iter
 
 def batch_schema(columns: Sequence[Column]) -> pa.Schema:
     """The Arrow schema of rows."""
-    return pa.schema([(c.name, arrow_of(c.wanted.type)) for c in columns])
+    return pa.schema([(c.name, row_type(c.wanted.type)) for c in columns])
 
 
 def _column(
@@ -133,7 +131,7 @@ def _column(
 
 def constant(field: DataField, value: Any) -> pa.Scalar:
     """An internal value as a value of the column; timestamps are cut to microseconds."""
-    type_ = arrow_of(field.type)
+    type_ = row_type(field.type)
     if value is not None and isinstance(field.type, Timestamp | LocalZonedTimestamp):
         return pa.array([value // 1000], pa.int64()).cast(type_)[0]
     if value is not None and isinstance(field.type, Date):
@@ -221,6 +219,8 @@ def _refuse_legacy(part: FilePart, marks: dict[bytes, bytes]) -> None:
 
 
 def _orc(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
+    from pyarrow import orc
+
     with open_ranges(store, part.path, part.size) as source:
         file = orc.ORCFile(source)
         names = file.schema.names
@@ -239,7 +239,7 @@ def _orc(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bo
 
 def _avro(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
     start = 0
-    schema = to_arrow_schema(scan_schema(part.stored))
+    schema = row_schema(part.stored)
     if not part.stored:
         yield from _empty(0, part.rows)
         return
@@ -250,7 +250,7 @@ def _avro(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, b
 
 def _blobs(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
     start = 0
-    for batch in blob_batches(store.read(part.path), to_arrow_schema(scan_schema(part.stored))):
+    for batch in blob_batches(store.read(part.path), row_schema(part.stored)):
         yield start, batch, False
         start += batch.num_rows
 
@@ -290,7 +290,7 @@ class _Ranges(io.RawIOBase):
 
 
 def refuse_format(path: str) -> None:
-    """Raise UnsupportedError for a file of a format that this source does not read."""
+    """Raise UnsupportedError for a file of a format that is not read here."""
     extension = path.rpartition(".")[2].lower()
     if extension not in ("parquet", "orc", "avro"):
         raise UnsupportedError.of(

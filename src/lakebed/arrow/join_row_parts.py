@@ -118,7 +118,7 @@ def put_together(
 def _refused(group: Sequence[DataFile], message: str) -> LakebedError:
     return UnsupportedError.of(
         "LB5605",
-        f"data file {group[0].path} and {len(group) - 1} more {message}: this source does not put them together",
+        f"data file {group[0].path} and {len(group) - 1} more {message}: they are not put together in Arrow",
         path=group[0].path,
         remedy="use lake.read(...), which puts them together in Spark",
     )

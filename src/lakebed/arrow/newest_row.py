@@ -49,7 +49,7 @@ class NewestRow:
 
 
 def newest_row(schema: TableSchema, section: Section) -> NewestRow:
-    """The rule of a table. Raises UnsupportedError (LB5605) for one whose rows this source does not merge."""
+    """The rule of a table. Raises UnsupportedError (LB5605) for one whose rows are not merged here."""
     rules = merge_rules(schema)
     if rules.engine is not MergeEngine.DEDUPLICATE:
         raise _refused(section, f"have rows of the same keys, of merge engine {rules.engine}")
@@ -130,7 +130,7 @@ def _refused(section: Section, message: str) -> LakebedError:
     others = f" and {len(section) - 1} more" if len(section) > 1 else ""
     return UnsupportedError.of(
         "LB5605",
-        f"data file {section[0].path}{others} {message}: this source does not merge them",
+        f"data file {section[0].path}{others} {message}: they are not merged in Arrow",
         path=section[0].path,
         remedy="use lake.read(...), which merges them in Spark",
     )

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.json import ParseOptions, ReadOptions, read_json
 
-from lakebed.arrow.convert_arrays import arrow_of
 from lakebed.arrow.plain_values import PlainColumn, convert_texts
+from lakebed.convert.arrow_rows import row_type
 from lakebed.physical.paimon_types import (
     BigInt,
     Boolean,
@@ -70,7 +70,7 @@ def _loaded(line: str) -> object:
 def _read_as(column: PlainColumn, examples: Sequence[Mapping[str, object]]) -> pa.DataType:
     """The type that most values have in JSON: numbers may be quoted there."""
     is_quoted = sum(isinstance(read.get(column.source), str) for read in examples) * 2 > len(examples)
-    return arrow_of(column.type) if isinstance(column.type, _OWN) and not is_quoted else pa.string()
+    return row_type(column.type) if isinstance(column.type, _OWN) and not is_quoted else pa.string()
 
 
 def _may_be_plain(lines: pa.Array) -> pa.Array:

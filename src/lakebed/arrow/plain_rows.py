@@ -15,9 +15,9 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakebed.arrow.convert_arrays import arrow_of
 from lakebed.arrow.plain_lines import read_lines
 from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken, with_default
+from lakebed.convert.arrow_rows import row_type
 from lakebed.physical.paimon_types import Char, VarChar
 
 #: Which part of a source a row is from.
@@ -99,7 +99,7 @@ class PlainPart:
     def rows(self, made: Sequence[pa.Array], count: int) -> pa.RecordBatch:
         """The rows of the table, with defaults, of so many values of each column."""
         every = (*self.columns, *self.absent)
-        absent = (pa.nulls(count, arrow_of(column.type)) for column in self.absent)
+        absent = (pa.nulls(count, row_type(column.type)) for column in self.absent)
         written = [with_default(values, column) for values, column in zip((*made, *absent), every, strict=True)]
         return pa.RecordBatch.from_arrays(written, names=[c.name for c in every])
 

@@ -12,7 +12,7 @@ from typing import TypeGuard, assert_never
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakebed.arrow.convert_arrays import arrow_of
+from lakebed.convert.arrow_rows import row_type
 from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     BigInt,
@@ -96,7 +96,7 @@ def convert_texts(texts: pa.Array, column: PlainColumn) -> tuple[pa.Array, pa.Ar
     values = _cast_each(texts, _cast_to(type_))
     if values.null_count != texts.null_count:
         plain = pc.and_(plain, pc.or_(values.is_valid(), texts.is_null()))
-    return values.cast(arrow_of(type_)), plain
+    return values.cast(row_type(type_)), plain
 
 
 def with_default(values: pa.Array, column: PlainColumn) -> pa.Array:
@@ -153,7 +153,7 @@ def _pattern(type_: PlainType, *, utc: bool) -> str:
 def _cast_to(type_: PlainType) -> pa.DataType:
     if isinstance(type_, Timestamp | LocalZonedTimestamp):
         return pa.timestamp("us", tz="UTC" if isinstance(type_, LocalZonedTimestamp) else None)
-    return arrow_of(type_)
+    return row_type(type_)
 
 
 def _cast_each(texts: pa.Array, type_: pa.DataType) -> pa.Array:

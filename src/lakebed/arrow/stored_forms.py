@@ -16,34 +16,22 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakebed.convert.arrow_rows import FLAT
 from lakebed.diagnostics import reason_of
 from lakebed.errors import WriteError
 from lakebed.physical import path_text
 from lakebed.physical.paimon_tree import ELEMENT, KEY, VALUE, fold
 from lakebed.physical.paimon_types import (
     Array,
-    BigInt,
-    Binary,
-    Blob,
-    Boolean,
-    Char,
     DataField,
     DataType,
-    Date,
     Decimal,
-    Double,
-    Float,
-    Int,
     LocalZonedTimestamp,
     Map,
     Multiset,
     Row,
-    SmallInt,
     Time,
     Timestamp,
-    TinyInt,
-    VarBinary,
-    VarChar,
     type_line,
 )
 
@@ -53,21 +41,6 @@ EARLY_FRACTION = "LB6507"
 
 _MILLIS, _MICROS = 3, 6
 _NANOS = {"s": 1_000_000_000, "ms": 1_000_000, "us": 1_000, "ns": 1}
-_LEAVES: dict[type[DataType], pa.DataType] = {
-    Boolean: pa.bool_(),
-    TinyInt: pa.int8(),
-    SmallInt: pa.int16(),
-    Int: pa.int32(),
-    BigInt: pa.int64(),
-    Float: pa.float32(),
-    Double: pa.float64(),
-    Char: pa.string(),
-    VarChar: pa.string(),
-    Binary: pa.binary(),
-    VarBinary: pa.binary(),
-    Blob: pa.binary(),
-    Date: pa.date32(),
-}
 _Convert = Callable[[pa.Array], pa.Array]
 
 
@@ -175,7 +148,7 @@ def _form(forms: FormatForms, type_: DataType, inner: tuple[StoredForm, ...]) ->
             wanted = pa.decimal128(type_.precision, type_.scale)
             convert = partial(_cast, wanted)
         case _:
-            wanted = _LEAVES[type(type_)]
+            wanted = FLAT[type(type_)]
             convert = partial(_cast, wanted)
     return StoredForm(wanted, type_.nullable, convert)
 

@@ -76,11 +76,11 @@ class Session:
 
     def attributes(self) -> AttributeRegistry | None:
         """The attributes that the project declares. Raises `ManifestError` for a file that cannot be used."""
-        from lakebed.manifest.attribute_document import load_attributes
-
         setting = next(s for s in self.settings() if s.name == "attributes")
         if setting.value is None:
             return None
+        from lakebed.manifest.attribute_document import load_attributes
+
         try:
             return load_attributes(setting.value)
         except ManifestError as error:

@@ -21,8 +21,9 @@ from pyspark.sql.datasource import (
 )
 from pyspark.sql.types import StructType
 
+from lakebed.arrow.plan_work import Work, open_rows
 from lakebed.convert.scan_types import scan_schema
-from lakebed.data_source.batch_plan import TableRead, Work, open_rows, open_tables
+from lakebed.data_source.batch_plan import TableRead, open_tables
 from lakebed.data_source.handover import as_asked
 from lakebed.data_source.read_options import (
     DataSourceOptions,

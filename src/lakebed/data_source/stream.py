@@ -25,7 +25,8 @@ from pyspark.sql.streaming.datasource import (
 )
 
 from lakebed.arrow.file_part import Column
-from lakebed.data_source.batch_plan import Planner, TableRead, Work, open_rows, open_tables
+from lakebed.arrow.plan_work import Work, WorkPlanner, open_rows
+from lakebed.data_source.batch_plan import TableRead, open_tables
 from lakebed.data_source.handover import as_asked
 from lakebed.data_source.read_options import DataSourceOptions
 from lakebed.data_source.stream_admission import BatchLimits, Part, advance, begin, between, check_history
@@ -126,7 +127,7 @@ class _Source:
 
     def work(self, parts: Iterator[Part], split_size: int) -> Iterator[StreamWork]:
         """The tasks of a batch, in the order of its parts."""
-        plain = Planner(self.state.schema, self.state.schemas.load_schema, self.columns, self._verify_checksums)
+        plain = WorkPlanner(self.state.schema, self.state.schemas.load_schema, self.columns, self._verify_checksums)
         with_kind = replace(plain, columns=(*self.columns, Column(ROW_KIND, VALUE_KIND, VALUE_KIND)))
         for (merge, kinds), found in groupby(parts, key=lambda part: (part.merge, part.kinds)):
             if merge:

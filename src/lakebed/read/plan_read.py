@@ -11,7 +11,7 @@ of travel, it means the other branch as it was at that time.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 
 from lakebed.catalog.names import TableName
@@ -126,15 +126,20 @@ def check_read(table: TableBranch, request: ReadRequest, select: str | None = No
     schema = state.schema
     unknown = () if request.where is None else unknown_names(request.where, schema)
     unknown += () if select is None else unknown_names(select, schema, selected=True)
+    refuse_unknown(table.name, schema, unknown)
+
+
+def refuse_unknown(name: TableName, schema: TableSchema, unknown: Collection[str]) -> None:
+    """Raise `UsageError` (LB6463) with the names of columns that table `name` does not have, where there are any."""
     if unknown:
         raise UsageError(
             *(
                 Diagnostic(
                     "LB6463",
-                    f"{table.name} has no column {column!r}",
+                    f"{name} has no column {column!r}",
                     path=column,
                     suggestions=near_names(column, schema.field_names),
-                    remedy=f"`lakebed show {table.name}` lists the columns",
+                    remedy=f"`lakebed show {name}` lists the columns",
                 )
                 for column in dict.fromkeys(unknown)
             )

@@ -114,7 +114,7 @@ def unknown_names(sql: str, schema: TableSchema, *, selected: bool = False) -> t
             trees = [parsed(sql, into=exp.Condition, dialect="spark")]
     except (SqlglotError, RecursionError):
         return ()
-    known = {field.name.casefold() for field in schema.fields} | _FUNCTIONS
+    known = {field.name.casefold() for field in schema.fields} | BARE_FUNCTIONS
     known |= {tree.alias.casefold() for tree in trees if isinstance(tree, exp.Alias)}
     outermost = trees[0].parent if selected and trees else None
     names = (
@@ -141,7 +141,7 @@ def _doubtful_texts(sql: str) -> frozenset[str] | None:
 
 
 #: Functions that may be called without parentheses.
-_FUNCTIONS = frozenset(
+BARE_FUNCTIONS = frozenset(
     f"{prefix}{name}"
     for prefix, name in (
         *(("current_", name) for name in ("catalog", "database", "date", "path", "schema", "time", "timestamp")),

@@ -6,20 +6,24 @@ import base64
 import json
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import date, datetime, time, timedelta, tzinfo
 from decimal import Decimal
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog.time_zone import zone_of
+from lakebed.physical import paimon_types as physical
 from lakebed.printable import one_line
 from lakebed.render.iso_times import day_text, moment_text
 from lakebed.render.table_text import column_widths, table_text, total_width
 from lakebed.render.terminal import cell_width, cut
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql.types import DataType, StructType
+
+    from lakebed.physical.paimon_types import DataField
 
 _Encoder = Callable[[Any], Any]
 _NUMBER = re.compile(r"-?\d+(\.\d+)?([eE][+-]?\d+)?|NaN|-?Infinity|NULL")
@@ -84,22 +88,71 @@ def _encoder(zone: tzinfo, type_: DataType, inner: tuple[_Encoder, ...]) -> _Enc
                 lambda v: moment_text(v, zone) if isinstance(v, int) else v.astimezone(zone).isoformat(),
             )
         case t.ArrayType():
-            (item,) = inner
-            return _optional(lambda v: [item(x) for x in v])
+            return _items(*inner)
         case t.MapType():
-            key, value = inner
-            if isinstance(type_.keyType, t.StringType):
-                return _optional(lambda v: {key(k): value(x) for k, x in v.items()})
-            return _optional(lambda v: [[key(k), value(x)] for k, x in v.items()])
+            entries = _entries(*inner, by_name=isinstance(type_.keyType, t.StringType))
+            return _optional(lambda v: entries(v.items()))
         case t.StructType():
-            names = [f.name for f in type_.fields]
-            return _optional(
-                lambda v: {n: member(x) for n, member, x in zip(names, inner, v, strict=True)},
-            )
+            return _optional(_members(type_.names, inner))
+        case t.DecimalType():
+            # PySpark gives small ones with more digits than their type has.
+            return _optional(lambda v: f"{v:.{type_.scale}f}")
         case t.VariantType():
             return _optional(lambda v: json.loads(v.toJson(str(zone))))
         case _:
             return json_value
+
+
+def batch_rows(batches: Iterable[pa.RecordBatch], fields: Sequence[DataField], time_zone: str) -> Iterator[list[Any]]:
+    """The JSON values of the rows of Arrow batches of the columns `fields`, as `row_encoder` gives those of Spark."""
+    from lakebed.convert.arrow_rows import COUNTED, row_type
+    from lakebed.physical.paimon_tree import fold
+
+    zone = zone_of(time_zone)
+    encoders = [fold(f.type, partial(_batch_encoder, zone)) for f in fields]
+    for batch in batches:
+        # Moments of any year as numbers, which Python can hold.
+        counted = (c.cast(row_type(f.type, COUNTED)) for c, f in zip(batch.columns, fields, strict=True))
+        for row in zip(*(column.to_pylist() for column in counted), strict=True):
+            yield [encode(value) for encode, value in zip(encoders, row, strict=True)]
+
+
+def _batch_encoder(zone: tzinfo, type_: physical.DataType, inner: tuple[_Encoder, ...]) -> _Encoder:
+    match type_:
+        case physical.Date():
+            return _optional(day_text)
+        case physical.Timestamp():
+            return _optional(lambda v: moment_text(v, None))
+        case physical.LocalZonedTimestamp():
+            return _optional(lambda v: moment_text(v, zone))
+        case physical.Array():
+            return _items(*inner)
+        case physical.Map():
+            by_name = isinstance(type_.key, physical.Char | physical.VarChar)
+            return _optional(_entries(*inner, by_name=by_name))
+        case physical.Multiset():
+            by_name = isinstance(type_.element, physical.Char | physical.VarChar)
+            return _optional(_entries(inner[0], json_value, by_name=by_name))
+        case physical.Row():
+            members = _members([f.name for f in type_.fields], inner)
+            return _optional(lambda v: members(v.values()))
+        case _:
+            return json_value
+
+
+def _items(item: _Encoder) -> _Encoder:
+    return _optional(lambda v: [item(x) for x in v])
+
+
+def _entries(key: _Encoder, value: _Encoder, *, by_name: bool) -> _Encoder:
+    """From pairs of keys and values to an object, or else to a list of pairs."""
+    if by_name:
+        return lambda pairs: {key(k): value(x) for k, x in pairs}
+    return lambda pairs: [[key(k), value(x)] for k, x in pairs]
+
+
+def _members(names: Sequence[str], members: Sequence[_Encoder]) -> _Encoder:
+    return lambda v: {n: member(x) for n, member, x in zip(names, members, v, strict=True)}
 
 
 def _optional(encode: _Encoder) -> _Encoder:

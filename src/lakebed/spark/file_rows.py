@@ -31,6 +31,7 @@ from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_storage import Schemas
 from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import UNASSIGNED, Array, Boolean, DataField, Map, Multiset, Row, Unknown
+from lakebed.read.stored_layout import layout
 from lakebed.spark.file_constants import by_number, partition_columns
 from lakebed.spark.orc_values import (
     holds_instants,
@@ -43,7 +44,7 @@ from lakebed.spark.orc_values import (
     scanned_as_instants,
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
-from lakebed.spark.projection import CastRules, layout, project
+from lakebed.spark.projection import CastRules, project
 from lakebed.spark.reach import needs_workers
 from lakebed.spark.scan import (
     NATIVE,

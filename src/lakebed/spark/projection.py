@@ -1,13 +1,13 @@
 """Project a file's columns to the wanted schema, by field id, at every nesting level.
 
-A data file holds the columns of the schema version that it was written under, by the names of that version. `layout`
-says which of them a query needs; `project` builds the expression that turns them into a wanted column. Both go by field
-ids: a name never decides what a value means.
+A data file holds the columns of the schema version that it was written under, by the names of that version.
+`lakebed.read.stored_layout` says which of them a query needs; `project` builds the expression that turns them into a
+wanted column. Both go by field ids: a name never decides what a value means.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from pyspark.sql import Column
@@ -15,8 +15,8 @@ from pyspark.sql import functions as F
 
 from lakebed.convert.scan_types import scan_type
 from lakebed.errors import CorruptMetadataError
-from lakebed.physical.paimon_tree import map_fields, without_nullability
-from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Multiset, Row, type_line, with_nullability
+from lakebed.physical.paimon_types import Array, DataField, DataType, Map, Row, type_line
+from lakebed.read.stored_layout import bare_type
 from lakebed.spark.casts import cast_column
 
 
@@ -34,47 +34,11 @@ class CastRules:
     verify_checksums: bool = True
 
 
-def layout(file_fields: Iterable[DataField], wanted: Iterable[DataField]) -> tuple[DataField, ...]:
-    """The part of a file's columns that answers for `wanted`: by id, in the file's order, with the file's names.
-
-    Nested types are pruned to the ids that are wanted; where a struct is wanted but none of its members is in the file,
-    one member is kept, for whether the struct is NULL. Nullability, descriptions and defaults are dropped, so that
-    versions that differ only there have equal layouts and share a scan.
-    """
-    by_id = {f.id: f for f in wanted}
-    return tuple(DataField(f.id, f.name, _prune(f.type, by_id[f.id].type)) for f in file_fields if f.id in by_id)
-
-
-def _prune(have: DataType, want: DataType) -> DataType:
-    have = with_nullability(have, True)
-    match have, want:
-        case Row(), Row():
-            kept = layout(have.fields, want.fields)
-            return Row(kept or _smallest(have.fields))
-        case Array(), Array():
-            return Array(_prune(have.element, want.element))
-        case Map(), Map():
-            return Map(_bare(have.key), _prune(have.value, want.value))
-        case _:
-            return _bare(have)
-
-
-def _smallest(fields: tuple[DataField, ...]) -> tuple[DataField, ...]:
-    flat = [f for f in fields if not isinstance(f.type, (Row, Array, Map, Multiset))]
-    chosen = (flat or list(fields))[:1]
-    return tuple(DataField(f.id, f.name, _bare(f.type)) for f in chosen)
-
-
-def _bare(type_: DataType) -> DataType:
-    """A type without nullability, descriptions and defaults, at every level."""
-    return map_fields(without_nullability(type_), lambda f: DataField(f.id, f.name, f.type))
-
-
 def project(wanted: DataField, stored: DataField | None, column: Column | None, rules: CastRules) -> Column:
     """The value of `wanted` from the stored column of the same id, or NULL where the file has none."""
     if stored is None or column is None:
         return F.lit(None).cast(scan_type(wanted.type))
-    return _convert(column, _bare(stored.type), _bare(wanted.type), rules, wanted.name)
+    return _convert(column, bare_type(stored.type), bare_type(wanted.type), rules, wanted.name)
 
 
 def _convert(column: Column, have: DataType, want: DataType, rules: CastRules, path: str) -> Column:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import warnings
-from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import click
 
@@ -21,6 +22,7 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
+from lakebed.cli.read_engine import Reading, engine_option, plain_names
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import LakebedWarning, NotCountableError, UsageError
 
@@ -28,6 +30,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from lakebed.lake import Lake
+
+#: Rows, and what is to be said of them.
+_Fetched: TypeAlias = tuple[FetchedRows, list[Diagnostic]]
 
 
 def _schema_choice(context: click.Context, parameter: click.Parameter, value: str | None) -> int | str | None:
@@ -70,7 +75,8 @@ def _schema_choice(context: click.Context, parameter: click.Parameter, value: st
     "--explain", is_flag=True, help="Show which files would be read, which not, and why. No Spark is started."
 )
 @click.option("--unmasked", is_flag=True, help="Show personal data of a quarantine, which *** stands for otherwise.")
-@click.option("--count", is_flag=True, help="Print the number of rows; with Spark only if metadata cannot tell.")
+@click.option("--count", is_flag=True, help="Print the number of rows; they are read only if metadata cannot tell.")
+@engine_option
 @spark_options
 @common_options
 @click.pass_obj
@@ -81,6 +87,7 @@ def command(
     where: str | None,
     columns: str | None,
     limit: int | None,
+    engine: str,
     remote: str | None,
     cores: str,
     null_on_cast_error: bool,
@@ -105,34 +112,25 @@ def command(
             # As for rows, 0 is no limit.
             explained = lake.explain_read(table, where=where, limit=limit or None, **travel)
             return session.finish(explained.to_json(), lambda look: str(explained))
-        number = _count(session, table, where, remote, cores, travel)
+        number = _count(session, Reading(engine, remote, table, {"where": where, **travel}), cores)
         return session.finish({"table": table, "rows": number}, lambda look: str(number))
     if _is_system_table(table) and not (where or columns):
         return _print_system_table(session, table, limit, travel)
     if not _is_system_table(table):
         lake.check_read(table, where=where, select=columns, **travel)
     limit = row_limit(session, limit)
-    with spark_failures(), showable():
-        with stages(f"read {table}") as progress:
-            progress("starting Spark")
-            spark = spark_session(remote, cores)
-            policy: Literal["error", "null"] = "null" if null_on_cast_error else "error"
-            with warnings.catch_warnings(record=True) as caught:
-                warnings.simplefilter("always", LakebedWarning)
-                frame = lake.read(spark, table, where=where, on_cast_error=policy, **travel)
-            if _is_quarantine(table) and not unmasked:
-                frame = _masked(lake, table, frame)
-            notes = [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
-            if null_on_cast_error and not _is_system_table(table):
-                notes += _made_null(lake.cast_errors(spark, table, **travel))
-            if columns:
-                frame = frame.selectExpr(*split_expressions(columns))
-            fetched = FetchedRows.of(session, lake, frame, limit, progress)
-        # The spinner is gone from here on: rows may be printed.
-        session.output.diagnose(notes)
-        if session.json_mode:
-            fetched.print_json(session)
-            return ExitCode.OK
+    reading = Reading(engine, remote, table, {"where": where, **travel})
+    chosen = None if columns is None else split_expressions(columns)
+    masked = _is_quarantine(table) and not unmasked
+    with showable():
+        found = _by_arrow(session, reading, chosen, limit, null_on_cast_error=null_on_cast_error, masked=masked)
+        with nullcontext() if found is not None else spark_failures():
+            fetched, notes = found or _by_spark(session, reading, chosen, limit, cores, null_on_cast_error, masked)
+            # The spinner is gone from here on: rows may be printed.
+            session.output.diagnose(notes)
+            if session.json_mode:
+                fetched.print_json(session)
+                return ExitCode.OK
     names, readable = fetched.names, 0
     shown, more = fetched.shown()
     if _is_quarantine(table):
@@ -159,19 +157,83 @@ def _check_plan_options(
         )
 
 
-def _count(
-    session: Session, table: str, where: str | None, remote: str | None, cores: str, travel: dict[str, Any]
-) -> int:
-    """By metadata, and with Spark where these are not enough."""
+def _by_arrow(
+    session: Session, reading: Reading, chosen: list[str] | None, limit: int, *, null_on_cast_error: bool, masked: bool
+) -> _Fetched | None:
+    """The rows as Arrow batches; None where Spark is to read them."""
+    names = None if chosen is None else plain_names(chosen)
+    needs_spark = None
+    if _is_system_table(reading.table):
+        needs_spark = "a filter or a selection of a system table"
+    elif masked:
+        needs_spark = "a quarantine without --unmasked"
+    elif null_on_cast_error:
+        needs_spark = "--null-on-cast-error"
+    elif chosen is not None and names is None:
+        needs_spark = "an expression in --select"
     lake = session.lake()
-    with suppress(NotCountableError):
-        return lake.count(table, where=where, **travel)
-    lake.check_read(table, where=where, **travel)
-    with spark_failures(), stages(f"count {table}") as progress:
+    with stages(f"read {reading.table}") as progress, reading.or_spark(), _noted() as notes:
+        read = reading.planned(lake, names, None if not limit else limit + 1, needs_spark)
+        if read is not None:
+            progress("reading")
+            return FetchedRows.of_batches(session, lake, read, limit), notes
+    return None
+
+
+def _by_spark(
+    session: Session,
+    reading: Reading,
+    chosen: list[str] | None,
+    limit: int,
+    cores: str,
+    null_on_cast_error: bool,
+    masked: bool,
+) -> _Fetched:
+    lake, table = session.lake(), reading.table
+    with stages(f"read {table}") as progress:
         progress("starting Spark")
-        spark = spark_session(remote, cores)
+        spark = spark_session(reading.remote, cores)
+        policy: Literal["error", "null"] = "null" if null_on_cast_error else "error"
+        with _noted() as notes:
+            frame = lake.read(spark, table, on_cast_error=policy, **reading.asked)
+        if masked:
+            frame = _masked(lake, table, frame)
+        if null_on_cast_error and not _is_system_table(table):
+            state = {name: asked for name, asked in reading.asked.items() if name != "where"}
+            notes += _made_null(lake.cast_errors(spark, table, **state))
+        if chosen is not None:
+            frame = frame.selectExpr(*chosen)
+        return FetchedRows.of(session, lake, frame, limit, progress), notes
+
+
+@contextmanager
+def _noted() -> Iterator[list[Diagnostic]]:
+    """What is warned of meanwhile, to be told once the spinner is gone."""
+    notes: list[Diagnostic] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", LakebedWarning)
+        try:
+            yield notes
+        finally:
+            notes += [w.message.diagnostic for w in caught if isinstance(w.message, LakebedWarning)]
+
+
+def _count(session: Session, reading: Reading, cores: str) -> int:
+    """By metadata, and where these are not enough by reading."""
+    lake, table = session.lake(), reading.table
+    with suppress(NotCountableError):
+        return lake.count(table, **reading.asked)
+    lake.check_read(table, **reading.asked)
+    with stages(f"count {table}") as progress:
         progress("counting")
-        return lake.count(table, where=where, spark=spark, **travel)
+        rows = reading.counted(lake)
+        if rows is not None:
+            return rows
+        with spark_failures():
+            progress("starting Spark")
+            spark = spark_session(reading.remote, cores)
+            progress("counting")
+            return lake.count(table, spark=spark, **reading.asked)
 
 
 def _is_system_table(table: str) -> bool:
