@@ -342,3 +342,10 @@ class TestApprovals:
         lakebed.ok("apply", "t.yaml", "--yes")
         assert "approved LB4203 until 2026-06-30: gone" in lakebed.ok("history", "lab.t")
         assert lakebed("plan", "t.yaml", "--exit-code").code == 0
+
+    def test_bringing_a_manifest_up_to_date_keeps_it(self, lakebed: CommandLine, orders: Path, here: Path) -> None:
+        orders.write_text(MANIFEST.replace("  schema:", f"{APPROVALS}  schema:"))
+        add_column(here / "warehouse", "shop.orders", "theirs", "INT")
+        lakebed.ok("infer", "shop.orders", "--update", "orders.yaml")
+        assert APPROVALS in orders.read_text()
+        assert "theirs" in orders.read_text()

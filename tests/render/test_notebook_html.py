@@ -230,3 +230,15 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 def luminance(colour: tuple[float, ...]) -> float:
     linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in (x / 255 for x in colour)]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_who_has_approved_a_change_and_who_upgrades_first(lake: lakebed.Lake, tmp_path: Path) -> None:
+    kept = "".join(line for line in MANIFEST.splitlines(keepends=True) if "note" not in line)
+    entry = '{code: LB4203, reason: "nobody <reads> it", until: 9999-12-31, by: shop}'
+    (tmp_path / "t.yaml").write_text(kept.replace("  schema:", f"  approvals: [{entry}]\n  schema:"))
+    plan = lake.plan(tmp_path / "t.yaml")
+    shown = " ".join(page(plan).text)
+    assert "approved by shop until 9999-12-31: nobody <reads> it (LB4203" in shown
+    assert "upgrade first: readers of <b>note</b>; writers of <b>note</b>" in shown
+    lake.apply(plan)
+    assert "approved LB4203 by shop until 9999-12-31: nobody <reads> it" in " ".join(page(lake.history("db.t")).text)

@@ -393,8 +393,10 @@ def _planned(
     )
 
 
-def _ids(edits: Iterable[Edit], before: Fields, wanted: Fields, after: Fields) -> dict[Edit, int | None]:
+def _ids(edits: Sequence[Edit], before: Fields, wanted: Fields, after: Fields) -> dict[Edit, int | None]:
     """The id of the column of each edit: of a dropped one what it was, of a new one what it gets."""
+    if not edits:
+        return {}
     was, asked, made = map(ColumnPlaces.of, (before, wanted, after))
     dropped = {(place[:-1], path[-1]): place for path, place in was.places.items() if path}
     ids: dict[Edit, int | None] = {}

@@ -46,11 +46,11 @@ def _version(version: Version, digits: int, room: int | None) -> list[str]:
     columns = len(version.schema.fields)
     head = f"{_label('schema', version.schema.id, digits)}  {columns} column{'' if columns == 1 else 's'}"
     changes = [line for change in version.changes for line in _indented(one_line(change), room)]
-    approvals = [line for a in version.approvals for line in _indented(one_line(_approval(a)), room)]
+    approvals = [line for a in version.approvals for line in _indented(one_line(approval_line(a)), room)]
     return [head, *changes, *approvals]
 
 
-def _approval(approval: Mapping[str, Any]) -> str:
+def approval_line(approval: Mapping[str, Any]) -> str:
     """An approval as the version keeps it."""
     code, path, until, by, reason = (approval.get(key) for key in ("code", "path", "until", "by", "reason"))
     return f"approved {code}{f':{path}' if path else ''}{f' by {by}' if by else ''} until {until}: {reason}"

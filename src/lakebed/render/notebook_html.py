@@ -15,12 +15,13 @@ from lakebed.model.extra import DESCRIPTION
 from lakebed.model.type_name import type_name
 from lakebed.physical import path_text
 from lakebed.read.explanation import file_reason
-from lakebed.render.history_text import origin_text
+from lakebed.render.history_text import approval_line, origin_text
 from lakebed.render.ingest_text import ingest_notes, run_text
 from lakebed.render.iso_times import time_text
 from lakebed.render.maintenance_text import size_text
 from lakebed.render.markup import MOST_ROWS, Markup, block, element, head, lines, mark, preformatted, table
-from lakebed.render.plan_text import render_plan
+from lakebed.render.plan_report import approved_text, upgrade_first
+from lakebed.render.plan_text import plan_totals
 from lakebed.render.rows import json_value
 from lakebed.render.schema_text import HEADING, attribute_text, field_rows, shown_options, stored_rows
 
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from lakebed.evolve.apply import AppliedPlan
     from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
     from lakebed.ingest.run_history import IngestResult
-    from lakebed.inspection.history import History
+    from lakebed.inspection.history import History, Version
     from lakebed.inspection.system_table import SystemTable
     from lakebed.model import Schema
     from lakebed.model.compare import Comparison
@@ -52,8 +53,7 @@ def plan_html(plan: Plan) -> Markup:
     parts = [part for one in plan.tables if not one.is_noop for part in _planned(one, frozenset(plan.approvals))]
     if plan.undeclared:
         parts.append(element("p", f"No manifest declares: {', '.join(plan.undeclared)}"))
-    totals = render_plan(plan).rpartition("\n")[2]
-    return block(*parts, element("p", totals), _diagnostics(plan.all_diagnostics))
+    return block(*parts, element("p", plan_totals(plan)), _diagnostics(plan.all_diagnostics))
 
 
 def table_plan_html(planned: TablePlan) -> Markup:
@@ -68,13 +68,17 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
         return
     rows = [
         (
+            change.kind.sign,
             mark(change.verdict.value, _LOOKS[change.verdict]),
             change.summary,
             lines([f"{change.code}: {change.reason}", *_advice(change, planned, allowed)]),
         )
         for change in planned.changes
     ]
-    yield table(("verdict", "change", "why"), rows)
+    yield table(("", "verdict", "change", "why"), rows)
+    first = upgrade_first(planned)
+    if first is not None:
+        yield element("p", first)
 
 
 def _advice(change: PlannedChange, planned: TablePlan, allowed: frozenset[str]) -> Iterator[Any]:
@@ -85,6 +89,10 @@ def _advice(change: PlannedChange, planned: TablePlan, allowed: frozenset[str]) 
     for code in (code for of, code in planned.leave_needed() if of is change):
         wanted = approval(code, change)
         given = {wanted, code} & allowed
+        declared = planned.approval_of(change, code)
+        if declared is not None:
+            yield approved_text(declared)
+            continue
         yield f"approved by {min(given)}" if given else Markup(f"leave: {element('code', leave_in_python(wanted))}")
 
 
@@ -148,10 +156,7 @@ def _side(value: Any) -> str:
 def history_html(history: History) -> Markup:
     """Versions and snapshots in order of time, the newest first; times are in UTC."""
     zone = zone_of("UTC")
-    events = [
-        (v.schema.time_millis, ("schema", v.schema.id, "", "", lines(v.changes) if v.changes else "first version"))
-        for v in history.versions
-    ]
+    events = [(v.schema.time_millis, ("schema", v.schema.id, "", "", _version(v))) for v in history.versions]
     events += [
         (
             s.time_millis,
@@ -166,6 +171,11 @@ def history_html(history: History) -> Markup:
     rows = [(time_text(millis, zone), *cells) for millis, cells in newest[: MOST_ROWS + 1]]
     columns = ("time (UTC)", "", "number", "rows", "total", "what")
     return block(head(history.name), table(columns, rows, right={2, 3, 4}))
+
+
+def _version(version: Version) -> Markup | str:
+    said = [*version.changes, *map(approval_line, version.approvals)]
+    return lines(said) if said else "first version"
 
 
 def _count(count: int | None, sign: str = "") -> str:

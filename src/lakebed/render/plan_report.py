@@ -9,7 +9,7 @@ from lakebed.diagnostics import Severity
 from lakebed.evolve.describe_edits import shortened
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import approval, leave_on_the_command_line
-from lakebed.evolve.verdicts import Verdict
+from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.model.differences import Party
 from lakebed.physical import path_text
 from lakebed.render.findings import ChangedPart, Finding, Report, Subject
@@ -29,7 +29,7 @@ def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | Non
     return Report(
         title,
         summary,
-        tuple(Subject(table.name, table_status(table)) for table in plan.tables),
+        tuple(Subject(table.name, table_status(table), drift_lines(table)) for table in plan.tables),
         tuple(findings),
         tuple(f"{table.name}: {line}" for table in plan.tables for line in [upgrade_first(table)] if line),
         next_command,
@@ -47,6 +47,16 @@ def table_status(table: TablePlan) -> str:
     if table.target is None:
         return f"cannot be changed as declared (schema {table.base_id})"
     return f"schema {table.base_id} to {table.target.id}"
+
+
+def drift_lines(table: TablePlan) -> tuple[str, ...]:
+    """What was made outside of `apply`, where the plan undoes some of it: a line that says so, then what it was."""
+    drift = table.drift
+    if drift is None:
+        return ()
+    lost = f"version {drift.applied} is not there any more: what is there may be the work of others"
+    head = f"{drift.versions} made outside of apply, which made version {drift.applied} last:"
+    return (head, *(drift.changes if drift.changes is not None else (lost,)))
 
 
 def upgrade_first(table: TablePlan) -> str | None:
@@ -109,12 +119,14 @@ def _finding(change: PlannedChange, table: TablePlan, allowed: frozenset[str]) -
     remedies = [f"remedy: {change.remedy}"] if change.remedy and (is_forbidden or wanted) else []
     if wanted and not is_forbidden:
         remedies.append(f"leave: {leave_on_the_command_line(*wanted)}")
+    refused = f"Open Data Fabric's rule refuses it ({ODF_CODE})"
+    is_gated = table.compatibility is not None and not change.odf_allowed
     return Finding(
         change.code,
         _severity(change, lacks_leave=bool(wanted), is_approved=bool(given)),
         f"{table.name}: {change.summary}",
         table.name,
-        change.reason,
+        f"{change.reason}; {refused}" if is_gated else change.reason,
         (*remedies, *given),
         change.position,
         change.verdict,

@@ -15,7 +15,7 @@ from lakebed.evolve.plan import approval, leave_in_python, leave_on_the_command_
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.printable import one_line
-from lakebed.render.plan_report import approved_text, table_status, upgrade_first
+from lakebed.render.plan_report import approved_text, drift_lines, table_status, upgrade_first
 from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
@@ -178,12 +178,9 @@ def _first(table: TablePlan, colour: bool, width: int | None) -> list[str]:
 
 def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
     """What was made outside of `apply`, where the plan undoes some of it."""
-    drift = table.drift
-    if drift is None:
+    if table.drift is None:
         return []
-    head = f"{drift.versions} made outside of apply, which made version {drift.applied} last:"
-    lost = f"version {drift.applied} is not there any more: what is there may be the work of others"
-    lines = drift.changes if drift.changes is not None else (lost,)
+    head, *lines = drift_lines(table)
     return [
         styled(f"  {plain(head, colour)}", "yellow", colour),
         *(

@@ -82,7 +82,7 @@ def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> E
         old = stream.read()
     new = edit_manifest(
         old,
-        lambda t: replace(wanted, name=t.name, source_kind=t.source_kind),
+        lambda t: replace(wanted, name=t.name, source_kind=t.source_kind, approvals=t.approvals),
         table=declared.name,
         renames=renames,
         source=file,
