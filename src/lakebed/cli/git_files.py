@@ -7,6 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lakebed.diagnostics import Diagnostic, near_names
@@ -164,10 +165,22 @@ def path_in_repository(file: str) -> str | None:
     """The path of a file from the root of the repository; None for what is not a file in it."""
     if not os.path.isfile(file):
         return None
-    done = _output("rev-parse", "--show-toplevel")
-    root = os.fsdecode(done.stdout.rstrip(b"\n")) if done.returncode == 0 else os.getcwd()
-    path = os.path.relpath(os.path.realpath(file), os.path.realpath(root))
+    path = os.path.relpath(os.path.realpath(file), os.path.realpath(_top_level() or os.getcwd()))
     return None if path.startswith(os.pardir) else path.replace(os.sep, "/")
+
+
+def repository_root() -> Path | None:
+    """The root of the repository that the present directory is in; None in none, and without a git."""
+    try:
+        found = _top_level()
+    except NotFoundError:
+        return None
+    return None if found is None else Path(found)
+
+
+def _top_level() -> str | None:
+    done = _output("rev-parse", "--show-toplevel")
+    return os.fsdecode(done.stdout.rstrip(b"\n")) if done.returncode == 0 else None
 
 
 def _commit(ref: str) -> str:

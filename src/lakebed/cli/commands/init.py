@@ -1,4 +1,4 @@
-"""`lakebed init [DIR]`: make a warehouse and a `lakebed.toml`."""
+"""`lakebed init [DIR]`: make a warehouse, a `lakebed.toml` and a recipe for CI."""
 
 from __future__ import annotations
 
@@ -13,18 +13,21 @@ from lakebed.cli.configuration import FILE_NAME, configuration_text, find_config
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
 from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.recipe_files import RECIPES, is_offered, write_recipe
 from lakebed.errors import AlreadyExistsError, UsageError
 
 
 @click.command()
 @click.argument("directory", required=False)
+@click.option("--ci", type=click.Choice(list(RECIPES)), help="Also write a recipe for GitHub's or GitLab's CI.")
 @common_options
 @click.pass_obj
-def command(session: Session, directory: str | None) -> ExitCode:
+def command(session: Session, directory: str | None, ci: str | None) -> ExitCode:
     """Make the warehouse DIRECTORY and, where there is none yet, a lakebed.toml here that names it.
 
     Without DIRECTORY the warehouse is the one that --warehouse, LAKEBED_WAREHOUSE or lakebed.toml names. A directory
-    that holds other things is not touched.
+    that holds other things is not touched. With --ci the repository gets a recipe for CI: checks, a plan as a comment,
+    the plan that was reviewed applied on merge, drift at night. No file is written over.
     """
     from lakebed.store import open_store
 
@@ -45,7 +48,13 @@ def command(session: Session, directory: str | None) -> ExitCode:
         other = nearest_file(Path.cwd())
         why = f"No {FILE_NAME} names it" if other is None else f"{other}, which counts here, names another one"
         notes.append(f"{why}: give --warehouse, or write `warehouse` into one here.")
-    result = {"warehouse": root, "configuration": None if text is None else str(settings)}
+    result: dict[str, Any] = {"warehouse": root, "configuration": None if text is None else str(settings)}
+    if ci is not None:
+        recipe = write_recipe(ci)
+        notes.append(recipe.text)
+        result["recipe"] = {"root": recipe.root, "written": recipe.written, "kept": recipe.kept}
+    elif is_offered():
+        session.output.talk(lambda _: f"`lakebed init --ci {'|'.join(RECIPES)}` adds a recipe for CI.")
     return session.finish(result, lambda _: " ".join(notes))
 
 
