@@ -1,4 +1,4 @@
-"""Read and write the forms that declare a table besides its columns: Iceberg, Delta, Avro, JSON Schema, data contracts.
+"""Read and write the forms that say more of a table than its columns: Iceberg, Delta, Avro, data contracts.
 
 `lakebed.schema_forms` is the registry of all forms, these among them.
 """
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from lakebed.convert.loss import LossReport
 
 READ_FORMS = ("iceberg", "delta", "avro", "json-schema", "odcs", "dbt")
-WRITTEN_FORMS = READ_FORMS
+WRITTEN_FORMS = (*READ_FORMS, "protobuf")
 #: The forms that have a place for the ids of fields: those of a stored table go into it.
-IDENTIFIED_FORMS = frozenset({"iceberg", "delta", "avro"})
+IDENTIFIED_FORMS = frozenset({"iceberg", "delta", "avro", "protobuf"})
 
 
 def parse_json(data: bytes, name: str) -> Any:
@@ -107,6 +107,7 @@ def write_contract(contract: Contract, form: str) -> tuple[str, LossReport]:
     from lakebed.convert.delta import to_delta
     from lakebed.convert.iceberg import to_iceberg
     from lakebed.convert.odcs import to_odcs
+    from lakebed.convert.protobuf import to_protobuf
     from lakebed.convert.row_schema import to_row_schema
     from lakebed.manifest.yaml_text import yaml_text
 
@@ -114,5 +115,7 @@ def write_contract(contract: Contract, form: str) -> tuple[str, LossReport]:
     if form in in_json:
         made, report = in_json[form](contract)
         return json.dumps(made, ensure_ascii=False, indent=2), report
+    if form == "protobuf":
+        return to_protobuf(contract)
     made, report = {"odcs": to_odcs, "dbt": to_dbt}[form](contract)
     return yaml_text(made).rstrip("\n"), report

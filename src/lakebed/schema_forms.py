@@ -425,7 +425,8 @@ def _contract(source: SchemaSource, *, ids: bool = False) -> Contract:
         schema = replace(schema, fields=with_field_ids(schema.fields, numbers))
     # Where the annotations are kept in the schema file is no option of the table.
     options = {key: value for key, value in source.options.items() if key != ANNOTATIONS}
-    return Contract(schema, source.name, source.primary_keys, source.partition_keys, options)
+    highest = source.stored.highest_field_id if source.stored is not None else -1
+    return Contract(schema, source.name, source.primary_keys, source.partition_keys, options, highest)
 
 
 def _indented(value: Any) -> str:

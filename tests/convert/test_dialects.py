@@ -240,6 +240,13 @@ def test_an_option_of_an_option_and_a_name_that_stands_twice_are_refused(form: s
     assert [d.code for d in caught.value.diagnostics] == ["LB2108", "LB2104"]
 
 
+@pytest.mark.parametrize("type_", [m.Float64(), m.Struct(()), m.Option(m.Int8())])
+def test_keys_that_iceberg_does_not_take_are_lost(type_: m.LogicalType) -> None:
+    made, report = to_iceberg(Contract(Schema((Field("a", m.Int32()), Field("b", type_))), None, ("a", "b")))
+    assert "identifier-field-ids" not in made
+    assert str(report) == "the primary key a, b"
+
+
 def test_the_metadata_of_an_iceberg_table() -> None:
     schema = {"schema-id": 2, "identifier-field-ids": [1], **_iceberg("date")}
     schema["fields"].append({"id": 1, "name": "id", "required": True, "type": "long"})

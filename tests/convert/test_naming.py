@@ -33,7 +33,7 @@ CONVERSIONS = sorted(conversions())
 def test_all_type_systems_are_there() -> None:
     found = {name.partition("_")[2] for _, name, _ in CONVERSIONS}
     own = {"arrow", "arrow_json", "ddl", "paimon", "parquet_text", "row_schema", "spark", "spark_json"}
-    assert found == {*own, "iceberg", "delta", "avro", "odcs", "dbt"}
+    assert found == {*own, "iceberg", "delta", "avro", "odcs", "dbt", "protobuf"}
 
 
 @pytest.mark.parametrize(("module", "name", "returned"), CONVERSIONS)

@@ -96,7 +96,7 @@ def base(directory: Path) -> None:
     command("doctor", "--warehouse", str(directory / "warehouse"))
     manifest = str(directory / "orders.yaml")
     printed = ("odf-yaml", "odf-json", "odf-event", "ddl", "paimon", "parquet-text", "json-schema")
-    for form in (*printed, "iceberg", "delta", "avro", "odcs", "dbt"):
+    for form in (*printed, "iceberg", "delta", "avro", "odcs", "dbt", "protobuf"):
         command("convert", manifest, "--to", form, "--out", str(directory / form))
 
 

@@ -53,6 +53,10 @@ class Referees:
         """The table options that pypaimon knows: `{"kind": class name, "words": [...]}` by name."""
         return dict(self._ask("options"))
 
+    def read_form(self, form: str, text: str) -> Any:
+        """What the library of another form says of a schema: names, ids and nullability of its columns; see `forms`."""
+        return self._ask("read_form", form=form, text=text)
+
     def rows(
         self,
         reader: Reader,

@@ -18,7 +18,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from referees import encoding, filters
+from referees import encoding, filters, forms
 
 Json = Any
 
@@ -335,7 +335,8 @@ def _data_type(kind: Json) -> Any:
 
 
 REQUESTS: dict[str, Callable[..., Json]] = {
-    f.__name__: f for f in (versions, options, rows, columns, sql, create, append, change_rows, alter, evolve)
+    f.__name__: f
+    for f in (versions, options, rows, columns, sql, create, append, change_rows, alter, evolve, forms.read_form)
 }
 
 

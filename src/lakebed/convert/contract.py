@@ -26,13 +26,17 @@ from lakebed.physical import path_text
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """A schema with what is declared of its table: its name (`shop.orders`), keys by names of columns, and options."""
+    """A schema with what is declared of its table: its name (`shop.orders`), keys by names of columns, and options.
+
+    `highest_field_id` is the highest id that a field of a stored table ever had, -1 where that is not known.
+    """
 
     schema: Schema
     name: str | None = None
     primary_keys: tuple[str, ...] = ()
     partition_keys: tuple[str, ...] = ()
     options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}), hash=False)
+    highest_field_id: int = field(default=-1, compare=False)
 
     @classmethod
     def of(cls, declared: Schema | Contract) -> Contract:

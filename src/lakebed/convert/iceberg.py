@@ -91,13 +91,18 @@ def to_iceberg(declared: Schema | Contract) -> tuple[dict[str, Any], LossReport]
     writer = _Writer(_ids(schema), stated_exactly(schema))
     parts = tuple(fold_at(f.type, (f.name,), writer.write_type) for f in schema.fields)
     out: dict[str, Any] = {"type": "struct", "schema-id": 0}
-    keys = [f for name in contract.primary_keys if (f := schema.field(name)) is not None and not f.nullable]
-    if contract.primary_keys:
-        out["identifier-field-ids"] = [writer.ids[(f.name,)] for f in keys]
+    types = {f.name: part for f, part in zip(schema.fields, parts, strict=True) if not f.nullable}
+    if contract.primary_keys and all(_identifies(types.get(name)) for name in contract.primary_keys):
+        out["identifier-field-ids"] = [writer.ids[(name,)] for name in contract.primary_keys]
     out["fields"] = writer.fields(schema.fields, parts, ())
     if writer.problems:
         raise ConversionError(*writer.problems)
     return out, losses_between(contract, from_iceberg(out)[0])
+
+
+def _identifies(type_: Any) -> bool:
+    """Whether required columns of a type can be identifier fields: those of one value, but no floating point."""
+    return isinstance(type_, str) and type_ not in ("float", "double", "unknown")
 
 
 def _ids(schema: Schema) -> dict[Path, int]:

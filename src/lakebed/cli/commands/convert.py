@@ -41,7 +41,7 @@ _FROM = (
 )
 _TO = (
     *("odf-yaml", "odf-json", "odf-event", "arrow", "arrow-json", "spark", "ddl"),
-    *("paimon", "parquet-text", "iceberg", "delta", "avro", "json-schema", "odcs", "dbt"),
+    *("paimon", "parquet-text", "iceberg", "delta", "avro", "json-schema", "odcs", "dbt", "protobuf"),
 )
 
 
