@@ -66,7 +66,7 @@ def test_a_time_is_milliseconds_and_an_instant_has_a_zone() -> None:
     ("have", "want"),
     [
         *(("TINYINT", "BIGINT"), ("FLOAT", "DOUBLE"), ("DECIMAL(9, 2)", "DECIMAL(12, 4)"), ("VARCHAR(3)", "STRING")),
-        *(("INT NOT NULL", "INT"), ("VARBINARY(3)", "BYTES"), ("[INT]", "[BIGINT]")),
+        *(("INT NOT NULL", "INT"), ("VARBINARY(3)", "BYTES"), ("[INT]", "[BIGINT]"), ("[BIGINT]", "[STRING]")),
     ],
 )
 def test_exact_conversions(have: str, want: str) -> None:
@@ -78,18 +78,28 @@ def test_exact_conversions(have: str, want: str) -> None:
 @pytest.mark.parametrize(
     ("have", "want", "orc", "code"),
     [
-        *(("BIGINT", "INT", False, "LB5603"), ("INT", "STRING", False, "LB5603"), ("INT", "DOUBLE", False, "LB5603")),
+        *(
+            ("DOUBLE", "STRING", False, "LB5603"),
+            ("STRING", "DATE", False, "LB5603"),
+            ("INT", "BYTES", False, "LB5603"),
+        ),
         *(("DECIMAL(9, 4)", "DECIMAL(12, 2)", False, "LB5603"), ("DECIMAL(9, 2)", "DECIMAL(9, 4)", False, "LB5603")),
-        *(("STRING", "VARCHAR(3)", False, "LB5603"), ("CHAR(3)", "CHAR(4)", False, "LB5603")),
-        *(("TIMESTAMP(3)", "TIMESTAMP(6)", False, "LB5603"), ("TIMESTAMP(3)", "TIMESTAMP(3)", True, "LB5604")),
+        *(("TIMESTAMP(3)", "TIMESTAMP(6)", True, "LB5604"), ("TIMESTAMP(3)", "TIMESTAMP(3)", True, "LB5604")),
         *(("[TIMESTAMP(3)]", "[TIMESTAMP(3)]", True, "LB5604"), ("VARIANT", "VARIANT", False, "LB5604")),
-        ("[BIGINT]", "[INT]", False, "LB5603"),
+        ("[DOUBLE]", "[STRING]", False, "LB5603"),
     ],
 )
 def test_all_others_are_refused(have: str, want: str, orc: bool, code: str) -> None:
     with pytest.raises(UnsupportedError, match=r"/data-1\.parquet: column c.*(?s:.*)lake\.read") as refused:
         check_exact(type_of(have), type_of(want), AT, orc=orc)
     assert refused.value.code == code
+
+
+def test_a_value_whose_cast_is_not_certain_is_refused_by_its_place() -> None:
+    have, want = type_of("[STRING]"), type_of("[INT]")
+    assert convert(pa.array([["1", None], None]), have, want, AT).to_pylist() == [[1, None], None]
+    with pytest.raises(UnsupportedError, match=r"LB5603.*/data-1\.parquet: column c\.element.*'1\.5'"):
+        convert(pa.array([["1.5"]]), have, want, AT)
 
 
 def test_keys_of_maps_never_change() -> None:

@@ -53,8 +53,8 @@ FOREIGN = (
     "parquet__data_evolution_with_dense_stats",
     "parquet__pk_table_scan_and_read_dv",
 )
-#: Those that are read without Spark: row ranges, deletion vectors, rows of one key, partitions.
-ARROW_READS = (*FOREIGN[2:], "parquet__pk_table_scan_and_read_mor", "java__pt")
+#: The same without Spark, and rows of one key.
+ARROW_READS = (*FOREIGN, "parquet__pk_table_scan_and_read_mor")
 
 
 def check(what: str, found: Any, wanted: Any = True) -> None:

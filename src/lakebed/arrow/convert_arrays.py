@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from lakebed.arrow.cast_arrays import find_cast, floor_div
 from lakebed.convert.arrow_rows import row_type
 from lakebed.errors import LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (
@@ -20,9 +21,6 @@ from lakebed.physical.paimon_types import (
     Char,
     DataField,
     DataType,
-    Decimal,
-    Double,
-    Float,
     Int,
     LocalZonedTimestamp,
     Map,
@@ -33,8 +31,6 @@ from lakebed.physical.paimon_types import (
     Timestamp,
     TinyInt,
     Unknown,
-    VarBinary,
-    VarChar,
     Variant,
     equal_ignoring_nullability,
     type_line,
@@ -95,25 +91,8 @@ def check_exact(have: DataType, want: DataType, at: Stored, *, orc: bool) -> Non
             )
         case Char(), _ if orc:
             raise at.refused("LB5604", f"values of type {have.root} in ORC end with as many blanks as its reader likes")
-        case _ if not _is_exact(have, want):
+        case _ if find_cast(have, want) is None:
             raise _changed(have, want, at)
-
-
-def _is_exact(have: DataType, want: DataType) -> bool:
-    if equal_ignoring_nullability(have, want):
-        return True
-    match have, want:
-        case Float(), Double():
-            return True
-        case Decimal(), Decimal():
-            return have.scale <= want.scale and have.precision - have.scale <= want.precision - want.scale
-        case VarChar(), VarChar():
-            return have.length <= want.length
-        case VarBinary(), VarBinary():
-            return have.length <= want.length
-        case _ if type(have) in _INTEGERS and type(want) in _INTEGERS:
-            return _INTEGERS.index(type(have)) <= _INTEGERS.index(type(want))
-    return False
 
 
 def _changed(have: DataType, want: DataType, at: Stored) -> LakebedError:
@@ -138,7 +117,18 @@ def convert(array: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.A
         case Multiset(), Multiset() if pa.types.is_map(array.type):
             return _map(array, have.element, want.element, lambda v: v.cast(pa.int32()), at)
         case _:
-            return _leaf(array, have, at).cast(row_type(want))
+            return _cast(_leaf(array, have, at), have, want, at)
+
+
+def _cast(values: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.Array:
+    cast = find_cast(have, want)
+    if cast is None:
+        raise _changed(have, want, at)
+    try:
+        return cast(values)
+    except (ValueError, pa.ArrowException) as e:
+        message = f"a value of type {type_line(have)} is not read as {type_line(want)} in Arrow: {e}"
+        raise at.refused("LB5603", message, expected=type_line(want), found=type_line(have)) from e
 
 
 def nulls(count: int, type_: DataType) -> pa.Array:
@@ -239,7 +229,7 @@ def _stamps(array: pa.Array, wanted: pa.DataType, at: Stored) -> pa.Array:
     numbers = array.cast(pa.int64())
     if factor != 1:
         numbers = pc.multiply_checked(numbers, factor)
-    micros = _floor_div(numbers, divisor)
+    micros = floor_div(numbers, divisor)
     if at.int96 and (pc.max(micros).as_py() or 0) >= _INT96_END:
         raise at.refused("LB5604", "an INT96 timestamp from the year 2262 on can mean one before 1970, too")
     return micros.cast(wanted)
@@ -249,12 +239,4 @@ def _milliseconds(array: pa.Array) -> pa.Array:
     """Milliseconds of the day."""
     factor, divisor = {"s": (1000, 1), "ms": (1, 1), "us": (1, 1000), "ns": (1, 1_000_000)}[array.type.unit]
     numbers = array.cast(pa.int32() if pa.types.is_time32(array.type) else pa.int64()).cast(pa.int64())
-    return _floor_div(pc.multiply(numbers, factor), divisor).cast(pa.int32())
-
-
-def _floor_div(numbers: pa.Array, divisor: int) -> pa.Array:
-    if divisor == 1:
-        return numbers
-    toward_zero = pc.divide(numbers, divisor)
-    below = pc.less(pc.subtract(numbers, pc.multiply(toward_zero, divisor)), 0)
-    return pc.subtract(toward_zero, below.cast(pa.int64()))
+    return floor_div(pc.multiply(numbers, factor), divisor).cast(pa.int32())
