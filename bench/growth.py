@@ -1,0 +1,17 @@
+"""Tell how a cost grows: the exponent of a power law through measured sizes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+
+def exponent(costs: Mapping[int, float]) -> float:
+    """The slope of a least-squares line through the logarithms: 1 is linear in the size, 2 its square.
+
+    `costs` are seconds, or anything else above 0, by size.
+    """
+    points = [(math.log(size), math.log(max(cost, 1e-4))) for size, cost in costs.items()]
+    x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
+    over = sum((a - x) * (b - y) for a, b in points)
+    return round(over / sum((a - x) ** 2 for a, _ in points), 2)
