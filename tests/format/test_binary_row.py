@@ -166,6 +166,8 @@ def test_decoding_undoes_encoding(row: tuple[list[str], list[Any]]) -> None:
             assert math.isnan(value) or (value == back and math.copysign(1, value) == math.copysign(1, back))
         else:
             assert value == back
+    codec = binary_row.codec(tuple(_types(types)))
+    assert repr(tuple(codec.value(data, place) for place in range(len(types)))) == repr(found)
 
 
 @given(_typed_rows(), st.data())
@@ -174,8 +176,13 @@ def test_damaged_rows_are_errors_or_values_never_crashes(row: tuple[list[str], l
     encoded = binary_row.encode(_types(types), values)
     cut = encoded[: data.draw(st.integers(0, len(encoded)))]
     noise = data.draw(st.binary(max_size=8))
+    codec = binary_row.codec(tuple(_types(types)))
     with suppress(CorruptMetadataError):
-        binary_row.decode(_types(types), cut + noise)
+        found = codec.decode(cut + noise)
+        assert repr(tuple(codec.value(cut + noise, place) for place in range(len(types)))) == repr(found)
+    for place in range(len(types)):
+        with suppress(CorruptMetadataError):
+            codec.value(cut + noise, place)
 
 
 @pytest.mark.parametrize(

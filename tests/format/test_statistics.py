@@ -17,7 +17,13 @@ from format.building import fields, parquet_bytes, table_schema
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.format.parquet_footer import read_footer
-from lakebed.format.statistics import FileStatistics, file_statistics, parquet_statistics, truncate_maximum
+from lakebed.format.statistics import (
+    FileStatistics,
+    file_statistics,
+    parquet_statistics,
+    statistics_of_column,
+    truncate_maximum,
+)
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.testing.memory_store import MemoryStore
@@ -274,12 +280,22 @@ def test_statistics_of_a_manifest_are_found_by_field_id() -> None:
     dense = SimpleStats.of(types[1:], [Stats("x", "y", 0)])
     assert file_statistics(_meta(dense, ("b",)), schema) == {1: Stats("x", "y", 0)}
     assert file_statistics(_meta(SimpleStats(), ()), schema) == {}
+    assert [statistics_of_column(_meta(full), schema, i) for i in range(3)] == [
+        Stats(1, 2, 0),
+        Stats("x", "y", 0),
+        None,
+    ]
+    assert [statistics_of_column(_meta(dense, ("b",)), schema, i) for i in range(2)] == [None, Stats("x", "y", 0)]
+    assert statistics_of_column(_meta(SimpleStats(), ()), schema, 0) is None
 
 
 def test_statistics_that_do_not_fit_the_schema_are_unknown() -> None:
     schema = table_schema([("a", "INT"), ("b", "STRING")])
     assert file_statistics(_meta(SimpleStats()), schema) == {}
-    assert file_statistics(_meta(SimpleStats.of([parse("INT")], [Stats(1, 2, 0)]), ("gone",)), schema) == {}
+    assert statistics_of_column(_meta(SimpleStats()), schema, 0) is None
+    gone = _meta(SimpleStats.of([parse("INT")], [Stats(1, 2, 0)]), ("gone",))
+    assert file_statistics(gone, schema) == {}
+    assert statistics_of_column(gone, schema, 0) is None
 
 
 def test_spark_like_columns_are_required_and_still_have_statistics() -> None:

@@ -18,9 +18,10 @@ from lakebed.format.avro_container import (
     MAGIC,
     arrow_snappy,
     read_header,
-    with_stored_values,
+    with_opaque_records,
     without_snappy,
 )
+from lakebed.format.avro_records import WHOLE, MissingPartError, Part, Path, decoder
 from lakebed.format.orc_process import read_orc
 
 #: The value of `_VERSION` in manifest lists and manifests.
@@ -180,21 +181,23 @@ def read_container(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
     They come one by one, so that ten thousand of them are never alive at once. Raises UnsupportedError for another file
     format or a codec without its library, CorruptMetadataError for what cannot be decoded.
     """
+    return _records(_read_avro(data, WHOLE, source), source)
+
+
+def _read_avro(data: bytes, wanted: tuple[Part, ...], source: str) -> Iterator[tuple[Any, ...]]:
     if data[: len(MAGIC)] != MAGIC:
         raise _not_avro(data, source)
     import fastavro
 
     with _reading(source):
         header = read_header(data)
-        # A time that no calendar has must not make the rest unreadable: times come as the numbers that are stored.
-        data = with_stored_values(data, header)
+        decode = decoder(header.text, wanted)
+        data = with_opaque_records(data, header)
         if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
             with suppress(ImportError):
                 data = without_snappy(data, arrow_snappy)
-        for record in fastavro.reader(io.BytesIO(data)):
-            if not isinstance(record, dict):
-                raise CorruptMetadataError.of("LB5010", f"{source} holds something else than records", path=source)
-            yield record
+        for block in fastavro.block_reader(io.BytesIO(data)):
+            yield from decode(block.bytes_.getvalue(), block.num_records)
 
 
 def _not_avro(data: bytes, source: str) -> Exception:
@@ -221,7 +224,7 @@ def _reading(source: str) -> Iterator[None]:
     """A decoder meets any exception in damaged bytes; all of them mean that the file cannot be understood."""
     try:
         yield
-    except LakebedError:
+    except (LakebedError, MissingPartError):
         raise
     except ValueError as e:
         if _library_missing(e):
@@ -241,10 +244,30 @@ def read_records(data: bytes, *, source: str) -> Iterator[dict[str, Any]]:
 
     Raises UnsupportedError for other formats, codecs or libraries that are missing, CorruptMetadataError for damage.
     """
-    return _read_orc(data, source) if data[:3] == _ORC else read_container(data, source=source)
+    return _records(read_parts(data, WHOLE, source=source), source)
 
 
-def _read_orc(data: bytes, source: str) -> Iterator[dict[str, Any]]:
+def read_parts(data: bytes, wanted: tuple[Part, ...], *, source: str) -> Iterator[tuple[Any, ...]]:
+    """The wanted parts of each record of a file, as `decoder` says. Times are the numbers that are stored.
+
+    Raises as `read_records`, and `MissingPartError` for a file without a part that every one has.
+    """
+    return _read_orc(data, wanted, source) if data[:3] == _ORC else _read_avro(data, wanted, source)
+
+
+def _records(found: Iterable[tuple[Any, ...]], source: str) -> Iterator[dict[str, Any]]:
+    for (record,) in found:
+        if not isinstance(record, dict):
+            raise no_record(source)
+        yield record
+
+
+def no_record(source: str) -> CorruptMetadataError:
+    """The error where a record is NULL, or no record at all."""
+    return CorruptMetadataError.of("LB5010", f"{source} holds something else than records", path=source)
+
+
+def _read_orc(data: bytes, wanted: tuple[Part, ...], source: str) -> Iterator[tuple[Any, ...]]:
     try:
         import pyarrow as pa
     except ImportError as e:
@@ -258,9 +281,23 @@ def _read_orc(data: bytes, source: str) -> Iterator[dict[str, Any]]:
         table = read_orc(data)
         # Nanoseconds have no Python form without pandas; the format means milliseconds.
         schema = pa.schema([f.with_type(_in_millis(f.type, pa)) for f in table.schema])
-        yield from table.cast(schema, safe=False).to_pylist()
+        rows = table.cast(schema, safe=False).to_pylist()
     except (pa.ArrowException, OSError, ValueError) as e:
         raise CorruptMetadataError.of("LB5010", f"{source} cannot be decoded: {e}", path=source) from e
+    for row in rows:
+        yield tuple(_part(row, path, is_always=is_always) for path, is_always in wanted)
+
+
+def _part(value: Any, path: Path, *, is_always: bool) -> Any:
+    for name in path:
+        if value is None:
+            return None
+        if name not in value:
+            if is_always:
+                raise MissingPartError(name)
+            return None
+        value = value[name]
+    return value
 
 
 def _in_millis(type_: Any, pa: Any) -> Any:

@@ -178,7 +178,7 @@ def _slot(type_: DataType) -> _Slot:
 class RowCodec:
     """Encodes and decodes rows of fixed field types. Make one by `codec(types)` and keep it in a loop."""
 
-    __slots__ = ("_arity", "_getters", "_header", "_prefix", "_putters", "_slots", "_start")
+    __slots__ = ("_arity", "_getters", "_header", "_prefix", "_putters", "_singles", "_slots", "_start")
 
     def __init__(self, types: Sequence[DataType]) -> None:
         slots = [_slot(t) for t in types]
@@ -187,6 +187,7 @@ class RowCodec:
         self._start = self._header + 8 * len(slots)
         self._prefix = len(slots).to_bytes(PREFIX, "big")
         self._slots = struct.Struct("<" + "".join(s.code for s in slots))
+        self._singles = tuple((struct.Struct("<" + s.code), s.get) for s in slots)
         self._putters = tuple(s.put for s in slots)
         self._getters = tuple((i, s.get) for i, s in enumerate(slots) if s.get is not None)
 
@@ -230,6 +231,19 @@ class RowCodec:
         if nulls:
             values = [None if nulls >> i & 1 else v for i, v in enumerate(values)]
         return tuple(values)
+
+    def value(self, data: bytes, place: int) -> Any:
+        """The value of one field of a prefixed row; None where it is NULL. Raises as `decode`, for this field."""
+        if data[:PREFIX] != self._prefix:
+            self.decode(data)
+        slot, get = self._singles[place]
+        try:
+            if data[PREFIX + 1 + (place >> 3)] >> (place & 7) & 1:
+                return None
+            found = slot.unpack_from(data, PREFIX + self._header + 8 * place)[0]
+            return found if get is None else get(found, memoryview(data)[PREFIX:])
+        except (struct.error, ValueError, IndexError) as e:
+            raise _corrupt(f"a binary row cannot be decoded: {e}") from e
 
 
 def _corrupt(message: str) -> LakebedError:

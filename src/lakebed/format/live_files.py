@@ -29,6 +29,7 @@ from lakebed.format.manifest import (
     ordering,
     read_list,
 )
+from lakebed.format.many_values import maker, paused_collector
 from lakebed.format.partition import data_directory, partition_path
 from lakebed.format.refuse_unsupported import refuse_unreadable_files
 from lakebed.format.snapshot import Snapshot, SnapshotManager
@@ -118,6 +119,10 @@ class DataFile:
         return (self.path, *(f"{directory}/{name}" for name in self.meta.extra_files))
 
 
+_new_data_file = maker(DataFile)
+
+
+@paused_collector()
 def plan_files(
     store: Store,
     table_path: str,
@@ -354,13 +359,14 @@ def data_files(table_path: str, schema: TableSchema, entries: Iterable[ManifestE
     decode = cache(binary_row.codec(partition_types(schema)).decode)
     directory = directories(table_path, schema)
     return tuple(
-        DataFile(
+        _new_data_file(
             external_path(e.file) or f"{directory(e.partition, e.bucket)}/{e.file.file_name}",
             e.file.file_size,
             decode(e.partition),
             e.bucket,
             e.total_buckets,
             e.file,
+            None,
         )
         for e in entries
     )

@@ -6,17 +6,26 @@ stay bytes until somebody asks, so that reading ten thousand entries is cheap.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import IntEnum
-from typing import Any
+from typing import Any, TypeAlias
 
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, UnsupportedError
 from lakebed.format import binary_row
-from lakebed.format.avro_schemas import VERSION, entry_schema, list_schema, read_records, write_container
+from lakebed.format.avro_records import Part
+from lakebed.format.avro_schemas import (
+    VERSION,
+    entry_schema,
+    list_schema,
+    no_record,
+    read_parts,
+    write_container,
+)
+from lakebed.format.many_values import maker
 from lakebed.physical.paimon_types import DataType
 from lakebed.store.base import Store
 
@@ -155,18 +164,34 @@ class ManifestFileMeta:
     extra_files: tuple[str, ...] | None = None
 
 
+#: What lists say of manifests, by their names: as it is stored, and what it means.
+KnownManifests: TypeAlias = dict[str, tuple[tuple[Any, ...], ManifestFileMeta]]
+
+
 def manifest_path(table_path: str, name: str) -> str:
     """Where a manifest, list or index manifest lies; branches share the directory of the main table."""
     return f"{table_path}/manifest/{name}"
 
 
-def read_list(store: Store, table_path: str, name: str, size: int | None = None) -> list[ManifestFileMeta]:
-    """The manifests that a list names, in order. `size` is what the snapshot says of the list's bytes; checked."""
+def read_list(
+    store: Store, table_path: str, name: str, size: int | None = None, *, known: KnownManifests | None = None
+) -> list[ManifestFileMeta]:
+    """The manifests that a list names, in order. `size` is what the snapshot says of the list's bytes; checked.
+
+    `known` are those of other lists, which name mostly the same ones: what is in it already is not made again.
+    """
     source = manifest_path(table_path, name)
     data = store.read(source)
     _check_size(source, data, size)
+    known = {} if known is None else known
+    found = []
     with _parts(source):
-        return [_meta(r, source) for r in read_records(data, source=source)]
+        for parts in read_parts(data, _META_PARTS, source=source):
+            before = known.get(parts[_META_NAME])
+            if before is None or before[0] != parts:
+                before = known[parts[_META_NAME]] = parts, _meta(parts, source)
+            found.append(before[1])
+    return found
 
 
 def read_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> list[ManifestEntry]:
@@ -181,8 +206,8 @@ def iterate_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> I
     _check_size(source, data, meta.file_size)
     added = every = 0
     with _parts(source):
-        for record in read_records(data, source=source):
-            entry = _entry(record, source)
+        for parts in read_parts(data, _ENTRY_PARTS, source=source):
+            entry = _entry(parts, source)
             every += 1
             added += entry.kind == Kind.ADD
             yield entry
@@ -197,7 +222,7 @@ def iterate_manifest(store: Store, table_path: str, meta: ManifestFileMeta) -> I
 def read_entries(data: bytes, source: str) -> list[ManifestEntry]:
     """The entries in the bytes of a manifest, in order; `source` names it in errors."""
     with _parts(source):
-        return [_entry(r, source) for r in read_records(data, source=source)]
+        return [_entry(parts, source) for parts in read_parts(data, _ENTRY_PARTS, source=source)]
 
 
 def write_list(metas: Sequence[ManifestFileMeta], *, compression: str = "zstd") -> bytes:
@@ -272,25 +297,25 @@ def _parts(source: str) -> Iterator[None]:
         raise _corrupt(source, f"lacks a part or has a strange one: {reason_of(e)}") from e
 
 
-def _check_version(record: Mapping[str, Any], source: str) -> None:
-    if record["_VERSION"] != VERSION:
-        raise UnsupportedError.of(
-            "LB5013",
-            f"{source} has manifest version {record['_VERSION']}",
-            path=source,
-            expected=str(VERSION),
-            found=str(record["_VERSION"]),
-            remedy="read the table with a newer Lakebed",
-        )
+def _refuse_version(version: Any, source: str) -> None:
+    if version is None:
+        raise no_record(source)
+    raise UnsupportedError.of(
+        "LB5013",
+        f"{source} has manifest version {version}",
+        path=source,
+        expected=str(VERSION),
+        found=str(version),
+        remedy="read the table with a newer Lakebed",
+    )
 
 
-def _stats(record: Mapping[str, Any] | None) -> SimpleStats:
-    if record is None:
+def _stats(minimum: bytes | None, maximum: bytes | None, counts: list[int | None] | None) -> SimpleStats:
+    if minimum is None or maximum is None:
         return EMPTY_STATS
-    minimum, maximum, counts = record["_MIN_VALUES"], record["_MAX_VALUES"], record["_NULL_COUNTS"]
     if not counts and minimum == maximum == binary_row.EMPTY_ROW:
         return EMPTY_STATS
-    return SimpleStats(minimum, maximum, tuple(counts or ()))
+    return _new_stats(minimum, maximum, tuple(counts or ()))
 
 
 def _tuple(values: Iterable[Any] | None) -> tuple[Any, ...] | None:
@@ -302,66 +327,99 @@ def _list(values: Iterable[Any] | None) -> list[Any] | None:
     return None if values is None else list(values)
 
 
-def _entry(record: Mapping[str, Any], source: str) -> ManifestEntry:
-    _check_version(record, source)
-    if record["_KIND"] not in (Kind.ADD, Kind.DELETE):
-        raise _corrupt(source, f"has an entry of kind {record['_KIND']!r} for {record['_FILE']['_FILE_NAME']}")
-    total = record.get("_TOTAL_BUCKETS")
-    return ManifestEntry(
-        record["_KIND"],
-        record["_PARTITION"],
-        record["_BUCKET"],
-        UNKNOWN_TOTAL if total is None else total,
-        _file(record["_FILE"]),
+def _paths(parts: Sequence[str], *parents: str, is_always: bool = True) -> tuple[Part, ...]:
+    return tuple(((*parents, part), is_always) for part in parts)
+
+
+_STATS_PARTS = ("_MIN_VALUES", "_MAX_VALUES", "_NULL_COUNTS")
+_KINDS = (int(Kind.ADD), int(Kind.DELETE))
+_new_stats, _new_file, _new_entry = maker(SimpleStats), maker(DataFileMeta), maker(ManifestEntry)
+#: What is read of an entry, in the order in which `_entry` takes it.
+_ENTRY_PARTS: tuple[Part, ...] = (
+    *_paths(("_VERSION", "_KIND", "_PARTITION", "_BUCKET")),
+    *_paths(("_TOTAL_BUCKETS",), is_always=False),
+    *_paths(("_FILE_NAME", "_FILE_SIZE", "_ROW_COUNT", "_MIN_KEY", "_MAX_KEY"), "_FILE"),
+    *_paths(_STATS_PARTS, "_FILE", "_KEY_STATS"),
+    *_paths(_STATS_PARTS, "_FILE", "_VALUE_STATS"),
+    *_paths(("_MIN_SEQUENCE_NUMBER", "_MAX_SEQUENCE_NUMBER", "_SCHEMA_ID", "_LEVEL", "_EXTRA_FILES"), "_FILE"),
+    *_paths(
+        (
+            *("_CREATION_TIME", "_DELETE_ROW_COUNT", "_EMBEDDED_FILE_INDEX", "_FILE_SOURCE", "_VALUE_STATS_COLS"),
+            *("_EXTERNAL_PATH", "_FIRST_ROW_ID", "_WRITE_COLS", "_WRITE_COLS_SEQUENCES"),
+        ),
+        "_FILE",
+        is_always=False,
+    ),
+)
+_META_NAME = 1
+#: What is read of a list, in the order in which `_meta` takes it.
+_META_PARTS: tuple[Part, ...] = (
+    *_paths(("_VERSION", "_FILE_NAME", "_FILE_SIZE", "_NUM_ADDED_FILES", "_NUM_DELETED_FILES", "_SCHEMA_ID")),
+    *_paths(_STATS_PARTS, "_PARTITION_STATS"),
+    *_paths(
+        (
+            *("_MIN_BUCKET", "_MAX_BUCKET", "_MIN_LEVEL", "_MAX_LEVEL", "_MIN_ROW_ID", "_MAX_ROW_ID"),
+            *("_TOTAL_BUCKETS", "_EXTRA_FILES"),
+        ),
+        is_always=False,
+    ),
+)
+
+
+def _entry(parts: tuple[Any, ...], source: str) -> ManifestEntry:
+    version, kind, partition, bucket, total, name, size, rows, min_key, max_key = parts[:10]
+    min_sequence, max_sequence, schema_id, level, extra_files = parts[16:21]
+    created, deleted_rows, index, source_kind, stats_cols, external, first_row_id, *write_cols = parts[21:]
+    if version != VERSION:
+        _refuse_version(version, source)
+    if kind not in _KINDS:
+        raise _corrupt(source, f"has an entry of kind {kind!r} for {name}")
+    file = _new_file(
+        name,
+        size,
+        rows,
+        schema_id,
+        _stats(*parts[13:16]),
+        min_key,
+        max_key,
+        _stats(*parts[10:13]),
+        min_sequence,
+        max_sequence,
+        level,
+        tuple(extra_files),
+        (created - _EPOCH) // _MILLI if isinstance(created, datetime) else created,
+        deleted_rows,
+        index,
+        source_kind,
+        _tuple(stats_cols),
+        external,
+        first_row_id,
+        _tuple(write_cols[0]),
+        _tuple(write_cols[1]),
     )
+    return _new_entry(kind, partition, bucket, UNKNOWN_TOTAL if total is None else total, file)
 
 
-def _file(record: Mapping[str, Any]) -> DataFileMeta:
-    get = record.get
-    created = get("_CREATION_TIME")
-    return DataFileMeta(
-        file_name=record["_FILE_NAME"],
-        file_size=record["_FILE_SIZE"],
-        row_count=record["_ROW_COUNT"],
-        min_key=record["_MIN_KEY"],
-        max_key=record["_MAX_KEY"],
-        key_stats=_stats(record["_KEY_STATS"]),
-        value_stats=_stats(record["_VALUE_STATS"]),
-        min_sequence_number=record["_MIN_SEQUENCE_NUMBER"],
-        max_sequence_number=record["_MAX_SEQUENCE_NUMBER"],
-        schema_id=record["_SCHEMA_ID"],
-        level=record["_LEVEL"],
-        extra_files=tuple(record["_EXTRA_FILES"]),
-        creation_time=(created - _EPOCH) // _MILLI if isinstance(created, datetime) else created,
-        delete_row_count=get("_DELETE_ROW_COUNT"),
-        embedded_file_index=get("_EMBEDDED_FILE_INDEX"),
-        file_source=get("_FILE_SOURCE"),
-        value_stats_cols=_tuple(get("_VALUE_STATS_COLS")),
-        external_path=get("_EXTERNAL_PATH"),
-        first_row_id=get("_FIRST_ROW_ID"),
-        write_cols=_tuple(get("_WRITE_COLS")),
-        write_cols_sequences=_tuple(get("_WRITE_COLS_SEQUENCES")),
-    )
-
-
-def _meta(record: Mapping[str, Any], source: str) -> ManifestFileMeta:
-    _check_version(record, source)
-    get = record.get
+def _meta(parts: tuple[Any, ...], source: str) -> ManifestFileMeta:
+    version, name, size, added, deleted, schema_id, *stats = parts[:9]
+    min_bucket, max_bucket, min_level, max_level, min_row_id, max_row_id, total_buckets, extra_files = parts[9:]
+    if version != VERSION:
+        _refuse_version(version, source)
     return ManifestFileMeta(
-        file_name=record["_FILE_NAME"],
-        file_size=record["_FILE_SIZE"],
-        num_added_files=record["_NUM_ADDED_FILES"],
-        num_deleted_files=record["_NUM_DELETED_FILES"],
-        schema_id=record["_SCHEMA_ID"],
-        partition_stats=_stats(record["_PARTITION_STATS"]),
-        min_bucket=get("_MIN_BUCKET"),
-        max_bucket=get("_MAX_BUCKET"),
-        min_level=get("_MIN_LEVEL"),
-        max_level=get("_MAX_LEVEL"),
-        min_row_id=get("_MIN_ROW_ID"),
-        max_row_id=get("_MAX_ROW_ID"),
-        total_buckets=get("_TOTAL_BUCKETS"),
-        extra_files=_tuple(get("_EXTRA_FILES")),
+        file_name=name,
+        file_size=size,
+        num_added_files=added,
+        num_deleted_files=deleted,
+        schema_id=schema_id,
+        partition_stats=_stats(*stats),
+        min_bucket=min_bucket,
+        max_bucket=max_bucket,
+        min_level=min_level,
+        max_level=max_level,
+        min_row_id=min_row_id,
+        max_row_id=max_row_id,
+        total_buckets=total_buckets,
+        extra_files=_tuple(extra_files),
     )
 
 

@@ -15,6 +15,8 @@ from typing import Any
 
 from lakebed.catalog.options import METADATA_STATS_MODE
 from lakebed.catalog.table_schema import TableSchema
+from lakebed.format import binary_row
+from lakebed.format.identity_cache import by_identity
 from lakebed.format.manifest import ColumnStatistics, DataFileMeta, SimpleStats
 from lakebed.format.parquet_footer import leaves, read_footer
 from lakebed.physical.paimon_types import (
@@ -85,16 +87,45 @@ def file_statistics(file: DataFileMeta, schema: TableSchema) -> dict[int, Column
     `schema` is the version that the file was written under; values are of that version's types. Statistics that do not
     fit the schema are unknown.
     """
-    names = file.value_stats_cols
-    if names is None:
-        fields = list(schema.fields)
-    else:
-        by_name = {f.name: f for f in schema.fields}
-        fields = [by_name[n] for n in names if n in by_name]
-    arity = len(fields) if names is None else len(names)
-    if arity != len(fields) or file.value_stats.min_values[:4] != arity.to_bytes(4, "big"):
+    layout = _layout(schema, file.value_stats_cols)
+    if not layout.fits(file):
         return {}
-    return {f.id: c for f, c in zip(fields, file.value_stats.decode([f.type for f in fields]), strict=True)}
+    return dict(zip(layout.ids, file.value_stats.decode(layout.types), strict=True))
+
+
+def statistics_of_column(file: DataFileMeta, schema: TableSchema, field_id: int) -> ColumnStatistics | None:
+    """The same of one column, without looking at the others; None where it is unknown."""
+    layout = _layout(schema, file.value_stats_cols)
+    place = layout.places.get(field_id)
+    if place is None or not layout.fits(file):
+        return None
+    stats = file.value_stats
+    value = binary_row.codec(layout.types).value
+    count = stats.null_counts[place] if place < len(stats.null_counts) else None
+    return ColumnStatistics(value(stats.min_values, place), value(stats.max_values, place), count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """The columns of which there are statistics, in order; `arity` counts those that the schema does not have, too."""
+
+    ids: tuple[int, ...]
+    types: tuple[DataType, ...]
+    arity: int
+    places: dict[int, int]
+
+    def fits(self, file: DataFileMeta) -> bool:
+        """Whether the statistics of a file are such."""
+        return self.arity == len(self.types) and file.value_stats.min_values[:4] == self.arity.to_bytes(4, "big")
+
+
+@by_identity
+def _layout(schema: TableSchema, names: tuple[str, ...] | None) -> _Layout:
+    by_name = {f.name: f for f in schema.fields}
+    fields = schema.fields if names is None else [by_name[n] for n in names if n in by_name]
+    ids = tuple(f.id for f in fields)
+    arity = len(ids) if names is None else len(names)
+    return _Layout(ids, tuple(f.type for f in fields), arity, {number: place for place, number in enumerate(ids)})
 
 
 def stats_mode(name: str, options: Mapping[str, str]) -> str:

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias, assert_never
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.deletion_vectors import read_positions
 from lakebed.format.live_files import DataFile, PartitionBounds, PartitionFilter, plan_files
+from lakebed.format.many_values import maker, paused_collector
 from lakebed.format.merge_engine import MergeEngine, merge_engine
 from lakebed.format.merge_plan import MergePlan, Section, plan_merge
 from lakebed.format.row_ranges import RangePlan, Versions, has_data_evolution, plan_ranges, stored_fields
@@ -25,6 +26,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.read.bucket_evidence import against_bucket, bucket_key, wanted_buckets
 from lakebed.read.file_index import FileIndex, file_index
 from lakebed.read.predicate import (
+    CAN_BE_TRUE,
     And,
     Constant,
     Evidence,
@@ -148,6 +150,10 @@ class ReadState:
     version: Versions
 
 
+_new_dropped = maker(Dropped)
+
+
+@paused_collector()
 def needed_files(
     state: ReadState,
     predicate: Predicate = EVERY_ROW,
@@ -232,6 +238,8 @@ class _Planning:
         self._conjuncts = conjuncts(predicate)
         self._partition_ids = tuple(f.id for k in schema.partition_keys if (f := schema.field(k)) is not None)
         self._on_partitions = conjuncts_over(predicate, self._partition_ids)
+        #: What parts say, by their identity: each is the reason for many files.
+        self._texts: dict[int, tuple[Predicate, str]] = {}
         self._filters = possible(predicate, lambda _: Truths.ANY) != Truths.TRUE
         self.dropped: list[Dropped] = []
         self.certain: set[str] = set()
@@ -371,7 +379,7 @@ class _Planning:
 
     def _keep(self, file: DataFile, stage: Stage, why: str | None) -> bool:
         if why is not None:
-            self.dropped.append(Dropped(file, stage, why))
+            self.dropped.append(_new_dropped(file, stage, why))
         return why is None
 
     # --- evidence -----------------------------------------------------------------------------------------------------
@@ -383,8 +391,10 @@ class _Planning:
 
     def _with_partition(self, file: DataFile, own: Evidence) -> Evidence:
         """The values of partition keys are the manifest's, whatever the file says."""
+        ids = self._partition_ids
+        if not ids:
+            return own
         partition = self._of_partition(file.partition)
-        ids = frozenset(self._partition_ids)
         return lambda leaf: partition(leaf) if leaf.column.id in ids else own(leaf)
 
     def _of_key(self, file: DataFile) -> Evidence:
@@ -411,7 +421,11 @@ class _Planning:
         whole = own[0] if len(own) == 1 else And(own)
         return text(whole) if Truths.TRUE not in index.truths(whole, deleted) else None
 
-    @staticmethod
-    def _against(parts: Iterable[Predicate], evidence: Evidence) -> str | None:
+    def _against(self, parts: Iterable[Predicate], evidence: Evidence) -> str | None:
         """The first part that cannot be true, as text; None where all may be."""
-        return next((text(part) for part in parts if Truths.TRUE not in possible(part, evidence)), None)
+        for part in parts:
+            if not CAN_BE_TRUE[possible(part, evidence)]:
+                if id(part) not in self._texts:
+                    self._texts[id(part)] = part, text(part)
+                return self._texts[id(part)][1]
+        return None

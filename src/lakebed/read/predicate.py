@@ -26,6 +26,10 @@ class Truths(IntFlag):
     ANY = TRUE | FALSE | NULL
 
 
+#: Whether TRUE is among some truths, by their number: this is asked of each file, and of a flag it takes long.
+CAN_BE_TRUE = tuple(Truths.TRUE in Truths(number) for number in range(Truths.ANY + 1))
+
+
 class Operator(StrEnum):
     """How a column is compared, as SQL writes it."""
 

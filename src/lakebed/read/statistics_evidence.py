@@ -8,17 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import reduce
 from operator import or_
 from typing import Any, assert_never
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
 from lakebed.format.blob_columns import holds_blobs
+from lakebed.format.identity_cache import by_identity
 from lakebed.format.live_files import DataFile, PartitionBounds
 from lakebed.format.manifest import ColumnStatistics
 from lakebed.format.merge_plan import key_types, trimmed_key
-from lakebed.format.statistics import file_statistics
+from lakebed.format.statistics import statistics_of_column
 from lakebed.physical.paimon_types import (
     MAX_LENGTH,
     Char,
@@ -54,9 +55,9 @@ class Known:
     def truths(self, leaf: Leaf) -> Truths:
         """What a leaf over the column may be."""
         if isinstance(leaf, IsNull):
-            return (Truths.TRUE if self.nulls else Truths.NONE) | (Truths.FALSE if self.values else Truths.NONE)
-        found = Truths.NULL if self.nulls else Truths.NONE
-        return found | self._of_values(leaf) if self.values else found
+            return _either(self.nulls, self.values)
+        found = self._of_values(leaf) if self.values else Truths.NONE
+        return _OR_NULL[found] if self.nulls else found
 
     def _of_values(self, leaf: Compare | IsIn | StartsWith) -> Truths:
         match leaf:
@@ -112,7 +113,11 @@ UNKNOWN, ALL_NULL = Known(), Known(values=False)
 
 
 def _either(true: bool, false: bool) -> Truths:
-    return (Truths.TRUE if true else Truths.NONE) | (Truths.FALSE if false else Truths.NONE)
+    return _EITHER[true][false]
+
+
+_EITHER = ((Truths.NONE, Truths.FALSE), (Truths.TRUE, Truths.TRUE | Truths.FALSE))
+_OR_NULL = tuple(Truths(number) | Truths.NULL for number in range(Truths.ANY + 1))
 
 
 def partition_evidence(fields: Mapping[int, Any]) -> Evidence:
@@ -151,28 +156,37 @@ def file_evidence(file: DataFile, written: TableSchema, stored: tuple[DataField,
     `written` is the schema version that the file was written under, `stored` those of its fields that the file holds;
     any other column is NULL in all rows.
     """
-    held = {f.id: f for f in stored}
+    last: tuple[DataField, Known] | None = None
 
-    @cache
-    def statistics() -> dict[int, ColumnStatistics]:
-        return file_statistics(file.meta, written)
+    def evidence(leaf: Leaf) -> Truths:
+        nonlocal last
+        # The leaves of a predicate are mostly about one column, which is one object.
+        if last is None or last[0] is not leaf.column:
+            own = _stored_as(stored, leaf.column)
+            last = leaf.column, own if isinstance(own, Known) else _of_column(file, written, own)
+        return last[1].truths(leaf)
 
-    @cache
-    def known(column: DataField) -> Known:
-        if holds_blobs(column.type):
-            return UNKNOWN
-        own = held.get(column.id)
-        if own is None:
-            return ALL_NULL
-        found = statistics().get(column.id)
-        if found is None or not keeps_values(own.type, column.type):
-            return UNKNOWN
-        if is_orc(file) and changed_by_orc(own.type, found.minimum):
-            found = ColumnStatistics(None, None, found.null_count)
-            return _known(own.type, found, -1)
-        return _known(own.type, found, file.meta.row_count)
+    return evidence
 
-    return lambda leaf: known(leaf.column).truths(leaf)
+
+@by_identity
+def _stored_as(stored: tuple[DataField, ...], column: DataField) -> DataField | Known:
+    """The column of a file that tells of a column that is read; or what is known of that without a look at the file."""
+    if holds_blobs(column.type):
+        return UNKNOWN
+    own = next((f for f in stored if f.id == column.id), None)
+    if own is None:
+        return ALL_NULL
+    return own if keeps_values(own.type, column.type) else UNKNOWN
+
+
+def _of_column(file: DataFile, written: TableSchema, own: DataField) -> Known:
+    found = statistics_of_column(file.meta, written, own.id)
+    if found is None:
+        return UNKNOWN
+    if is_orc(file) and changed_by_orc(own.type, found.minimum):
+        return _known(own.type, ColumnStatistics(None, None, found.null_count), -1)
+    return _known(own.type, found, file.meta.row_count)
 
 
 def _known(type_: DataType, found: ColumnStatistics, rows: int) -> Known:
