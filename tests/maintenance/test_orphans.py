@@ -4,6 +4,7 @@ import io
 import json
 import os
 import time
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +15,11 @@ from pyarrow import orc
 
 import lakebed
 from lakebed.errors import NotFoundError, RefusedError, UsageError
+from lakebed.format.commit import commit
+from lakebed.format.live_files import entry_of_file, plan_files
+from lakebed.format.manifest import Kind
+from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_storage import TableStorage
 from maintenance.worlds import DAY, ROOT, STORES, TABLE, World
 
 JUNK = {
@@ -154,6 +160,34 @@ def test_files_are_listed_before_what_refers_to_them_is_read():
         world.store.race_at(step, world.commit)
         world.lake.remove_orphans(TABLE, min_age=timedelta(0))
         world.check_whole()
+
+
+def test_manifests_are_read_once_and_again_only_for_files_that_were_taken_away(monkeypatch: pytest.MonkeyPatch):
+    world = World()
+    for _ in range(4):
+        world.commit()
+    read: list[str] = []
+    real = world.store.read
+
+    def noted(path: str) -> bytes:
+        if path.rpartition("/")[2].startswith("manifest-") and "-list-" not in path:
+            read.append(path)
+        return real(path)
+
+    monkeypatch.setattr(world.store, "read", noted)
+    assert world.lake.orphan_files(TABLE, min_age=timedelta(0)).files == ()
+    assert len(read) == len(set(read)) == 4
+    latest = world.place().snapshots.latest()
+    assert latest is not None
+    schema = world.place().schemas.get_current_schema()
+    first = plan_files(world.store, ROOT, latest, schema)[0]
+    gone = replace(entry_of_file(schema, first), kind=Kind.DELETE)
+    storage = TableStorage(world.store, ROOT, world.place().schemas)
+    commit(storage, SnapshotChange(commit_user="compact", deleted=(gone,)), clock=world.clock)
+    read.clear()
+    assert world.lake.orphan_files(TABLE, min_age=timedelta(0)).files == ()
+    # The manifest that adds the file and the one that takes it away are read again, to tell which state has it live.
+    assert (len(set(read)), len(read)) == (5, 7)
 
 
 def test_nothing_goes_where_something_cannot_be_read():

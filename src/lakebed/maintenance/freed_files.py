@@ -209,7 +209,7 @@ def needed_files(
 
     `partitions` are those that the files lie in, None where they are not known.
     """
-    about = _About(table, table.schemas.load_latest_schema(), partitions, names)
+    about = _About(table, references, table.schemas.load_latest_schema(), partitions, names)
     found = set[str]()
     for state in states:
         snapshot, there = state.snapshot, set(references.lists_of(state))
@@ -232,6 +232,7 @@ class _About:
     """Reads manifests once, for what they say of some files, which lie in some partitions (None: in any)."""
 
     table: TableBranch
+    references: References
     schema: TableSchema
     partitions: frozenset[tuple[Any, ...]] | None
     names: frozenset[str]
@@ -249,7 +250,7 @@ class _About:
 
     def _read(self, meta: ManifestFileMeta) -> Iterator[ManifestEntry]:
         bounds = PartitionBounds.of(meta, partition_types(self.schema))
-        if self._near is not None and not self._near(bounds):
+        if (self._near is not None and not self._near(bounds)) or not self.references.may_name(meta, self.names):
             return
         for entry in entries_of(self.table.store, self.table.table_path, [meta]):
             if entry.file.file_name in self.names:

@@ -17,6 +17,7 @@ from lakebed.catalog import TableName
 from lakebed.catalog.paths import MAIN, branch_root
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.format.index_manifest import read_index_manifest
+from lakebed.format.many_values import paused_collector
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.maintenance.durations import millis_of
@@ -182,6 +183,7 @@ def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:
     return [(path, replace(entry, modified=youngest)) for path, entry in files]
 
 
+@paused_collector()
 def _used(table: TableBranch) -> set[str]:
     """The names of all files that any state of any branch needs; names are unique over the table.
 
@@ -191,9 +193,11 @@ def _used(table: TableBranch) -> set[str]:
     try:
         states = [s for branch in (MAIN, *references.branch_directories()) for s in references.states(branch)]
         for state in states:
-            used |= _files_of(table, references, state)
-            for meta in references.manifests_of(state):
-                taken |= references.taken_by(meta)
+            used |= _own_files(table, references, state)
+        for meta in references.every_manifest(states):
+            used |= {meta.file_name, *(meta.extra_files or ())}
+            used |= references.files_of(meta)
+            taken |= references.taken_by(meta)
         needed = needed_files(table.on(MAIN), references, states, frozenset(taken)) if taken else frozenset[str]()
     except RefusedError:
         raise
@@ -202,7 +206,8 @@ def _used(table: TableBranch) -> set[str]:
     return used - {name for file, extra in taken.items() if file not in needed for name in (file, *extra)}
 
 
-def _files_of(table: TableBranch, references: References, state: State) -> set[str]:
+def _own_files(table: TableBranch, references: References, state: State) -> set[str]:
+    """The files that a state names itself, or through its index manifest and its statistics."""
     snapshot = state.snapshot
     used = {
         snapshot.base_manifest_list,
@@ -211,8 +216,6 @@ def _files_of(table: TableBranch, references: References, state: State) -> set[s
     }
     if snapshot.changelog_manifest_list is not None:
         used.add(snapshot.changelog_manifest_list)
-    for meta in references.manifests_of(state):
-        used |= {meta.file_name, *(meta.extra_files or ()), *references.files_of(meta)}
     if snapshot.index_manifest is not None:
         used |= {snapshot.index_manifest, *_index_files(table, snapshot)}
     return used

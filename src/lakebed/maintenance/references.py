@@ -15,7 +15,7 @@ from typing import Any
 
 from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, schema_id_of
 from lakebed.errors import LakebedError, NotFoundError, RefusedError
-from lakebed.format.manifest import Kind, ManifestFileMeta, read_list, read_manifest
+from lakebed.format.manifest import Kind, KnownManifests, ManifestFileMeta, read_list, read_manifest
 from lakebed.format.snapshot import Snapshot, loads
 from lakebed.format.table_branch import TableBranch
 from lakebed.store.base import Store
@@ -85,6 +85,7 @@ class References:
         self._store = table.store
         self._path = table.table_path
         self._lists: dict[str, list[ManifestFileMeta]] = {}
+        self._metas: KnownManifests = {}
         self._manifests: dict[str, _Files] = {}
         self._known_statistics: dict[str, _Statistics | None] = {}
 
@@ -163,6 +164,16 @@ class References:
         """The manifests of a state: of its base, its delta and its changelog."""
         return [meta for name in self.lists_of(state) for meta in self._lists[name]]
 
+    def every_manifest(self, states: Iterable[State]) -> Iterator[ManifestFileMeta]:
+        """The manifests of states, each once, however many of their lists name it."""
+        seen = set[tuple[str, tuple[str, ...] | None]]()
+        for state in states:
+            for meta in self.manifests_of(state):
+                key = meta.file_name, meta.extra_files
+                if key not in seen:
+                    seen.add(key)
+                    yield meta
+
     def list_of(self, name: str, size: int | None) -> list[ManifestFileMeta]:
         """The manifests that a list names. Raises `NotFoundError` for one that is not there."""
         self._load_list(name, size, may_be_gone=False)
@@ -172,6 +183,11 @@ class References:
         """The names of the data files of a manifest and of the files that go with them."""
         return self._files_in(meta).names
 
+    def may_name(self, meta: ManifestFileMeta, names: frozenset[str]) -> bool:
+        """Whether a manifest may be about one of some files; where it has been read already, whether it is."""
+        known = self._manifests.get(meta.file_name)
+        return known is None or not known.names.isdisjoint(names)
+
     def taken_by(self, meta: ManifestFileMeta) -> Mapping[str, tuple[str, ...]]:
         """The names of the data files that a manifest takes away, each with those of its extra files."""
         return self._files_in(meta).taken
@@ -180,7 +196,7 @@ class References:
         if name in self._lists:
             return True
         try:
-            self._lists[name] = read_list(self._store, self._path, name, size)
+            self._lists[name] = read_list(self._store, self._path, name, size, known=self._metas)
         except NotFoundError:
             if may_be_gone:
                 return False
