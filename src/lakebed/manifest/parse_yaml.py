@@ -2,31 +2,29 @@
 
 Nothing is ever constructed from a tag. Size, nesting and the number of nodes, aliases counted as often as they are
 used, are bounded. A syntax error ends the reading of a text; the documents before it are still returned.
+
+A text is read by libyaml, which is written in C, as long as nothing is wrong with it and nothing is in it of which
+libyaml, a parser of YAML 1.1, makes something else. All others are read by ruamel.yaml, whose word counts. Both give
+the same events, by the same names.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Any
-
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, StreamMark, YAMLError
-from ruamel.yaml.events import (
-    AliasEvent,
-    DocumentStartEvent,
-    Event,
-    MappingEndEvent,
-    MappingStartEvent,
-    ScalarEvent,
-    SequenceEndEvent,
-    SequenceStartEvent,
-)
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lakebed.diagnostics import Position
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe, is_empty
 from lakebed.manifest.problems import Problems
+
+if TYPE_CHECKING:
+    from ruamel.yaml.error import MarkedYAMLError, StreamMark
+
+#: An event of one of the two libraries.
+Event: TypeAlias = Any
 
 MAX_BYTES = 4 * 1024 * 1024
 MAX_NODES = 500_000
@@ -82,13 +80,46 @@ def compose(text: str, source: str | None, problems: Problems) -> list[Node]:
             remedy="Remove it, or write it as an escape inside double quotes.",
         )
         return []
+    found = _composed_by_libyaml(text, source)
+    return _composed_by_ruamel(text, source, problems) if found is None else found
+
+
+#: Rare in manifests, and not the same to both parsers, or not in all places: tabs, tags, directives, breaks of old,
+#: keys that are told by a question mark, anchors and aliases, lines of spaces, ends of documents. So are documents
+#: that are a single value.
+_RARE = re.compile("[\t!%*&\x85\u2028\u2029\ufeff]|\\?(?![^ \n\r])|^ +$|^\\.\\.\\.", re.MULTILINE)
+
+
+def _composed_by_libyaml(text: str, source: str | None) -> list[Node] | None:
+    """The root nodes of a text in which nothing is wrong; None where something is, or it cannot be told."""
+    if _RARE.search(text):
+        return None
+    import yaml
+
+    if not yaml.__with_libyaml__:
+        return None
+    problems = Problems()
+    composer = _Composer(source, problems, {})
+    events = yaml.cyaml.CParser(text)
+    try:
+        while events.check_event():
+            composer.take(events.get_event())
+    except (yaml.YAMLError, _StopError):
+        return None
+    finally:
+        events.dispose()
+    if problems.errors or any(isinstance(node, ScalarNode) for node in composer.documents):
+        return None
+    return composer.documents
+
+
+def _composed_by_ruamel(text: str, source: str | None, problems: Problems) -> list[Node]:
+    """The root nodes of a text up to the first error of syntax, which is noted, as all other problems are."""
     there, back = without_old_breaks(text)
     composer = _Composer(source, problems, back)
-    try:
+    with suppress(_StopError):
         for event in _events(text.translate(there), source, problems, composer.innermost):
             composer.take(event)
-    except _StopError:
-        pass
     return composer.documents
 
 
@@ -106,6 +137,9 @@ def without_old_breaks(text: str) -> tuple[dict[int, int], dict[int, int]]:
 
 def _events(text: str, source: str | None, problems: Problems, innermost: Callable[[], Position]) -> Iterator[Event]:
     """The events of a text; `innermost` says where the collection begins that is open when there are no more."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import MarkedYAMLError, YAMLError
+
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:
@@ -196,21 +230,24 @@ class _Composer:
         return self._open[-1].position if self._open else Position(self._source, 1, 1)
 
     def take(self, event: Event) -> None:
-        match event:
-            case DocumentStartEvent():
-                self._anchors = {}
-            case ScalarEvent():
+        """Take the next event; the two libraries call their classes alike."""
+        match type(event).__name__:
+            case "ScalarEvent":
                 self._close(self._scalar(event), event.anchor, 1, 1)
-            case SequenceStartEvent() | MappingStartEvent():
-                self._start(event)
-            case SequenceEndEvent() | MappingEndEvent():
+            case "SequenceStartEvent":
+                self._start(event, is_mapping=False)
+            case "MappingStartEvent":
+                self._start(event, is_mapping=True)
+            case "SequenceEndEvent" | "MappingEndEvent":
                 self._end()
-            case AliasEvent():
+            case "AliasEvent":
                 self._alias(event)
+            case "DocumentStartEvent":
+                self._anchors = {}
             case _:
                 pass
 
-    def _scalar(self, event: ScalarEvent) -> ScalarNode:
+    def _scalar(self, event: Event) -> ScalarNode:
         """A single value. Where the author wrote nothing after a key, it stands where the key does."""
         node = ScalarNode(self._text(event), self._position(event), self._is_plain(event))
         parent = self._open[-1] if self._open else None
@@ -218,12 +255,12 @@ class _Composer:
             return replace(node, position=parent.children[-1].position)
         return node
 
-    def _start(self, event: SequenceStartEvent | MappingStartEvent) -> None:
+    def _start(self, event: Event, *, is_mapping: bool) -> None:
         position = self._position(event)
         self._check_depth(1, position)
         if event.tag is not None and str(event.tag) not in _COLLECTION_TAGS:
             self._refuse_tag(str(event.tag), position)
-        self._open.append(_Open(isinstance(event, MappingStartEvent), position, event.anchor))
+        self._open.append(_Open(is_mapping, position, event.anchor))
 
     def _end(self) -> None:
         done = self._open.pop()
@@ -235,7 +272,7 @@ class _Composer:
             node = SequenceNode(children, done.position)
         self._close(node, done.anchor, done.weight, done.height + 1)
 
-    def _alias(self, event: AliasEvent) -> None:
+    def _alias(self, event: Event) -> None:
         position, name = self._position(event), str(event.anchor)
         if any(open_.anchor == name for open_ in self._open):
             self._problems.error("LB1009", f"the alias *{name} stands inside what it names", position)
@@ -292,9 +329,12 @@ class _Composer:
             self._problems.error("LB1005", f"values are nested more than {MAX_DEPTH} deep", position)
             raise _StopError
 
-    def _text(self, event: ScalarEvent) -> str:
+    def _text(self, event: Event) -> str:
         """The scalar's text; the two halves that JSON escapes a character in become that character."""
-        text = str(event.value).translate(self._characters)
+        text = str(event.value)
+        if text.isascii():
+            return text
+        text = text.translate(self._characters)
         if not _SURROGATE.search(text):
             return text
         try:
@@ -304,7 +344,7 @@ class _Composer:
             self._problems.error("LB1010", message, self._position(event))
             return text.encode("utf-8", "replace").decode()
 
-    def _is_plain(self, event: ScalarEvent) -> bool:
+    def _is_plain(self, event: Event) -> bool:
         if event.tag is None:
             return bool(event.implicit[0])
         tag = str(event.tag)
