@@ -6,7 +6,7 @@ column path), what was expected, what was found, and how to mend it. Rendering i
 
 from __future__ import annotations
 
-import difflib
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from enum import StrEnum
@@ -142,11 +142,17 @@ def reason_of(error: BaseException) -> str:
 
 def near_names(name: str, known: Iterable[str], limit: int = 2) -> tuple[str, ...]:
     """The names in `known` that `name` was probably meant to be, best first; case is ignored when comparing."""
+    # Names are compared where something is wrong, and most of the time nothing is.
+    import difflib
+
     by_folded: dict[str, str] = {}
     for candidate in known:
         by_folded.setdefault(candidate.casefold(), candidate)
     close = difflib.get_close_matches(name.casefold(), list(by_folded), n=limit, cutoff=0.6)
     return tuple(by_folded[folded] for folded in close)
+
+
+_PLAIN_NAME = re.compile(r"[^.`\s]+")
 
 
 def path_text(path: Iterable[str]) -> str:
@@ -155,5 +161,4 @@ def path_text(path: Iterable[str]) -> str:
 
 
 def _quoted(part: str) -> str:
-    plain = part != "" and not any(c in ".`" or c.isspace() for c in part)
-    return part if plain else "`" + part.replace("`", "``") + "`"
+    return part if _PLAIN_NAME.fullmatch(part) else "`" + part.replace("`", "``") + "`"

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog import TableManager, open_warehouse
-from lakebed.format.commit_origin import process_origin
+from lakebed.format.commit_origin import origin_at, present_commit
 from lakebed.lake import Lake, wall_clock
 
 if TYPE_CHECKING:
@@ -45,7 +46,9 @@ def open_lake(
     path_factory, store = open_warehouse(
         str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
     )
-    tables = TableManager(path_factory, store, wall_clock, origin=process_origin() if record_origin else None)
+    tables = TableManager(
+        path_factory, store, wall_clock, origin=partial(origin_at, present_commit()) if record_origin else None
+    )
     return Lake(
         tables,
         store,

@@ -69,8 +69,9 @@ def _known(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _storable(subject: Subject) -> Iterator[Diagnostic]:
+    formats = _formats(subject)
     for field in subject.schema.fields:
-        for key, name in _formats(subject).items():
+        for key, name in formats.items():
             for type_ in types_inside(field.type):
                 if _cannot_store(name, type_):
                     yield Diagnostic(

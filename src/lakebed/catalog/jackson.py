@@ -16,19 +16,19 @@ def pretty(value: Any) -> bytes:
 
 
 def _laid_out(value: Any, indent: str) -> str:
-    match value:
-        case dict():
-            inner = f"{indent}  "
-            members = ",\n".join(f"{inner}{_text(key)} : {_laid_out(part, inner)}" for key, part in value.items())
-            return f"{{\n{members}\n{indent}}}" if members else "{ }"
-        case list() | tuple():
-            items = ", ".join(_laid_out(part, indent) for part in value)
-            return f"[ {items} ]" if items else "[ ]"
-        case str():
-            return _text(value)
-        case _:
-            return json.dumps(value)
+    if isinstance(value, str):
+        return _text(value)
+    if isinstance(value, dict):
+        inner = f"{indent}  "
+        members = [f"{inner}{_text(key)} : {_laid_out(part, inner)}" for key, part in value.items()]
+        return "{\n" + ",\n".join(members) + f"\n{indent}}}" if members else "{ }"
+    if isinstance(value, list | tuple):
+        return f"[ {', '.join([_laid_out(part, indent) for part in value])} ]" if value else "[ ]"
+    # Whole numbers, which are most of the rest, need no encoder.
+    return str(value) if type(value) is int else json.dumps(value)
 
 
 def _text(text: str) -> str:
+    if _ESCAPED.search(text) is None:
+        return f'"{text}"'
     return '"' + _ESCAPED.sub(lambda found: _ESCAPES.get(found[0]) or f"\\u{ord(found[0]):04X}", text) + '"'

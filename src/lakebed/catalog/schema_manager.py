@@ -143,9 +143,7 @@ class SchemaManager:
         return self._completed(self._load(known[-1], None))
 
     def load_latest_schema(self) -> TableSchema:
-        """The newest version, from its file and not from the cache. Raises as `get_current_schema`."""
-        with self._lock:
-            self._parsed.clear()
+        """The newest version; whether its file holds other bytes than before is looked at. As `get_current_schema`."""
         return self.get_current_schema()
 
     def versions(self) -> list[TableSchema]:
@@ -195,6 +193,10 @@ class SchemaManager:
         if not self.store.create_if_absent(self.path(schema.id), data):
             refuse_obstacle(self.store, self.path(schema.id), self._what(schema.id))
             return False
+        if not self._dialect.is_cumulative:
+            # What is read next is most often what was just made.
+            with self._lock:
+                self._parsed[schema.id] = _Parsed(data, None, schema)
         if self._on_new_version is not None:
             self._on_new_version(schema)
         return True

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from lakebed.catalog.columns import AnyFields, to_columns
@@ -41,6 +42,7 @@ class TableManager:
         path_factory: where things lie; its layout decides how schema files are written.
         store: where the bytes are; the path factory's own where None.
         clock: milliseconds since 1970.
+        origin: what every snapshot says of who commits it, or what finds that out when it is first needed.
     """
 
     def __init__(
@@ -49,19 +51,23 @@ class TableManager:
         store: Store | None = None,
         clock: Clock = system_clock,
         *,
-        origin: Mapping[str, str] | None = None,
+        origin: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
     ) -> None:
         self.path_factory = path_factory
         self.store: Store = store if store is not None else path_factory.store
         if store is not None:
             path_factory.store = store
-        #: What every snapshot says of who commits it; see `lakebed.open`.
-        self.origin: Mapping[str, str] = dict(origin or {})
+        self._origin = origin
         self._clock = clock
         self._lock = threading.Lock()
         self._managers: dict[tuple[TableName, str], SchemaManager] = {}
         self._databases = Databases(path_factory, self.store)
         self._records = Records(path_factory, clock)
+
+    @cached_property
+    def origin(self) -> Mapping[str, str]:
+        """What every snapshot says of who commits it; see `lakebed.open`."""
+        return dict((self._origin() if callable(self._origin) else self._origin) or {})
 
     # -- looking -----------------------------------------------------------------------------------------------------
 

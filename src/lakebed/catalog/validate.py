@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from lakebed.catalog import format_rules, option_rules
 from lakebed.catalog import merge_option_rules as merge_rules
@@ -24,6 +25,7 @@ from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,
     DataField,
+    DataType,
     Geography,
     Geometry,
     Map,
@@ -138,11 +140,17 @@ def _siblings(fields: tuple[DataField, ...], prefix: str) -> Iterator[Diagnostic
             yield from _siblings(row.fields, f"{prefix}{field.name}.")
 
 
+@lru_cache(maxsize=1024)
+def _limits(type_: DataType) -> tuple[Diagnostic, ...]:
+    """What is said of a type when it is read."""
+    reader = TypeReader(unknown="keep", allow_missing_ids=True)
+    reader.type(type_.to_json(), ())
+    return reader.type_problems
+
+
 def _type_problems(field: DataField) -> Iterator[Diagnostic]:
     """What a type's own limits say: a type that was not parsed may break them. Types of the future stay as they are."""
-    reader = TypeReader(unknown="keep", allow_missing_ids=True)
-    reader.type(field.type.to_json(), ())
-    for problem in reader.type_problems:
+    for problem in _limits(field.type):
         yield Diagnostic(
             BAD_TYPE,
             f"the type of column {field.name} is not valid: {problem.message}",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterator
 from functools import cache
@@ -68,6 +67,8 @@ def _close(name: str, known: tuple[str, ...]) -> str | None:
     same = _by_letters(known).get(_letters(name))
     if same is not None:
         return same
+    import difflib
+
     found = difflib.get_close_matches(name.lower(), known, n=1, cutoff=_CLOSE)
     return found[0] if found else None
 

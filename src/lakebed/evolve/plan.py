@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
@@ -252,6 +251,8 @@ def approval(code: str, change: PlannedChange) -> str:
 
 def leave_on_the_command_line(*approvals: str) -> str:
     """How a shell gives these approvals."""
+    import shlex
+
     return " ".join(f"--allow {shlex.quote(text)}" for text in approvals)
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import getpass
 import json
 import re
-import socket
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +30,23 @@ def process_origin() -> dict[str, str]:
 
     What cannot be found out is left out.
     """
+    return origin_at(present_commit())
+
+
+def present_commit() -> str | None:
+    """The commit of git that the present directory is at; None where it is in none, or has been removed."""
+    try:
+        return git_commit(Path.cwd())
+    except OSError:
+        return None
+
+
+def origin_at(commit: str | None) -> dict[str, str]:
+    """As `process_origin`, for a commit that is known. Whoever only reads needs not what it imports."""
+    import getpass
+    import socket
+    from importlib.metadata import PackageNotFoundError, version
+
     found: dict[str, str] = {}
     with suppress(PackageNotFoundError):
         found[VERSION] = version(_OURS)
@@ -41,11 +55,8 @@ def process_origin() -> dict[str, str]:
         found[USER] = getpass.getuser()
     with suppress(OSError):
         found[HOST] = socket.gethostname()
-    with suppress(OSError):
-        # The present directory may have been removed.
-        commit = git_commit(Path.cwd())
-        if commit is not None:
-            found[GIT_COMMIT] = commit
+    if commit is not None:
+        found[GIT_COMMIT] = commit
     return found
 
 

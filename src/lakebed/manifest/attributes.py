@@ -197,8 +197,8 @@ class AttributeDecoder:
         """A name that is nearly a known one in the known one's domain is probably meant to be it."""
         domain = key.text.split("/")[0]
         same_domain = [known for known in _KNOWN_FOREIGN if known.split("/")[0] == domain]
-        near = _named_alike(key.text, same_domain)
-        if near and key.text not in same_domain:
+        near = () if key.text in same_domain else _named_alike(key.text, same_domain)
+        if near:
             message = f"the attribute {key.text} is unknown and looks like a known one"
             self._problems.warn("LB1079", message, key, path=subject.path, suggestions=near)
 

@@ -33,9 +33,12 @@ PAIMON_TYPE = "paimon.apache.org/type"
 KEY_PATTERN = re.compile(r"[a-zA-Z0-9.-]+/[a-zA-Z0-9_-]+")
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical_json(value: JsonValue) -> str:
     """Compact JSON with sorted keys and unescaped non-ASCII characters: the form of RFC-016's attribute text."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 class Extra(Mapping[str, Any]):
@@ -45,7 +48,7 @@ class Extra(Mapping[str, Any]):
 
     def __init__(self, values: Mapping[str, Any] | None = None) -> None:
         self._values: dict[str, Any] = dict(values or {})
-        self._text: str = canonical_json(self._values)
+        self._text: str = canonical_json(self._values) if self._values else "{}"
 
     def __getitem__(self, key: str) -> Any:
         return self._values[key]
@@ -80,11 +83,12 @@ class Extra(Mapping[str, Any]):
 
     def merged(self, values: Mapping[str, Any]) -> Extra:
         """These attributes, with `values` put over them."""
-        return Extra({**self._values, **values})
+        return Extra({**self._values, **values}) if values else self
 
     def without(self, *keys: str) -> Extra:
         """These attributes, less `keys` (absent keys are no error)."""
-        return Extra({k: v for k, v in self._values.items() if k not in keys})
+        kept = {k: v for k, v in self._values.items() if k not in keys}
+        return self if len(kept) == len(self._values) else Extra(kept)
 
     def to_json(self) -> dict[str, Any]:
         """A plain dict with sorted keys at every level, safe to change."""

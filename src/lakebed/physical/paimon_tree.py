@@ -24,10 +24,14 @@ T = TypeVar("T")
 Path: TypeAlias = tuple[str, ...]
 
 ELEMENT, KEY, VALUE = "element", "key", "value"
+#: Types that are made of others. Most columns of wide tables are of other types, and are walked at the cost of asking.
+_HOLDERS = (Row, Array, Multiset, Vector, Map)
 
 
 def children(type_: DataType) -> tuple[DataType, ...]:
     """What a type is made of, one level down: the types of members, an element, a key and a value."""
+    if not isinstance(type_, _HOLDERS):
+        return ()
     return tuple(part for _, part in named_children(type_))
 
 
@@ -121,8 +125,9 @@ def fields_inside(fields: Iterable[DataField], path: Path = ()) -> Iterator[tupl
     for field in fields:
         here = (*path, field.name)
         yield here, field
-        for inner, row in outer_rows_at(field.type, here):
-            yield from fields_inside(row.fields, inner)
+        if isinstance(field.type, _HOLDERS):
+            for inner, row in outer_rows_at(field.type, here):
+                yield from fields_inside(row.fields, inner)
 
 
 def places_inside(type_: DataType, path: Path = ()) -> Iterator[tuple[Path, DataType]]:
