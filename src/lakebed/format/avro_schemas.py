@@ -196,6 +196,7 @@ def _read_avro(data: bytes, wanted: tuple[Part, ...], source: str) -> Iterator[t
         if header.codec == "snappy" and importlib.util.find_spec("cramjam") is None:
             with suppress(ImportError):
                 data = without_snappy(data, arrow_snappy)
+        block: Any
         for block in fastavro.block_reader(io.BytesIO(data)):
             yield from decode(block.bytes_.getvalue(), block.num_records)
 

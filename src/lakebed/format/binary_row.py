@@ -15,6 +15,7 @@ from decimal import Decimal as Number
 from functools import lru_cache
 from typing import Any
 
+from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.physical.paimon_types import (
     BigInt,
@@ -243,7 +244,7 @@ class RowCodec:
             found = slot.unpack_from(data, PREFIX + self._header + 8 * place)[0]
             return found if get is None else get(found, memoryview(data)[PREFIX:])
         except (struct.error, ValueError, IndexError) as e:
-            raise _corrupt(f"a binary row cannot be decoded: {e}") from e
+            raise _corrupt(f"a binary row cannot be decoded: {reason_of(e)}") from e
 
 
 def _corrupt(message: str) -> LakebedError:

@@ -1,4 +1,4 @@
-"""Remember what functions made of their last arguments, told apart as objects, not by what they hold.
+"""Keep what functions made of their last arguments, told apart as objects, not by what they hold.
 
 A schema is the same object for all of its ten thousand files, and takes long to compare: it holds all columns.
 """
