@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePath
@@ -23,6 +24,7 @@ from lakebed.contract_forms import (
     WRITTEN_FORMS,
     parse_json,
     read_contract,
+    read_contracts,
     refuse_repeated_keys,
     write_contract,
 )
@@ -111,8 +113,24 @@ def read_schema(data: bytes, form: str | None = None, *, name: str = "<bytes>") 
     """
     form = form or _guess(name, data)
     _check_known(form, SOURCE_FORMS)
-    try:
+    with told_as(form, name):
         return _READERS[form](data, name, form)
+
+
+def read_schemas(data: bytes, form: str | None = None, *, name: str = "<bytes>") -> tuple[SchemaSource, ...]:
+    """As `read_schema`, for files that may declare several tables: `odcs` and `dbt`."""
+    form = form or _guess(name, data)
+    if form not in READ_FORMS:
+        return (read_schema(data, form, name=name),)
+    with told_as(form, name):
+        return tuple(_source_of(form, contract, report) for contract, report in read_contracts(data, form, name=name))
+
+
+@contextmanager
+def told_as(form: str, name: str) -> Iterator[None]:
+    """Tell what goes wrong while `name` is read as a form: what is not in that form, and a library that is missing."""
+    try:
+        yield
     except LakebedError:
         raise
     except ImportError as error:
@@ -302,7 +320,10 @@ def _read_paimon(data: bytes, name: str, form: str) -> SchemaSource:
 
 
 def _read_contract(data: bytes, name: str, form: str) -> SchemaSource:
-    contract, report = read_contract(data, form, name=name)
+    return _source_of(form, *read_contract(data, form, name=name))
+
+
+def _source_of(form: str, contract: Contract, report: LossReport) -> SchemaSource:
     keys = (contract.primary_keys, contract.partition_keys)
     return SchemaSource(form, contract.schema, *keys, dict(contract.options), report=report, name=contract.name)
 
