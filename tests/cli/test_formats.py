@@ -93,7 +93,6 @@ def check_golden(name: str, made: str) -> None:
     assert made == path.read_text(encoding="utf-8"), f"{path} differs; where that is intended: LAKEBED_GOLDEN=write"
 
 
-@pytest.mark.parametrize("form", ENDINGS)
 @pytest.mark.parametrize(
     ("command", "code"),
     [
@@ -105,35 +104,36 @@ def check_golden(name: str, made: str) -> None:
     ],
 )
 @pytest.mark.usefixtures("story")
-def test_a_story_in_every_format(lakebed: CommandLine, form: str, command: str, code: int) -> None:
-    if command.startswith("diff") and form not in ("text", "json", "markdown"):
-        assert lakebed(*command.split(), "--format", form).code == 2
-        return
-    result = lakebed(*command.split(), "--format", form)
-    assert result.code == code
-    assert (result.err == "") == (form != "text" or command.startswith("diff"))
-    if form == "json":
-        # What is in it is told by other tests; here it is that `--json` says the same.
-        assert result.out == lakebed(*command.split(), "--json").out
-        return
-    check_golden(f"{command.split()[0]}.{ENDINGS[form]}", result.out)
-
-
-@pytest.mark.parametrize(
-    "command", ["plan tables", "check --against git:HEAD tables", "lint tables", "validate tables"]
-)
-@pytest.mark.usefixtures("story")
-def test_what_keeps_a_command_from_its_report_is_the_report(lakebed: CommandLine, command: str) -> None:
-    put("tables/new.yaml", ITEMS.replace("Int64", "Int46"))
+def test_a_story_in_every_format(lakebed: CommandLine, command: str, code: int) -> None:
     words = command.split()
-    assert lakebed(*words).code == 1
-    (line,) = [w for w in lakebed(*words, "--format", "github").out.splitlines() if w.startswith("::error")]
-    assert line.startswith("::error file=tables/new.yaml,line=9,col=26,title=LB1050::unknown type kind 'Int46'")
-    (issue,) = [i for i in json.loads(lakebed(*words, "--format", "gitlab").out) if i["severity"] == "critical"]
-    assert issue["location"] == {"path": "tables/new.yaml", "lines": {"begin": 9}}
-    assert "LB1050" in lakebed(*words, "--format", "markdown").out
-    suites = ElementTree.fromstring(lakebed(*words, "--format", "junit").out.encode())
-    assert suites.get("failures") == "1"
+    is_diff = words[0] == "diff"
+    for form, ending in ENDINGS.items():
+        result = lakebed(*words, "--format", form)
+        if is_diff and form not in ("text", "json", "markdown"):
+            assert result.code == 2
+            continue
+        assert result.code == code
+        assert (result.err == "") == (form != "text" or is_diff)
+        if form == "json":
+            # What is in it is told by other tests; here it is that `--json` says the same.
+            assert result.out == lakebed(*words, "--json").out
+        else:
+            check_golden(f"{words[0]}.{ending}", result.out)
+
+
+@pytest.mark.usefixtures("story")
+def test_what_keeps_a_command_from_its_report_is_the_report(lakebed: CommandLine) -> None:
+    put("tables/new.yaml", ITEMS.replace("Int64", "Int46"))
+    for command in ("plan tables", "check --against git:HEAD tables", "lint tables", "validate tables"):
+        words = command.split()
+        assert lakebed(*words).code == 1
+        (line,) = [w for w in lakebed(*words, "--format", "github").out.splitlines() if w.startswith("::error")]
+        assert line.startswith("::error file=tables/new.yaml,line=9,col=26,title=LB1050::unknown type kind 'Int46'")
+        (issue,) = [i for i in json.loads(lakebed(*words, "--format", "gitlab").out) if i["severity"] == "critical"]
+        assert issue["location"] == {"path": "tables/new.yaml", "lines": {"begin": 9}}
+        assert "LB1050" in lakebed(*words, "--format", "markdown").out
+        suites = ElementTree.fromstring(lakebed(*words, "--format", "junit").out.encode())
+        assert suites.get("failures") == "1"
 
 
 def test_a_report_that_goes_into_a_file_leaves_problems_on_the_screen(lakebed: CommandLine, warehouse: Path) -> None:
@@ -154,6 +154,16 @@ def test_the_comment_of_each_environment_is_found_again(lakebed: CommandLine, wa
     made = lakebed.ok("plan", "orders.yaml", "--env", "prod", "--format", "markdown")
     assert made.startswith("<!-- lakebed plan env=prod -->\n")
     assert made.endswith("Next: `lakebed apply --env prod orders.yaml`\n")
+
+
+def test_the_work_of_others_that_would_be_undone_is_in_the_comment(
+    lakebed: CommandLine, orders: Path, here: Path
+) -> None:
+    add_column(here / "warehouse", "shop.orders", "theirs", "INT")
+    made = lakebed.ok("plan", "orders.yaml", "--format", "markdown")
+    said = "version 1 made outside of apply, which made version 0 last:"
+    assert f"\n- {said}\n- add column theirs: Option&#60;Int32&#62;\n" in made
+    assert "`--allow LB4203:theirs --allow LB4231:theirs`" in made
 
 
 class TestAll:

@@ -117,6 +117,16 @@ class TestMarkdown:
         left = 400 - made.count("#### ")
         assert f"\n{left} more: too long for a comment.\n" in made
 
+    def test_of_a_long_table_what_matters_is_shown(self) -> None:
+        changes = [
+            Finding("LB4205", Severity.ERROR if i % 50 == 49 else None, "m", "t", change=ChangedPart("~", f"c{i}", i))
+            for i in range(1000)
+        ]
+        made = markdown_report(Report("plan", "", (Subject("t", "schema 0 to 1"),), tuple(changes)), path_of)
+        shown = [i for i in range(1000) if f"| `c{i}` |" in made]
+        assert (len(shown), [i for i in shown if i % 50 == 49]) == (100, list(range(49, 1000, 50)))
+        assert "\n900 more changes.\n" in made
+
 
 class TestGitLab:
     @given(REPORTS)

@@ -56,8 +56,9 @@ def format_option(*formats: str) -> Callable[[Callable[..., Any]], Callable[...,
         @wraps(function)
         def checked(*arguments: Any, **named: Any) -> Any:
             context = click.get_current_context()
-            if context.obj.json_mode and context.obj.form not in ("text", "json"):
-                raise click.UsageError(f"--json and --format {context.obj.form} do not go together", context)
+            session = context.obj
+            if session.json_mode and session.form not in ("text", "json"):
+                raise click.UsageError(f"--json and --format {session.form} do not go together", context)
             return function(*arguments, **named)
 
         return option(checked)

@@ -25,9 +25,12 @@ _MARKUP = re.compile(r"[\\`*_\[\]~<>|&@#:!]")
 _AT_START = re.compile(r"^([0-9]*)([-+#=.)])")
 #: A space of no width, which is not seen and ends a name.
 _NOTHING = "&#8203;"
+#: A table shows so many changes at most, those that ask for attention before the others.
+_MOST_CHANGES = 100
 #: More rows than so many are folded away where all are safe, as those of a new table are.
 _MOST_SAFE = 10
 _LEVELS = {Severity.ERROR: "**error**", Severity.WARNING: "warning", Severity.NOTE: "note", None: ""}
+_RANKS = {severity: rank for rank, severity in enumerate((*Severity, None))}
 _VERDICTS = {
     Verdict.SAFE: "safe",
     Verdict.CAUTION: "caution",
@@ -114,11 +117,13 @@ def _subject(subject: Subject, report: Report, path_of: PathOf) -> str:
     found = f"{len(findings):,} finding{'' if len(findings) == 1 else 's'}"
     status = subject.status if subject.file is None else found
     blocks = [f"#### {code_span(subject.name)}: {plain_text(status)}"]
-    changes = [f for f in findings if f.change is not None]
+    changes, left = _most_important([f for f in findings if f.change is not None])
     if changes and len(changes) > _MOST_SAFE and all(f.severity is None for f in changes):
         blocks.append(_folded(f"{len(changes):,} changes", [_changes(changes)]))
     elif changes:
         blocks.append(_changes(changes))
+    if left:
+        blocks.append(f"{left:,} more changes.")
     if subject.lines:
         blocks.append("\n".join(f"- {plain_text(line)}" for line in subject.lines))
     problems = _problems([f for f in findings if f.change is None], path_of)
@@ -128,6 +133,12 @@ def _subject(subject: Subject, report: Report, path_of: PathOf) -> str:
     if details:
         blocks.append(_folded("Details", details))
     return "\n\n".join(blocks)
+
+
+def _most_important(changes: Sequence[Finding]) -> tuple[Sequence[Finding], int]:
+    """The changes that are shown, in their order, and how many are not."""
+    ranked = sorted(range(len(changes)), key=lambda i: _RANKS[changes[i].severity])
+    return [changes[i] for i in sorted(ranked[:_MOST_CHANGES])], max(len(changes) - _MOST_CHANGES, 0)
 
 
 def _folded(summary: str, lines: Iterable[str]) -> str:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: How those are called who have to follow before a change is made.
 PARTIES = {Party.CONSUMER: "readers", Party.PRODUCER: "writers"}
 
+#: So many columns are named beside the changes, which name all.
+_MOST_COLUMNS = 20
+
 
 def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | None = None) -> Report:
     """The report of a plan, or of a check. Tables that are as declared are subjects without findings."""
@@ -65,9 +68,10 @@ def upgrade_first(table: TablePlan) -> str | None:
         return None
     said = []
     for party, noun in PARTIES.items():
-        columns = dict.fromkeys(old_name(change) for change in table.changes if party in change.breaks)
+        columns = list(dict.fromkeys(old_name(change) for change in table.changes if party in change.breaks))
+        more = f" and {len(columns) - _MOST_COLUMNS:,} more" if len(columns) > _MOST_COLUMNS else ""
         if columns:
-            said.append(f"{noun} of {', '.join(columns)}")
+            said.append(f"{noun} of {', '.join(columns[:_MOST_COLUMNS])}{more}")
     return f"upgrade first: {'; '.join(said)}" if said else None
 
 
@@ -86,8 +90,11 @@ def approved_text(given: Approval) -> str:
 
 def _table(table: TablePlan, allowed: frozenset[str]) -> Iterable[Finding]:
     yield from (Finding.of(d, table.name) for d in table.diagnostics)
+    needed: dict[int, list[str]] = {}
+    for change, code in table.leave_needed():
+        needed.setdefault(id(change), []).append(code)
     for change in table.changes:
-        yield _new(change, table) if table.create else _finding(change, table, allowed)
+        yield _new(change, table) if table.create else _finding(change, table, needed.get(id(change), []), allowed)
 
 
 def _new(change: PlannedChange, table: TablePlan) -> Finding:
@@ -103,8 +110,8 @@ def _new(change: PlannedChange, table: TablePlan) -> Finding:
     )
 
 
-def _finding(change: PlannedChange, table: TablePlan, allowed: frozenset[str]) -> Finding:
-    needed = [code for of, code in table.leave_needed() if of is change]
+def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], allowed: frozenset[str]) -> Finding:
+    """A change of a table that is there; `needed` are the codes of the leave that it takes."""
     wanted, given = [], []
     for code in needed:
         own = approval(code, change)
