@@ -135,6 +135,18 @@ def test_both_engines_print_the_same(lakebed: CommandLine, warehouse: Path, spar
             assert sorted(arrow) == sorted(by_spark)
 
 
+def test_both_engines_understand_a_filter_in_the_time_zone_of_the_lake(
+    lakebed: CommandLine, lake: package.Lake, spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEBED_TIME_ZONE", "+02:00")
+    words = ["read", "db.t", "--select", "id, at", "--where", "at >= TIMESTAMP '1970-01-01 02:00:00'"]
+    try:
+        shown = [lakebed.ok(*words, "--engine", engine).splitlines() for engine in ("arrow", "spark")]
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", "UTC")
+    assert shown == [["id   at", "─" * 30, " 1   1970-01-01T02:00:00+02:00", "(1 row)"]] * 2
+
+
 def _unordered(line: str) -> str:
     row = json.loads(line)
     return json.dumps({**row, "n": sorted(row["n"] or [], key=str), "days": sorted(row["days"] or [])}, sort_keys=True)

@@ -19,6 +19,7 @@ from lakebed.errors import CastError, LakebedError, UsageError
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_ZONE = "spark.sql.session.timeZone"
 #: What a value that cannot be cast says, up to the end of its line or of Spark's own words about it.
 _CAST = re.compile(r"\[LB6901\] (.*? cannot be read as [^\n.]*?)(?: SQLSTATE|[\n.]|$)")
 
@@ -56,7 +57,10 @@ def spark_options(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def spark_session(remote: str | None, cores: str) -> SparkSession:
-    """The session of this process: the server's, else a local one that is tuned for short runs."""
+    """The session of this process: the server's, else a local one that is tuned for short runs.
+
+    It understands expressions in the lake's time zone, as what is known of them without Spark does.
+    """
     warnings.filterwarnings("ignore", category=FutureWarning, module=r"pyspark\.")
     from lakebed.spark.query_logs import hush_query_logs
     from lakebed.spark.session import local_session, remote_session
@@ -67,6 +71,9 @@ def spark_session(remote: str | None, cores: str) -> SparkSession:
         else:
             with _jvm_set_aside():
                 session = local_session("lakebed", cores=cores)
+        zone = click.get_current_context().ensure_object(Session).configuration().time_zone
+        if session.conf.get(_ZONE) != zone:
+            session.conf.set(_ZONE, zone)
     hush_query_logs()
     return session
 
