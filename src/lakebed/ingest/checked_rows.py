@@ -1,7 +1,7 @@
 """Check the rows of a source: good ones with their values, bad ones with their problems.
 
 What is wrong is looked for twice: quickly, as one condition, for all rows, and in detail for the rows where the
-condition holds, which are put aside meanwhile, so that the source is read once.
+condition holds, which are put aside meanwhile, so that the source is read once. Of few rows both are done at once.
 """
 
 from __future__ import annotations
@@ -128,8 +128,13 @@ class PreparedRows:
     def _with_repeated(self, rows: DataFrame) -> DataFrame:
         return rows if self.unique is None else self.unique.flagged(rows)
 
-    def with_bad(self) -> RowsWithBad:
-        """Every row as `all` gives it, the bad ones with what `bad` needs of them."""
+    def with_bad(self, *, few: bool = False) -> RowsWithBad:
+        """Every row as `all` gives it, the bad ones with what `bad` needs of them, or, of `few` rows, what it gives.
+
+        That the query which writes rows also finds the problems saves another query, and makes each row slower.
+        """
+        if few and self.unique is None:
+            return self._with_problems()
         flagged = [part.flagged(i) for i, part in enumerate(self.parts)]
         kept = [frame.select(*part.kept).schema for part, frame in zip(self.parts, flagged, strict=True)]
         # Parts may have a column in other types.
@@ -151,6 +156,14 @@ class PreparedRows:
             all_rows = all_rows.withColumn(ASIDE, F.when(F.col("bad"), aside))
         return RowsWithBad(all_rows, tuple(zip(self.parts, names, strict=True)))
 
+    def _with_problems(self) -> RowsWithBad:
+        rows = []
+        for i, part in enumerate(self.parts):
+            frame = part.flagged(i)
+            found = F.when(F.col("bad"), F.struct(*part.found)).alias(ASIDE)
+            rows.append(part.all(frame, found))
+        return RowsWithBad(reduce(DataFrame.union, rows))
+
     def bad(self) -> DataFrame:
         """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
         if self.known_bad is not None:
@@ -171,11 +184,12 @@ class PreparedRows:
 @dataclass(frozen=True, slots=True)
 class RowsWithBad:
     """Every row, as `PreparedRows.all` gives it, and the struct `ASIDE`: what has to be known of a bad row, NULL for
-    good ones. Of each part `names` says under which names the struct has the part's columns.
+    good ones. Of each part `names` says under which names the struct has the part's columns; without parts the struct
+    is what `PreparedRows.bad` gives.
     """
 
     frame: DataFrame
-    parts: tuple[tuple[CheckedPart, Mapping[str, str]], ...]
+    parts: tuple[tuple[CheckedPart, Mapping[str, str]], ...] = ()
 
     @property
     def schema(self) -> StructType:
@@ -186,6 +200,8 @@ class RowsWithBad:
 
     def bad(self, aside: DataFrame) -> DataFrame:
         """The bad rows, as `PreparedRows.bad` gives them, of what was put aside."""
+        if not self.parts:
+            return aside
         frames = []
         for i, (part, names) in enumerate(self.parts):
             own = (F.col(place).alias(name) for name, place in names.items())
@@ -397,17 +413,29 @@ class CheckedPart:
     @property
     def told(self) -> list[Column]:
         """What is told of a bad row: itself, where it comes from, and which fault it has as a whole."""
-        part, fault = self.part, F.lit(None).cast("int")
+        return [*self._place, self._line.alias("line"), self._fault.alias("fault")]
+
+    @property
+    def found(self) -> list[Column]:
+        """What `PreparedRows.bad` gives of a bad row, of flagged rows."""
+        return [self._problems(self._fault, self._line).alias("problems"), *self._place]
+
+    @property
+    def _place(self) -> list[Column]:
+        """A bad row itself, and where it comes from."""
+        return [self.part.raw.alias("raw"), F.col("path").alias("file"), F.col("offset")]
+
+    @property
+    def _line(self) -> Column:
+        return self.part.raw if self.part.line is None else self.part.line
+
+    @property
+    def _fault(self) -> Column:
+        """Which fault a row has as a whole, by its number."""
+        fault = F.lit(None).cast("int")
         for i, found in reversed(list(enumerate(self._faults))):
             fault = F.when(found.when, F.lit(i)).otherwise(fault)
-        line = part.raw if part.line is None else part.line
-        return [
-            part.raw.alias("raw"),
-            line.alias("line"),
-            F.col("path").alias("file"),
-            F.col("offset"),
-            F.when(F.col("is_bad"), fault).alias("fault"),
-        ]
+        return F.when(F.col("is_bad"), fault)
 
     @property
     def kept(self) -> list[str]:
@@ -419,16 +447,20 @@ class CheckedPart:
         """The bad rows, see `PreparedRows.bad`, of what is told of them and kept."""
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self.read)
         rows = rows.select("*", *values)
+        problems = self._problems(F.col("fault"), F.col("line"), is_compared=TWICE in rows.columns)
+        return rows.select(problems.alias("problems"), "raw", "file", "offset")
+
+    def _problems(self, fault: Column, line: Column, *, is_compared: bool = False) -> Column:
+        """The problems of a bad row, of its source values and their conversions. `is_compared`: `TWICE` is there."""
         found = [_problems_of(c, checker) for c, checker, _ in self.read]
-        if TWICE in rows.columns:
+        if is_compared:
             found += [repeated_problem(c.index, c.node.path, _s(c)) for c, _, _ in self.read if c.is_unique]
         whole_row = F.lit(None).cast(PROBLEM)
-        for i, fault in enumerate(self._faults):
-            told_of = problem(F.lit(None).cast("string"), fault.code, fault.expected, F.col("line"))
-            whole_row = F.when(F.col("fault") == i, told_of).otherwise(whole_row)
+        for i, known in enumerate(self._faults):
+            told_of = problem(F.lit(None).cast("string"), known.code, known.expected, line)
+            whole_row = F.when(fault == i, told_of).otherwise(whole_row)
         in_columns = F.array_compact(F.flatten(F.array(*found))) if found else no_problems()
-        problems = F.when(_apart(F.col("fault").isNotNull()), F.array(whole_row)).otherwise(in_columns)
-        return rows.select(problems.alias("problems"), "raw", "file", "offset")
+        return F.when(_apart(fault.isNotNull()), F.array(whole_row)).otherwise(in_columns)
 
 
 def _with_values_as_written(

@@ -56,6 +56,9 @@ from lakebed.write.sort_order import sort_order
 #: From how many bytes of files on workers look for plain rows: below, one job is quicker than two.
 PLAIN_FROM = 1 << 20
 
+#: How many rows in doubt are few.
+_FEW_ROWS = 1_000_000
+
 COUNTS_DIFFER = "LB6119"
 NOT_TAKEN_AWAY = "LB6141"
 #: What is observed of no rows.
@@ -205,9 +208,10 @@ class CheckedWrite:
                 left = good.write_plain(frame.frame, frame.rows)
                 rows, plain = in_doubt(rows, left.read(self.spark, frame.kept)), good.rows
                 of_plain = frozenset(f.name for i, f in enumerate(self.schema.fields) if f"v{i}" in left.columns)
-                rows, found = self._write_checked(rows, good, kind) if left.rows else (rows, _NO_ROWS)
+                few = left.rows <= _FEW_ROWS
+                rows, found = self._write_checked(rows, good, kind, few=few) if left.rows else (rows, _NO_ROWS)
             else:
-                rows, found = self._write_checked(rows, good, kind)
+                rows, found = self._write_checked(rows, good, kind, few=not self._is_large)
         bad = found["bad"] or 0
         by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
@@ -227,9 +231,9 @@ class CheckedWrite:
         return rows, counts
 
     def _write_checked(
-        self, rows: PreparedRows, good: GoodRows | NumberedCommit | CountedRows, kind: Column | None
+        self, rows: PreparedRows, good: GoodRows | NumberedCommit | CountedRows, kind: Column | None, *, few: bool
     ) -> tuple[PreparedRows, Mapping[str, Any]]:
-        """Write the good ones of rows that Spark checks, and what it has observed of all."""
+        """Write the good ones of rows that Spark checks, of `few` or of many; and what it has observed of all."""
         seen = Observation()
         metrics = [F.count(F.lit(1)).alias("rows")]
         metrics += [F.sum(F.col(flag).cast("long")).alias(flag) for flag in ("bad", "fatal", "cut")]
@@ -242,7 +246,7 @@ class CheckedWrite:
             checked = rows.all()
             good.write(checked.observe(seen, *metrics).where(~F.col("bad")))
         else:
-            every, aside = rows.with_bad(), good.aside
+            every, aside = rows.with_bad(few=few), good.aside
             checked = every.frame
             good.write(checked.observe(seen, *metrics))
             rows = replace(rows, known_bad=lambda: every.bad(aside.read(self.spark, every.schema)))
@@ -257,8 +261,13 @@ class CheckedWrite:
     def _takes_plain_rows(self) -> bool:
         """Whether rows may be written as workers read them: nothing but their partition says where they go."""
         plan = plan_write(self.schema)
-        large = sum(file.size for file in self.files) >= PLAIN_FROM
-        return large and self.reads_once and not plan.is_keyed and plan.buckets == UNAWARE and self.row_kinds is None
+        anywhere = not plan.is_keyed and plan.buckets == UNAWARE and self.row_kinds is None
+        return anywhere and bool(self.files) and self._is_large and self.reads_once
+
+    @property
+    def _is_large(self) -> bool:
+        """Whether the source has many rows; a DataFrame, whose rows nobody knows, may have many."""
+        return not self.files or sum(file.size for file in self.files) >= PLAIN_FROM
 
     @property
     def _places(self) -> tuple[int, ...]:

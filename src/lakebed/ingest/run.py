@@ -112,7 +112,8 @@ class Run:
         self.tell("writing bad rows to quarantine")
         checked = self.checked
         schema = ensure_quarantine(checked.context.tables, checked.name)
-        bad = BadRows(checked.writer(checked.context.storage(checked.name.quarantine), schema))
+        writer = checked.writer(checked.context.storage(checked.name.quarantine), schema)
+        bad = BadRows(writer, tuple(f.shown for f in checked.files))
         there = sorted(path for leftover in self.leftovers for path in leftover.files or ())
         frame = without_logins(rows.bad(), [f.path for f in checked.files])
         if there:
@@ -124,7 +125,6 @@ class Run:
             if known and bad.rows != counts.bad - known:
                 raise self._differs(known, counts.bad - bad.rows)
             compare_counts("bad", counts.bad - known, bad.rows)
-            bad.count([f.shown for f in checked.files])
         except BaseException:
             with suppress(StoreError):
                 bad.clear()

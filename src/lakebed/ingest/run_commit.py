@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, Observation
 from pyspark.sql import functions as F
 
 from lakebed.arrow.plain_rows import PlainRows
@@ -28,6 +28,8 @@ TAKEN_OVER = "LB6403"
 NUMBERS_LOST = "LB6435"
 _SOURCE_FILE = "source_file"
 
+#: Of so many files Spark counts the bad rows as they are written; more make its query slow.
+_OBSERVED_FILES = 50
 #: How often rows are numbered again before a run gives up.
 _MOST_NUMBERINGS = 20
 
@@ -231,9 +233,10 @@ class NumberedCommit:
 
 @dataclass(slots=True)
 class BadRows:
-    """Bad rows on their way to quarantine, and how many of them each file has."""
+    """Bad rows of `files` on their way to quarantine, and how many of them each file has."""
 
     writer: TableWriter
+    files: tuple[str, ...] = ()
     by_file: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -242,17 +245,27 @@ class BadRows:
         return self.writer.rows
 
     def write(self, values: DataFrame) -> None:
-        """Write rows of columns `v0`, `v1`, ... of the quarantine."""
-        self.writer.write(RowsToWrite(values))
+        """Write rows of columns `v0`, `v1`, ... of the quarantine.
 
-    def count(self, files: Sequence[str]) -> None:
-        """Count those of each file, which a later run has to know if this one is cut off."""
-        if len(files) == 1:
-            self.by_file = {files[0]: self.rows}
-        elif files and _SOURCE_FILE in self.writer.target.plan.schema.field_names:
-            with spark_errors():
-                counted = self.writer.written().groupBy(_SOURCE_FILE).agg(F.count("*").alias("rows")).collect()
-            self.by_file = {row[_SOURCE_FILE]: row["rows"] for row in counted}
+        Those of each file are counted, which a later run has to know if this one is cut off.
+        """
+        names, files = self.writer.target.plan.schema.field_names, self.files
+        counts = len(files) > 1 and _SOURCE_FILE in names
+        if not counts or len(files) > _OBSERVED_FILES:
+            self.writer.write(RowsToWrite(values))
+            self.by_file = self._counted() if counts else dict.fromkeys(files[:1], self.rows)
+            return
+        seen, place = Observation(), F.col(f"v{names.index(_SOURCE_FILE)}")
+        metrics = (F.count_if(place == F.lit(file)).alias(f"n{i}") for i, file in enumerate(files))
+        self.writer.write(RowsToWrite(values.observe(seen, *metrics)))
+        found = seen.get if self.writer.is_observed else {}
+        self.by_file = {f: found[f"n{i}"] for i, f in enumerate(files)} if "n0" in found else self._counted()
+
+    def _counted(self) -> dict[str, int]:
+        """How many rows of each file the new files have."""
+        with spark_errors():
+            counted = self.writer.written().groupBy(_SOURCE_FILE).agg(F.count("*").alias("rows")).collect()
+        return {row[_SOURCE_FILE]: row["rows"] for row in counted}
 
     def clear(self) -> None:
         """Delete files that are not committed."""
