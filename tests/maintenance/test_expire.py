@@ -136,6 +136,32 @@ class TestWhatStays:
                 expire(world)
             assert (caught.value.code, world.snapshots()) == ("LB3664", [3, 4])
 
+    def test_consumers_that_were_silent_for_too_long_keep_nothing(self) -> None:
+        world = World()
+        table = world.lake.table(TABLE)
+        for _ in range(4):
+            world.commit()
+        for name in ("old", "broken"):
+            world.store.create_if_absent(f"{ROOT}/consumer/consumer-{name}", b'{"nextSnapshot": 1}')
+        world.store.replace(f"{ROOT}/consumer/consumer-broken", b"{")
+        world.later(DAY * 1.5)
+        world.store.create_if_absent(f"{ROOT}/consumer/consumer-new", b'{"nextSnapshot": 3}')
+        option = {"action": "setOption", "key": "consumer.expiration-time", "value": "1 d"}
+        world.lake.tables.alter_table("lab", "t", [option])
+        planned = table.expire(retain_min=1, older_than=timedelta(0), dry_run=True)
+        assert (planned.consumers, planned.snapshots, planned.done) == (("broken", "old"), (1, 2), False)
+        assert len(world.store.list(f"{ROOT}/consumer")) == 3
+        found = expire(world)
+        assert (found.consumers, found.snapshots, found.held_by) == (("broken", "old"), (1, 2), ("new",))
+        assert "Removed consumers broken, old, silent for too long." in str(found)
+        assert [e.name for e in world.store.list(f"{ROOT}/consumer")] == ["consumer-new"]
+        # Where no snapshot goes, they do all the same.
+        world.later()
+        found = table.expire(retain_min=9)
+        assert (found.consumers, found.snapshots, found.done) == (("new",), (), True)
+        assert str(found) == "No snapshot of lab.t expires. Removed consumer new, silent for too long."
+        assert (world.store.list(f"{ROOT}/consumer"), table.expire(retain_min=9).is_noop) == ([], True)
+
     def test_changelogs_that_are_to_outlive_snapshots_are_left_to_others(self) -> None:
         world = World()
         world.lake.tables.alter_table(

@@ -83,6 +83,7 @@ CHANGELOG_FILE_FORMAT = "changelog-file.format"
 CHANGELOG_FILE_PREFIX = "changelog-file.prefix"
 CHANGELOG_FILE_STATS_MODE = "changelog-file.stats-mode"
 CHANGELOG_PRODUCER = "changelog-producer"
+CONSUMER_EXPIRATION_TIME = "consumer.expiration-time"
 CONSUMER_ID = "consumer-id"
 CHANGELOG_PRODUCER_ROW_DEDUPLICATE_IGNORE_FIELDS = "changelog-producer.row-deduplicate-ignore-fields"
 CHANGELOG_NUM_RETAINED_MAX = "changelog.num-retained.max"
@@ -469,6 +470,7 @@ _FOLLOWED = frozenset(
         COMPACTION_DELETE_RATIO_THRESHOLD,
         COMPACTION_MIN_FILE_NUM,
         COMPACTION_SMALL_FILE_RATIO,
+        CONSUMER_EXPIRATION_TIME,
         DATA_EVOLUTION_ENABLED,
         DELETE_FILE_THREAD_NUM,
         DATA_FILE_PATH_DIRECTORY,

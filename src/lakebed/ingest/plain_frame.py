@@ -12,7 +12,8 @@ from pyspark.sql.types import StructType
 
 from lakebed.arrow.plain_rows import FAULT, PART, PlainPart, PlainRows, PlainTexts
 from lakebed.arrow.plain_values import PlainColumn, can_be_plain, is_plain
-from lakebed.ingest.checked_rows import CheckedColumn, CheckedPart, PreparedRows
+from lakebed.ingest.checked_part import CheckedColumn, CheckedPart
+from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.columns.checkers import FlatChecker, any_of
 from lakebed.ingest.columns.values import RANGES, Rules, TextFormats
 from lakebed.ingest.sources.source_parts import PlainSource

@@ -7,11 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterable, Mapping
 
-from lakebed.catalog.options import CONSUMER_ID
+from lakebed.catalog.option_values import duration_of
+from lakebed.catalog.options import CONSUMER_EXPIRATION_TIME, CONSUMER_ID
 from lakebed.errors import LakebedError, NotFoundError, RefusedError, UsageError
 from lakebed.format.table_branch import TableBranch
+from lakebed.maintenance.durations import millis_of
 from lakebed.maintenance.references import UNREADABLE
+from lakebed.store import Entry
 
 BAD_CONSUMER = "LB5615"
 
@@ -42,19 +46,41 @@ def note_consumer(table: TableBranch, name: str, following: int, *, at_most: boo
         table.store.replace(f"{table.root}/consumer/{file}", content.encode())
 
 
-def waiting_consumers(table: TableBranch) -> dict[str, int]:
-    """The consumers of a branch by their ids, each with the snapshot that it reads next.
+def waiting_consumers(table: TableBranch, *, but: Collection[str] = ()) -> dict[str, int]:
+    """The consumers of a branch by their ids, each with the snapshot that it reads next, but some.
 
     Raises `RefusedError` (LB3664) for one that cannot be read.
     """
     found = {}
-    for entry in table.store.list(f"{table.root}/consumer"):
-        match = None if entry.is_directory else _CONSUMER.fullmatch(entry.name)
-        if match:
-            following = _next_of(table, entry.name)
-            if following is not None:
-                found[match[1]] = following
+    for name, entry in _consumers(table).items():
+        following = None if name in but else _next_of(table, entry.name)
+        if following is not None:
+            found[name] = following
     return found
+
+
+def silent_consumers(table: TableBranch, options: Mapping[str, str], now: int) -> tuple[str, ...]:
+    """The ids of consumers that have noted nothing for longer than `consumer.expiration-time`; none without it.
+
+    `now` is in milliseconds since 1970.
+    """
+    if CONSUMER_EXPIRATION_TIME not in options:
+        return ()
+    oldest = now - millis_of(duration_of(options, CONSUMER_EXPIRATION_TIME))
+    entries = _consumers(table).items()
+    return tuple(sorted(name for name, entry in entries if entry.modified is not None and entry.modified < oldest))
+
+
+def forget_consumers(table: TableBranch, names: Iterable[str]) -> None:
+    """Remove what consumers have noted."""
+    for name in names:
+        table.inside.delete(f"{table.root}/consumer/consumer-{name}")
+
+
+def _consumers(table: TableBranch) -> dict[str, Entry]:
+    """The files of the consumers of a branch, by their ids."""
+    entries = (entry for entry in table.store.list(f"{table.root}/consumer") if not entry.is_directory)
+    return {match[1]: entry for entry in entries if (match := _CONSUMER.fullmatch(entry.name))}
 
 
 def _next_of(table: TableBranch, name: str) -> int | None:

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 from lakebed.catalog import TableName
 from lakebed.errors import ConflictError, RefusedError, StoreError
 from lakebed.format.table_branch import TableBranch
-from lakebed.maintenance.consumers import waiting_consumers
+from lakebed.maintenance.consumers import forget_consumers, silent_consumers, waiting_consumers
 from lakebed.maintenance.freed_files import FreedFiles, StatesThatGo, every_state, freed_files, without_needed
 from lakebed.maintenance.references import ReferenceKind, State
 from lakebed.maintenance.retention import Retention, refuse_longer_changelogs
@@ -30,7 +30,8 @@ class Expiry(Readable):
 
     `data_files` counts data and changelog files, `metadata_files` manifests, lists, index files and statistics;
     `bytes` is their size as far as metadata say it. `outside` counts files that lie outside of the table's directory
-    and stay. `held_by` are the consumers that keep snapshots from expiring, `first` the first snapshot that stays.
+    and stay. `held_by` are the consumers that keep snapshots from expiring, `first` the first snapshot that stays,
+    `consumers` those that have been silent for too long.
     """
 
     renderer: ClassVar[str] = "lakebed.render.maintenance_text:expiry_text"
@@ -45,12 +46,13 @@ class Expiry(Readable):
     bytes: int = 0
     outside: int = 0
     held_by: tuple[str, ...] = ()
+    consumers: tuple[str, ...] = ()
     done: bool = False
 
     @property
     def is_noop(self) -> bool:
         """Whether nothing expires."""
-        return not (self.snapshots or self.tags)
+        return not (self.snapshots or self.tags or self.consumers)
 
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed expire --json`."""
@@ -65,6 +67,7 @@ class Expiry(Readable):
             "bytes": self.bytes,
             "outside": self.outside,
             "held_by": list(self.held_by),
+            "consumers": list(self.consumers),
             "done": self.done,
         }
 
@@ -80,16 +83,23 @@ def expire(
         UnsupportedError: the table keeps changelogs longer than snapshots.
         ConflictError: somebody rolled the table back at the same time; no data file has gone.
     """
-    refuse_longer_changelogs(table, table.schemas.get_current_schema().options)
+    options = table.schemas.get_current_schema().options
+    refuse_longer_changelogs(table, options)
+    silent = silent_consumers(table, options, table.clock())
     states = every_state(table)
-    found, held_by = _choose(table, states, retention)
+    found, held_by = _choose(table, states, retention, silent)
+    result = Expiry(table.name, table.branch, held_by=held_by, consumers=silent)
     if found is None:
-        return Expiry(table.name, table.branch, held_by=held_by)
+        if silent and not dry_run:
+            forget_consumers(table, silent)
+            return replace(result, done=True)
+        return result
     gone = set(map(_key, found.all))
     freed = freed_files(table, found, [s for s in states if _key(s) not in gone])
     if dry_run:
-        return _result(table, found, freed, held_by)
+        return _with_freed(result, found, freed)
     remember()
+    forget_consumers(table, silent)
     _remove_states(table, found)
     # A tag or a branch may have been made of a snapshot before that went.
     known = set(map(_key, states))
@@ -97,18 +107,18 @@ def expire(
     freed = without_needed(table, found, freed, new)
     for files in (freed.data, freed.metadata):
         table.delete_all(file.path for file in files)
-    return replace(_result(table, found, freed, held_by), done=True)
+    return replace(_with_freed(result, found, freed), done=True)
 
 
 def _choose(
-    table: TableBranch, states: Sequence[State], retention: Retention
+    table: TableBranch, states: Sequence[State], retention: Retention, silent: Sequence[str]
 ) -> tuple[StatesThatGo | None, tuple[str, ...]]:
     """What goes, and the consumers for which more of it stays."""
     own = (s for s in states if s.branch == table.branch and s.kind is ReferenceKind.SNAPSHOT)
     snapshots = sorted(own, key=lambda s: s.snapshot.id)
     if not snapshots:
         return None, ()
-    now, consumers = table.clock(), waiting_consumers(table)
+    now, consumers = table.clock(), waiting_consumers(table, but=silent)
     old = snapshots[: retention.kept_from([s.snapshot for s in snapshots], now)]
     going = [s for s in old if all(s.snapshot.id < following for following in consumers.values())]
     first = snapshots[len(going)].snapshot
@@ -163,16 +173,14 @@ def _refuse_rolled_back(table: TableBranch, found: StatesThatGo) -> None:
         )
 
 
-def _result(table: TableBranch, found: StatesThatGo, freed: FreedFiles, held_by: tuple[str, ...]) -> Expiry:
-    return Expiry(
-        table.name,
-        table.branch,
-        tuple(s.snapshot.id for s in found.snapshots),
-        tuple(s.name for s in found.tags),
-        found.first.id,
-        len(freed.data),
-        len(freed.metadata),
-        freed.size,
-        freed.outside,
-        held_by,
+def _with_freed(result: Expiry, found: StatesThatGo, freed: FreedFiles) -> Expiry:
+    return replace(
+        result,
+        snapshots=tuple(s.snapshot.id for s in found.snapshots),
+        tags=tuple(s.name for s in found.tags),
+        first=found.first.id,
+        data_files=len(freed.data),
+        metadata_files=len(freed.metadata),
+        bytes=freed.size,
+        outside=freed.outside,
     )

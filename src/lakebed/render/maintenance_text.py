@@ -83,15 +83,20 @@ def expiry_text(found: Expiry) -> str:
     """What expires, or expired, and what keeps the rest."""
     name = str(found.name) if found.branch == MAIN else f"{found.name}@branch:{one_line(found.branch)}"
     held = f" Consumers keep later ones: {', '.join(map(one_line, found.held_by))}." if found.held_by else ""
-    if found.is_noop:
-        return f"No snapshot of {name} expires.{held}"
+    silent = ""
+    if found.consumers:
+        verb = "Removed" if found.done else "Would remove"
+        names = ", ".join(map(one_line, found.consumers))
+        silent = f" {verb} consumer{'s' if len(found.consumers) > 1 else ''} {names}, silent for too long."
+    if not (found.snapshots or found.tags):
+        return f"No snapshot of {name} expires.{held}{silent}"
     tags = [f"tag{'s' if len(found.tags) > 1 else ''} {', '.join(map(one_line, found.tags))}"] if found.tags else []
     what = ", ".join((*numbers_text("snapshot", found.snapshots), *tags))
     size = f"about {size_text(found.bytes)}"
     files = f"{count_text(found.data_files, 'data file')}, {count_text(found.metadata_files, 'metadata file')}, {size}"
     outside = f" {count_text(found.outside, 'file')} outside of the table stay." if found.outside else ""
     verb = "Removed" if found.done else "Would remove"
-    return f"{verb} {what} of {name}: {files}. The first snapshot is {found.first}.{held}{outside}"
+    return f"{verb} {what} of {name}: {files}. The first snapshot is {found.first}.{held}{outside}{silent}"
 
 
 def versions_text(report: VersionReport, *, command_line: bool = False, width: int | None = None) -> str:
