@@ -64,7 +64,9 @@ def test_good_rows_bad_rows_and_what_is_said_of_them(lake: SmallLake) -> None:
         "nulled": [],
         "merged": [],
         "notices": [],
+        "duration_ms": result.duration_ms,
     }
+    assert [(s.properties or {})["lakebed.duration-ms"] for s in lake.snapshots()] == [str(result.duration_ms)]
     assert lake.rows(order="id") == [{"id": 1, "name": "a"}, {"id": 3, "name": None}]
     (bad,) = lake.bad()
     assert bad == {

@@ -85,6 +85,7 @@ def test_truncate(world: World) -> None:
         table="d.t",
         operation="truncate",
         schema_id=0,
+        duration_ms=result.duration_ms,
         snapshot_id=2,
         rows_removed=40,
         files_removed=4,

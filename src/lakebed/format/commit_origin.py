@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 from lakebed.format.snapshot import Snapshot
@@ -17,10 +18,13 @@ USER, HOST, GIT_COMMIT, VERSION = "lakebed.user", "lakebed.host", "lakebed.git-c
 ASKED = "lakebed.asked"
 #: The run of an ingest, and how many bad rows it has mended where it is a replay.
 RUN_ID, ROWS_REPLAYED = "lakebed.run-id", "lakebed.rows-replayed"
+#: Milliseconds from the beginning of a write to its commit.
+DURATION = "lakebed.duration-ms"
 
 _OURS = "lakebed"
 _ENGINES = {"python": "pypaimon", "rust": "pypaimon-rust", "java": "Paimon Java"}
 _WRITER = re.compile(r"([A-Za-z]+)-(\d[\w.]*)")
+_MILLIS = re.compile(r"[0-9]{1,15}")
 _HASH = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REF = re.compile(r"ref: (refs/[^\s]+)")
 
@@ -130,6 +134,17 @@ def _engine(snapshot: Snapshot) -> str | None:
         return "Lakebed"
     writer = _WRITER.match(snapshot.writer_version or "")
     return snapshot.writer_version if writer is None else f"{_ENGINES.get(writer[1], writer[1])} {writer[2]}"
+
+
+def lasted(began: float) -> dict[str, str]:
+    """The property of a commit that is made now, of a write that began at this reading of `time.monotonic`."""
+    return {DURATION: str(round((monotonic() - began) * 1000))}
+
+
+def duration_of(properties: Mapping[str, str]) -> int | None:
+    """Milliseconds from the beginning of a write to its commit; None where a snapshot's properties do not say it."""
+    text = properties.get(DURATION, "")
+    return int(text) if _MILLIS.fullmatch(text) else None
 
 
 def operation_of(snapshot: Snapshot) -> str:

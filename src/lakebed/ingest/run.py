@@ -7,11 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from time import monotonic
 
 from pyspark.sql import functions as F
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, StoreError
+from lakebed.format.commit_origin import duration_of, lasted
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.ingest import run_history as runs
@@ -61,6 +63,7 @@ class Run:
         """Do it. Raises `IngestError`, with nothing of this run visible but what an interrupted one had committed."""
         if not parts:
             return self._result(RunCounts(0, 0), None, None)
+        began = monotonic()
         rows = self.checked.prepare(parts)
         good = self.checked.good_rows()
         bad: BadRows | None = None
@@ -71,7 +74,7 @@ class Run:
                 self._check_limit(rows, counts)
             bad = self._write_bad(rows, counts)
             check_unchanged(self.checked.files, self.checked.context.sources)
-            return self._commit_both(counts, good, bad)
+            return self._commit_both(counts, good, bad, began)
         finally:
             for written in (good, bad):
                 if written is not None:
@@ -141,7 +144,9 @@ class Run:
             python_remedy="repeat it with the same source, or give another run_id",
         )
 
-    def _commit_both(self, counts: RunCounts, good: GoodRows | NumberedCommit, bad: BadRows | None) -> IngestResult:
+    def _commit_both(
+        self, counts: RunCounts, good: GoodRows | NumberedCommit, bad: BadRows | None, began: float
+    ) -> IngestResult:
         self.tell("committing")
         files = self.checked.files
         if bad is not None:
@@ -150,6 +155,7 @@ class Run:
         properties = runs.run_properties(
             self.run_id, self.checked.schema.id, files, counts, attempt=self.checked.attempt, adopted=adopted
         )
+        properties |= lasted(began)
         if self.again:
             properties[runs.AGAIN] = "true"
         if self.read_as is not None:
@@ -166,7 +172,7 @@ class Run:
         if quarantined is not None:
             properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
         if not counts.good:
-            return self._told(counts, None, quarantined)
+            return self._told(counts, None, quarantined, properties)
         try:
             before = partial(self.guard.before_table, self.checked.storage)
             snapshot = good.commit(self._change(properties), before, self.guard.good_until)
@@ -178,7 +184,7 @@ class Run:
                     f"run_id={self.run_id!r} finishes it."
                 )
             raise
-        return self._told(counts, snapshot, quarantined)
+        return self._told(counts, snapshot, quarantined, properties)
 
     @property
     def batch(self) -> StreamBatch | None:
@@ -190,7 +196,9 @@ class Run:
             return SnapshotChange(commit_user=runs.commit_user(self.run_id), properties=properties)
         return self.batch.change(properties)
 
-    def _told(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
+    def _told(
+        self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None, properties: Mapping[str, str]
+    ) -> IngestResult:
         """The result of a run that has come to its end, which is logged."""
         fields = {
             "table": str(self.checked.name),
@@ -202,7 +210,7 @@ class Run:
             "rows_quarantined": counts.bad,
         }
         _LOG.info("ingested", extra=fields)
-        return self._result(counts, snapshot, quarantined)
+        return replace(self._result(counts, snapshot, quarantined), duration_ms=duration_of(properties))
 
     def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
         return IngestResult(

@@ -78,7 +78,8 @@ class IngestResult(Readable):
     that were left out, since the table does not have them. `repeated` says that the run itself was done before, and
     that nothing was done now; the counts and snapshots are those of then. A `dry_run` has written nothing: the counts
     are what would be, and `problems` the kinds of what is wrong with bad rows, the most frequent first, with examples.
-    `nulled` are the values that were bad and became NULL in rows that were written, by column and code.
+    `nulled` are the values that were bad and became NULL in rows that were written, by column and code. `duration_ms`
+    are milliseconds from the reading of rows to the last commit.
     """
 
     renderer: ClassVar[str] = "lakebed.render.ingest_text:ingest_text"
@@ -101,6 +102,7 @@ class IngestResult(Readable):
     dry_run: bool = False
     problems: tuple[Diagnostic, ...] = ()
     nulled: tuple[NulledValues, ...] = ()
+    duration_ms: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The object of `--json`."""
@@ -122,6 +124,7 @@ class IngestResult(Readable):
             "dry_run": self.dry_run,
             "problems": [p.to_json() for p in self.problems],
             "nulled": [n.to_json() for n in self.nulled],
+            "duration_ms": self.duration_ms,
         }
 
 
@@ -159,6 +162,7 @@ def repeated_result(
         quarantine_snapshot_id=quarantine_id,
         repeated=True,
         nulled=parse_nulled(properties.get(NULLED)),
+        duration_ms=commit_origin.duration_of(properties),
     )
 
 

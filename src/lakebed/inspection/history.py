@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from lakebed.catalog import TableManager, TableName, TableRef, TableSchema
 from lakebed.catalog.annotations import applied_version, approvals_of
-from lakebed.format.commit_origin import CommitOrigin, operation_of
+from lakebed.format.commit_origin import CommitOrigin, duration_of, operation_of
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.table_branch import TableBranch
 from lakebed.readable import Readable
@@ -68,6 +68,7 @@ class History(Readable):
                     "kind": s.commit_kind,
                     "operation": s.operation,
                     "did": operation_of(s),
+                    "duration_ms": duration_of(s.properties or {}),
                     "user": s.commit_user,
                     "origin": CommitOrigin.of(s).to_json(),
                     "delta_record_count": s.delta_record_count,

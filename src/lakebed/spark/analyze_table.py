@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from time import monotonic
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from pyspark.sql import Column, SparkSession
@@ -14,6 +15,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, NotCountableError, OutcomeUnknownError, StoreError, UsageError
 from lakebed.format.commit import commit
+from lakebed.format.commit_origin import lasted
 from lakebed.format.snapshot import ANALYZE, Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
 from lakebed.format.table_branch import TableBranch
@@ -101,6 +103,7 @@ def analyze(
     run: WriteRun,
 ) -> TableAnalysis:
     """Describe the newest snapshot of a table, see `lakebed.Table.analyze`."""
+    began = monotonic()
     schema = table.schemas.load_latest_schema()
     fields, left_out = _chosen(table.label, schema, columns)
     names: list[JsonValue] = ["all"] if columns == "all" else [*sorted(f.name for f in fields)]
@@ -117,7 +120,7 @@ def analyze(
     with spark_errors():
         found = _describe(spark if callable(spark) else lambda: spark, table, state, schema, fields)
     statistics = TableStatistics(newest.id, schema.id, *found)
-    snapshot = _commit(table, statistics, run, asked)
+    snapshot = _commit(table, statistics, replace(run, properties={**run.properties, **lasted(began)}), asked)
     return TableAnalysis(table.label, snapshot.id, statistics, left_out, run.run_id)
 
 

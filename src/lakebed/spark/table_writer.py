@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from time import monotonic
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNumbersTakenError, StoreError
 from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
+from lakebed.format.commit_origin import lasted
 from lakebed.format.live_files import DataFile, data_files, entry_of_file
 from lakebed.format.manifest import FileSource, ManifestEntry
 from lakebed.format.new_files import NewFiles, rows_of_entries
@@ -83,6 +85,7 @@ class TableWriter:
     _order: RowOrder = UNSORTED
     _compacted: Compacted | None = None
     _is_repeated: bool = False
+    _began: float = field(default_factory=monotonic)
     _first: int = 0
     _seen: Snapshot | None = None
     _beside: FilesBeside = NOTHING
@@ -247,7 +250,7 @@ class TableWriter:
             if numbers is not None:
                 numbers(since)
 
-        properties = {**change.properties, ATTEMPT: self.attempt}
+        properties = {**lasted(self._began), **change.properties, ATTEMPT: self.attempt}
         change = replace(change, added=entries, changelog=self.changelog, properties=properties)
         if self._beside.waiting:
             taken = (entry_of_file(target.plan.schema, file) for file in self._beside.waiting)

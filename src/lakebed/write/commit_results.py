@@ -9,6 +9,7 @@ from typing import Any
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.format import binary_row
+from lakebed.format.commit_origin import duration_of
 from lakebed.format.live_files import delta_manifests, entries_of, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry
 from lakebed.format.new_files import rows_of_entries
@@ -39,8 +40,9 @@ class CommitResults:
             raise other_run(self.table.label, asked, snapshot)
         metas = delta_manifests(self.table.store, self.table.table_path, snapshot)
         entries = tuple(entries_of(self.table.store, self.table.table_path, metas))
-        result = replace(self.of(entries, snapshot.schema_id, rows_by_kind), snapshot_id=snapshot.id)
-        return replace(result, repeated=properties.get(ATTEMPT) != attempt)
+        result = self.of(entries, snapshot.schema_id, rows_by_kind)
+        repeated, took = properties.get(ATTEMPT) != attempt, duration_of(properties)
+        return replace(result, snapshot_id=snapshot.id, repeated=repeated, duration_ms=took)
 
     def of(
         self, entries: Sequence[ManifestEntry], schema_id: int, rows_by_kind: Mapping[str, int] | None = None

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from time import monotonic
 from uuid import uuid4
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.commit import Guard, commit
+from lakebed.format.commit_origin import lasted
 from lakebed.format.conflicts import find_delta
 from lakebed.format.manifest import ManifestEntry
 from lakebed.format.refuse_unsupported import refuse_uncommittable
@@ -86,7 +88,7 @@ class Removal:
 
     def make(self) -> WriteResult:
         """Remove them. Nothing is committed where there are none, unless the run is to be done once only."""
-        storage = self._storage
+        storage, began = self._storage, monotonic()
         latest = storage.snapshots.latest()
         if not self.run.once and not self._files(latest):
             return self._result.of((), self.schema.id)
@@ -94,7 +96,7 @@ class Removal:
         change = SnapshotChange(
             commit_user=self.run.commit_user,
             overwrite=self.scope,
-            properties={**self.run.properties, ASKED: self._said, ATTEMPT: attempt},
+            properties={**self.run.properties, ASKED: self._said, ATTEMPT: attempt, **lasted(began)},
             operation=_OPERATION,
         )
         after = 0 if self.run.once or latest is None else latest.id

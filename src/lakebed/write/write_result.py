@@ -100,7 +100,7 @@ class WriteResult(Readable):
     `rows_by_kind` are the rows that were written, by `+I`, `-U`, `+U` and `-D`. `partitions` are the partitions that
     lost files. `rows_deleted`, `rows_updated` and `rows_inserted` are the rows of the table that a delete, an update or
     a merge was about, whatever files hold. `repeated` says that the run was done before and nothing was done now; all
-    else is as it was then.
+    else is as it was then. `duration_ms` are milliseconds up to the commit.
     """
 
     renderer: ClassVar[str] = "lakebed.render.write_text:write_text"
@@ -121,6 +121,7 @@ class WriteResult(Readable):
     rows_deleted: int = 0
     rows_updated: int = 0
     rows_inserted: int = 0
+    duration_ms: int | None = None
 
     @property
     def rows_added(self) -> int:
@@ -147,4 +148,5 @@ class WriteResult(Readable):
             "rows_deleted": self.rows_deleted,
             "rows_updated": self.rows_updated,
             "rows_inserted": self.rows_inserted,
+            "duration_ms": self.duration_ms,
         }
