@@ -95,7 +95,8 @@ def command(
 def _of_project(all_tables: bool) -> tuple[str, ...]:
     """The directory of the manifests of the project: that of the nearest lakebed.toml, else the present one."""
     if not all_tables:
-        raise click.MissingParameter(param_hint="'FILES...'", param_type="argument", ctx=click.get_current_context())
+        message = "missing argument 'FILES...': name manifests, or give --all for those of the project"
+        raise click.UsageError(message, click.get_current_context())
     found = nearest_file(Path.cwd())
     directory = os.path.relpath(found.parent) if found is not None else "."
     # Where every manifest is gone, every table has lost its own.
