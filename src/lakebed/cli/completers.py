@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-Items: TypeAlias = list[CompletionItem[str]]
+Items: TypeAlias = "list[CompletionItem[str]]"
 Completer: TypeAlias = Callable[[click.Context, click.Parameter, str], Items]
 
 #: Seconds.
