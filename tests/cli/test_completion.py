@@ -69,6 +69,7 @@ def test_tables_and_versions(proposed, nested: Path) -> None:
     assert proposed("lakebed show shop.orders@") == proposed("lakebed diff x shop.orders@") == states
     assert proposed("lakebed show shop.orders@b") == states[-1:]
     assert proposed("lakebed show shop.orders@branch:") == ["shop.orders@branch:dev"]
+    assert proposed("lakebed read 'shop.orders$sn") == ["shop.orders$snapshots"]
     # What writes takes no earlier state.
     assert proposed("lakebed ingest shop.orders@") == ["shop.orders@branch:"]
     assert proposed("lakebed rollback shop.orders --to ") == ["1", "0", "snap:", "tag:"]
@@ -150,6 +151,44 @@ def test_a_warehouse_that_does_not_answer_is_not_waited_for(
     before = time.monotonic()
     assert proposed("lakebed read ") == []
     assert time.monotonic() - before < 2
+
+
+def test_names_behind_a_url_are_kept_for_a_while(
+    proposed, orders: Path, here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One key press pays for the network, and one a minute where it does not answer."""
+    from lakebed.catalog import TableManager
+
+    asked: list[int] = []
+    listed = TableManager.list_databases
+
+    def counted(tables: TableManager) -> list[str]:
+        asked.append(1)
+        return listed(tables)
+
+    monkeypatch.setattr(TableManager, "list_databases", counted)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "cache"))
+    line = f"lakebed --warehouse file://{here}/warehouse read "
+    assert proposed(line) == proposed(line) == ["shop.orders"]
+    assert proposed(f"{line}shop.orders --select am") == ["amount"]
+    assert len(asked) == 1
+    kept = list((here / "cache" / "lakebed" / "completion").iterdir())
+    for file in kept:
+        os.utime(file, (time.time() - 601, time.time() - 601))
+    assert proposed(line) == ["shop.orders"]
+    assert len(asked) == 2
+    # Nothing of a warehouse on a disk is kept.
+    assert proposed("lakebed read ") == ["shop.orders"]
+    assert len(asked) == 3
+
+    def silent(*_: object, **__: object) -> list[str]:
+        asked.append(1)
+        raise OSError("the network is down")
+
+    monkeypatch.setattr(TableManager, "list_databases", silent)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(here / "another"))
+    assert proposed(line) == proposed(line) == []
+    assert len(asked) == 4
 
 
 def test_paths_are_left_to_the_shell(monkeypatch: pytest.MonkeyPatch, here: Path) -> None:
