@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lakebed.catalog import PathFactory
 from lakebed.codes import register
-from lakebed.doctor import Check, DoctorReport, State, examine
+from lakebed.doctor import Check, DoctorReport, Place, State, examine
 from lakebed.doctor import installed as libraries
 from lakebed.doctor.installed import Requirement, check_extras, check_library, requirements
 from lakebed.doctor.runtimes import check_git, check_java, check_python, check_time_zones, check_workers_python
@@ -100,6 +101,17 @@ class TestStorage:
         assert judged(report["publishing"]) == (State.FAIL, "LB7071")
         assert judged(report["clock"]) == (State.OK, None)
         assert tree(warehouse) == ["shop.db"]
+
+    def test_one_that_is_accepted_without_a_promise(self, warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        class Unsafe(LocalStore):
+            """As a driver without a conditional put."""
+
+            is_exclusive = False
+
+        monkeypatch.setattr(Place, "open", lambda place: (PathFactory(warehouse), Unsafe()))
+        report = examine(Place(str(warehouse), allow_overwrite_races=True))
+        assert judged(report["publishing"]) == (State.WARN, "LB3605")
+        assert report.is_ok
 
     def test_a_link_in_the_way_leads_nowhere(self, warehouse: Path, tmp_path: Path) -> None:
         (tmp_path / "elsewhere").mkdir()

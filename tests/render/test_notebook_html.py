@@ -102,11 +102,22 @@ def test_a_plan(lake: lakebed.Lake, tmp_path: Path) -> None:
     assert 'lake.apply(plan, allow=["LB4203:<b>note</b>"])' in shown
     assert shown[-1].startswith("Tables: 1 to change.")
     assert "approved by LB4203" in page(plan.approved(["LB4203"])).text
+    assert any(text.startswith("upgrade first: ") and "<b>note</b>" in text for text in shown), shown
+    approval = "  approvals: [{code: LB4203, reason: unread since May, until: 2099-01-01}]\n  schema:"
+    (tmp_path / "t.yaml").write_text(dropped.replace("  schema:", approval))
+    assert any("unread since May" in text for text in page(lake.plan(tmp_path / "t.yaml")).text)
     assert page(plan.tables[0]).text[0] == "db.t: schema 0 to 1"
     (tmp_path / "t.yaml").write_text(MANIFEST.replace("db.t", "db.new"))
     assert "add column <b>note</b>: Option<String>" in page(lake.plan(tmp_path / "t.yaml")).text
     (tmp_path / "t.yaml").write_text(MANIFEST)
     assert page(lake.plan(tmp_path / "t.yaml")).text == ["No changes: db.t is as declared (schema 0)."]
+
+
+def test_a_plan_that_undoes_what_others_made(lake: lakebed.Lake, tmp_path: Path) -> None:
+    lake.tables.alter_table("db", "t", [{"action": "dropColumn", "fieldNames": ["<b>note</b>"]}])
+    shown = page(lake.plan(tmp_path / "t.yaml")).text
+    assert any("made outside of apply, which made version 0 last" in text for text in shown), shown
+    assert "drop column <b>note</b> (Option<String>)" in shown
 
 
 def test_schemas_histories_and_reads(lake: lakebed.Lake) -> None:

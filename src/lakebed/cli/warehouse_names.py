@@ -1,4 +1,4 @@
-"""Find the names in a warehouse that complete a word; those behind a URL are kept for a while, as networks are slow."""
+"""Find the names in a warehouse that complete a word; those behind a URL are kept for a while."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from lakebed.render.ingest_text import ingest_notes, run_text
 from lakebed.render.iso_times import time_text
 from lakebed.render.maintenance_text import size_text
 from lakebed.render.markup import MOST_ROWS, Markup, block, element, head, lines, mark, preformatted, table
-from lakebed.render.plan_report import approved_text, upgrade_first
+from lakebed.render.plan_report import approved_text, drift_lines, table_status, upgrade_first
 from lakebed.render.plan_text import plan_totals
 from lakebed.render.rows import json_value
 from lakebed.render.schema_text import HEADING, attribute_text, field_rows, shown_options, stored_rows
@@ -62,7 +62,7 @@ def table_plan_html(planned: TablePlan) -> Markup:
 
 
 def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
-    yield head(str(planned).partition("\n")[0])
+    yield head(f"{planned.name}: {table_status(planned)}")
     if planned.create:
         yield table(("", "column"), [("+", change.summary) for change in planned.changes])
         return
@@ -75,6 +75,9 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
         )
         for change in planned.changes
     ]
+    drifted = drift_lines(planned)
+    if drifted:
+        yield element("p", lines(drifted))
     yield table(("", "verdict", "change", "why"), rows)
     first = upgrade_first(planned)
     if first is not None:
