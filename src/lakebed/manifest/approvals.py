@@ -109,5 +109,6 @@ def _day(node: ScalarNode | None, problems: Problems) -> date | None:
     except ValueError:
         pass  # A day that no month has is told as any other text is.
     message = f"{clipped(node.text)} is no day: an approval counts until one, that day included"
-    problems.error("LB1086", message, node, expected="YYYY-MM-DD, such as 2026-12-31", found=node.text)
+    remedy = "Write the year, the month and the day, as in `until: 2026-12-31`."
+    problems.error("LB1086", message, node, expected="YYYY-MM-DD", found=node.text, remedy=remedy)
     return None
