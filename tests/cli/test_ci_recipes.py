@@ -120,7 +120,7 @@ class Forge:
         """A step of GitHub's action, by its name."""
         step = next(step for step in ACTION["runs"]["steps"] if step.get("name") == name)
         variables = {key: self.evaluated(value, event) for key, value in step["env"].items()}
-        return self.run(step["run"], variables, self.root / self.evaluated(step["working-directory"], event))
+        return self.run(step["run"], variables, self.root / self.evaluated(step.get("working-directory", ""), event))
 
     def evaluated(self, text: str, event: dict[str, str]) -> str:
         """A text with the values of the expressions that the action uses; one that is not known here is an error."""
@@ -311,6 +311,14 @@ class TestGithub:
         forge.inputs["all"] = "true"
         assert forge.step("Look for drift")[0] == 13
         assert "shop.others" in forge.body
+
+    def test_what_pip_installs(self, forge: Forge) -> None:
+        (forge.root / "bin" / "python").write_text('#!/bin/sh\nprintf "<%s>" "$@"\n')
+        forge.inputs["package"] = "lakebed[fsspec]==0.1.0 s3fs"
+        assert forge.step("Install Lakebed")[1].endswith("<lakebed[fsspec]==0.1.0><s3fs>")
+        script = "\n".join(GITLAB[".lakebed"]["before_script"])
+        variables = {"LAKEBED_PACKAGE": "lakebed[fsspec]==0.1.0 s3fs", "LAKEBED_DIRECTORY": "project"}
+        assert forge.run(script, variables, forge.root)[1].endswith("<lakebed[fsspec]==0.1.0><s3fs>")
 
     def test_no_expression_is_put_into_a_script(self) -> None:
         """What a pull request says, such as the name of its branch, would be run."""

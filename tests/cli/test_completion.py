@@ -307,6 +307,8 @@ def home(lakebed: CommandLine, nested: Path, here: Path, monkeypatch: pytest.Mon
     for settings in (".bashrc", ".zshrc"):
         (here / "home" / settings).write_text("PS1='ready> '\n")
     path = f"{program.parent}:{os.environ['PATH']}"
+    # A table of somebody who hopes that its name is run.
+    shutil.copytree(here / "warehouse/shop.db/orders", here / "warehouse/evil.db/a b;touch pwned `touch pwned`")
     return environment(HOME=str(here / "home"), PATH=path, TERM="dumb")
 
 
@@ -315,7 +317,7 @@ def typed(words: list[str], variables: dict[str, str], *steps: tuple[str, str]) 
     child, terminal = pty.fork()
     if child == 0:
         os.execvpe(words[0], words, variables)
-    screen, deadline = b"", time.monotonic() + 60
+    screen, deadline = b"", time.monotonic() + 30
     try:
         for keys, wanted in steps:
             os.write(terminal, keys.encode())
@@ -327,6 +329,10 @@ def typed(words: list[str], variables: dict[str, str], *steps: tuple[str, str]) 
     finally:
         os.close(terminal)
         os.waitpid(child, 0)
+
+
+#: Its name is proposed as text, and shows the table.
+EVIL = (("\x15lakebed show ev\t", "pwned"), ("\r", "touch pwned ``touch pwned```  schema 1"))
 
 
 def test_in_bash(lakebed: CommandLine, home: dict[str, str]) -> None:
@@ -341,8 +347,10 @@ def test_in_bash(lakebed: CommandLine, home: dict[str, str]) -> None:
         # An open quote, and the end that bash gives it.
         ("\x15lakebed read shop.orders --select 'id, no\t", "note' "),
         ("\x15lakebed convert x --to=odf-j\t", "odf-json "),
+        *EVIL,
     ]
     typed([bash, "--noprofile", "-i"], home, *steps)
+    assert not Path("pwned").exists()
 
 
 def test_in_zsh(lakebed: CommandLine, home: dict[str, str]) -> None:
@@ -356,8 +364,10 @@ def test_in_zsh(lakebed: CommandLine, home: dict[str, str]) -> None:
         ("d\t", "dev "),
         ("\x15lakebed read shop.orders --select=am\t", "amount"),
         ("\x15lakebed explain LB4203\t\t", "LB4203"),
+        *EVIL,
     ]
     typed([zsh, "-i"], home, *steps)
+    assert not Path("pwned").exists()
 
 
 def test_in_fish(lakebed: CommandLine, home: dict[str, str]) -> None:
