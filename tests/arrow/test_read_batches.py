@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import os
 import subprocess
 import sys
+import zlib
 from collections import Counter
 from datetime import time, timedelta
 from decimal import Decimal
@@ -19,9 +21,18 @@ import pytest
 import lakebed
 from format.building import parquet_bytes, table_schema
 from format.laid_out import LaidOut, Vector
+from format.test_orc_process import KILLERS
+from format.test_orc_process import ROWS as ORC_ROWS
 from lakebed.arrow import read_batches
 from lakebed.convert.arrow import from_arrow
-from lakebed.errors import LakebedError, LakebedWarning, NotFoundError, UnsupportedError, UsageError
+from lakebed.errors import (
+    CorruptMetadataError,
+    LakebedError,
+    LakebedWarning,
+    NotFoundError,
+    UnsupportedError,
+    UsageError,
+)
 from lakebed.store import LocalStore
 from read.foreign_files import put_rows
 from read.keyed_tables import INSERT, KeyedTable, Record
@@ -127,6 +138,22 @@ def test_files_are_read_as_batches_are_asked_for(lake: lakebed.Lake) -> None:
         lake.table("db.t").to_arrow(snapshot=1)
 
 
+def test_damage_in_an_orc_file_is_an_error_and_does_not_end_the_process(tmp_path: Path) -> None:
+    lake = lakebed.open(tmp_path)
+    row = [("a", "STRING"), ("l", {"type": "ARRAY", "element": "STRING"}), ("n", "BIGINT")]
+    members = [{"id": i, "name": name, "type": kind} for i, (name, kind) in enumerate(row, 5)]
+    lake.tables.create_table("db", "t", [("b", "BYTES"), ("f", {"type": "ROW", "fields": members})])
+    file = put_rows(lake, "db.t", "orc", ORC_ROWS)
+    t = lake.table("db.t")
+    assert t.to_arrow(columns=["f"]).column("f").to_pylist() == [row["f"] for row in ORC_ROWS]
+    assert sum(batch.num_rows for batch in t.to_batches(columns=[], where="b IS NOT NULL")) == len(ORC_ROWS)
+    assert t.to_arrow(limit=1).num_rows == 1
+    for killer in KILLERS:
+        file.write_bytes(zlib.decompress(base64.b64decode(killer)))
+        with pytest.raises(CorruptMetadataError, match=rf"LB5561.*{file.name}"):
+            t.to_arrow()
+
+
 def test_a_file_whose_rows_all_fit_is_counted_without_its_columns(lake: lakebed.Lake) -> None:
     declare(lake, manifest(PLAIN, keys="  partitionKeys: [s]\n").replace("db.t", "db.p"))
     for text in ("a", "b"):
@@ -135,6 +162,18 @@ def test_a_file_whose_rows_all_fit_is_counted_without_its_columns(lake: lakebed.
     (piece,) = read.pieces
     assert (piece.filter, piece.work.columns) == (None, ())
     assert [b.num_rows for b in read.batches()] == [2]
+
+
+def test_of_a_big_file_the_first_rows_alone_are_fetched(lake: lakebed.Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    declare(lake, manifest("{name: id, type: Int32}").replace("db.t", "db.big"))
+    put_rows(lake, "db.big", "parquet", [{"id": i} for i in range(1000)], row_group_size=50)
+    monkeypatch.setattr(read_batches, "_FIRST_ROWS", 500)
+    read = read_batches.plan_batches(*planned(lake, "db.big", limit=3))
+    first, *others = read.pieces
+    assert len(others) > 3
+    assert sum(batch.num_rows for batch in read_batches.open_rows(lake.store, first.work)) < 1000
+    assert ids(lake.table("db.big").to_arrow(limit=120)) == list(range(120))
+    assert len(read_batches.plan_batches(*planned(lake, "db.big")).pieces) == 1
 
 
 def planned(lake: lakebed.Lake, table: str, **asked: Any) -> Any:

@@ -21,6 +21,7 @@ from lakebed.convert.arrow_rows import row_schema, row_type
 from lakebed.diagnostics import reason_of
 from lakebed.errors import CorruptMetadataError, LakebedError, UnsupportedError
 from lakebed.format.deletion_vectors import DeletionVector, read_positions
+from lakebed.format.orc_process import read_orc
 from lakebed.format.page_checksums import failed_checksum, is_failed_checksum
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import DataField, Date, LocalZonedTimestamp, Timestamp
@@ -50,7 +51,8 @@ class FilePart:
 
     `stored` are the columns of its schema version that answer for the wanted ones, `constants` values by field id that
     the manifest has, in internal values (see `lakebed.format.binary_row`). `verify_checksums`: hold pages of
-    Parquet files against their checksums.
+    Parquet files against their checksums. `orc_apart`: decode an ORC file in another process, since a damaged one can
+    crash that which decodes it.
     """
 
     path: str
@@ -62,6 +64,7 @@ class FilePart:
     part: int = 0
     parts: int = 1
     verify_checksums: bool = True
+    orc_apart: bool = False
 
     @property
     def format(self) -> str:
@@ -146,7 +149,7 @@ def _stored_batches(store: Store, part: FilePart) -> Iterator[tuple[int, pa.Reco
             case "parquet":
                 yield from _parquet(store, part)
             case "orc":
-                yield from _orc(store, part)
+                yield from _orc_apart(store, part) if part.orc_apart else _orc(store, part)
             case "blob":
                 yield from _blobs(store, part)
             case _:
@@ -235,6 +238,20 @@ def _orc(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bo
                 batch = whole.slice(offset, _BATCH)
                 yield start, batch, False
                 start += batch.num_rows
+
+
+def _orc_apart(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
+    """The same with all of the wanted columns in memory."""
+    data = store.read(part.path)
+    names = read_orc(data, schema_only=True).schema.names
+    places = _places(names, part.stored)
+    if not places:
+        yield from _empty(0, part.rows)
+        return
+    start = 0
+    for batch in read_orc(data, columns=[names[i] for i in places]).to_batches(_BATCH):
+        yield start, batch, False
+        start += batch.num_rows
 
 
 def _avro(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch, bool]]:

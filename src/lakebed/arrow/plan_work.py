@@ -61,13 +61,15 @@ def columns_by_state(
 class WorkPlanner:
     """Makes the work of tasks, for files that are read as `columns` of `schema`.
 
-    Raises UnsupportedError for columns of blobs whose contents are not in the table's files.
+    `orc_apart`: see `FilePart`. Raises UnsupportedError for columns of blobs whose contents are not in the table's
+    files.
     """
 
     schema: TableSchema
     load: Callable[[int], TableSchema]
     columns: tuple[Column, ...]
     verify_checksums: bool = True
+    orc_apart: bool = False
 
     def __post_init__(self) -> None:
         fields = tuple(c.field for c in self.columns if c.field is not None)
@@ -105,6 +107,7 @@ class WorkPlanner:
             tuple(constants.items()),
             file.deletions,
             verify_checksums=self.verify_checksums,
+            orc_apart=self.orc_apart,
         )
 
     def plan(self, plan: ReadPlan, split_size: int) -> Iterator[Work]:

@@ -21,8 +21,8 @@ from lakebed.read.request import ReadRequest
 from lakebed.read.where_sql import unknown_names
 from lakebed.store.base import Store
 
-#: About how many bytes of files are read at a time.
-_SPLIT_SIZE = 128 << 20
+#: About how many bytes of files are fetched at a time; the second where some rows are enough.
+_SPLIT_SIZE, _FIRST_ROWS = 128 << 20, 16 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +100,8 @@ def plan_batches(table: TableBranch, request: ReadRequest, columns: Sequence[str
     needed = (*fields, *(column for column in judged if column not in fields)) or _any_column(schema)
     asked = replace(request, columns=tuple(f.name for f in needed))
     planned = plan_read(table, asked, lambda other: predicate if other is schema else told(other), state=state)
-    reader = _Reader(predicate, request.verify_checksums)
+    split_size = _SPLIT_SIZE if request.limit is None else _FIRST_ROWS
+    reader = _Reader(predicate, request.verify_checksums, split_size)
     states = zip(columns_by_state(planned, fields), columns_by_state(planned, needed), strict=True)
     pieces = tuple(piece for (one, own), (_, more) in states for piece in reader.pieces(one, own, more))
     return BatchRead(table.store, schema, tuple(fields), pieces, request.limit)
@@ -112,14 +113,17 @@ class _Reader:
 
     predicate: Predicate
     verify_checksums: bool
+    split_size: int
 
     def pieces(self, planned: PlannedState, own: tuple[Column, ...], needed: tuple[Column, ...]) -> Iterator[_Piece]:
         state, plan = planned.state, planned.plan
-        certain = WorkPlanner(state.schema, state.schemas.load_schema, own, self.verify_checksums)
+        certain = WorkPlanner(state.schema, state.schemas.load_schema, own, self.verify_checksums, orc_apart=True)
         filtered = replace(certain, columns=needed)
         for fits, files in groupby(plan.as_they_are, lambda file: file.path in plan.certain):
             planner = certain if fits else filtered
-            yield from (_Piece(w, None if fits else self.predicate) for w in planner.split(tuple(files), _SPLIT_SIZE))
+            yield from (
+                _Piece(w, None if fits else self.predicate) for w in planner.split(tuple(files), self.split_size)
+            )
         yield from (_Piece(work, self.predicate) for work in filtered.plan_groups(plan.groups))
 
 

@@ -2,25 +2,27 @@
 
 The process is started with the first file, decodes one after the other, and ends when it has had nothing to do for a
 while or when its parent ends. A message is a byte, its length in eight bytes, and then its bytes. In go files, with
-what is wanted of them; out come Arrow streams, or why there is none.
+what is wanted of them, perhaps the names of columns before them; out come Arrow streams, or why there is none.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import struct
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import IO, Any
 
 from lakebed.errors import UnsupportedError
 
-_HEAD = struct.Struct(">cQ")
+_HEAD, _LENGTH = struct.Struct(">cQ"), struct.Struct(">Q")
 #: What is wanted of a file, and how it went.
-_ROWS, _SCHEMA = b"R", b"S"
+_ROWS, _SCHEMA, _COLUMNS = b"R", b"S", b"C"
 _DONE, _DAMAGED = b"D", b"X"
 #: Seconds that a process waits for the next file, and that its parent waits for an answer.
 _IDLE, _PATIENCE = 30.0, 60.0
@@ -32,17 +34,20 @@ class OrcDamageError(ValueError):
     """The bytes are no ORC file that can be decoded."""
 
 
-def read_orc(data: bytes, *, schema_only: bool = False) -> Any:
+def read_orc(data: bytes, *, columns: Sequence[str] | None = None, schema_only: bool = False) -> Any:
     """The rows of an ORC file as a `pyarrow.Table`, or one without rows. Raises OrcDamageError, whatever the bytes are.
 
-    Raises UnsupportedError (LB5080) where no process can be started.
+    `columns` are those that are wanted, at least one; all without. Raises UnsupportedError (LB5080) where no process
+    can be started.
     """
     import pyarrow as pa
 
-    wanted = _SCHEMA if schema_only else _ROWS
+    wanted = _SCHEMA if schema_only else _ROWS if columns is None else _COLUMNS
+    named = [] if columns is None else [json.dumps(list(columns)).encode()]
+    parts = [part for text in named for part in (_LENGTH.pack(len(text)), text)]
     with _lock:
         # A process that has waited long enough may just be ending.
-        answer = _answer(wanted, data) or _answer(wanted, data)
+        answer = _answer(wanted, *parts, data) or _answer(wanted, *parts, data)
     if answer is None:
         raise OrcDamageError("the ORC library broke down over it")
     status, content = answer
@@ -55,7 +60,7 @@ _lock = threading.Lock()
 _process: subprocess.Popen[bytes] | None = None
 
 
-def _answer(wanted: bytes, data: bytes) -> tuple[bytes, bytes] | None:
+def _answer(wanted: bytes, *parts: bytes) -> tuple[bytes, bytes] | None:
     """What the process says to a file; None where it has ended instead, and then it is gone."""
     global _process
     if _process is None:
@@ -64,7 +69,7 @@ def _answer(wanted: bytes, data: bytes) -> tuple[bytes, bytes] | None:
     assert process.stdin is not None
     assert process.stdout is not None
     try:
-        _send(process.stdin, wanted, data)
+        _send(process.stdin, wanted, *parts)
         if select.select([process.stdout], [], [], _PATIENCE)[0]:
             answer = _message(process.stdout)
             if answer is not None:
@@ -103,9 +108,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     process.wait()
 
 
-def _send(target: IO[bytes], kind: bytes, data: bytes) -> None:
-    target.write(_HEAD.pack(kind, len(data)))
-    target.write(data)
+def _send(target: IO[bytes], kind: bytes, *parts: bytes) -> None:
+    target.write(_HEAD.pack(kind, sum(map(len, parts))))
+    for part in parts:
+        target.write(part)
     target.flush()
 
 
@@ -147,8 +153,12 @@ def _decode(wanted: bytes, data: bytes) -> tuple[bytes, bytes]:
     from pyarrow import orc
 
     try:
+        columns = None
+        if wanted == _COLUMNS:
+            end = _LENGTH.size + _LENGTH.unpack_from(data)[0]
+            columns, data = json.loads(data[_LENGTH.size : end]), data[end:]
         file = orc.ORCFile(pa.BufferReader(data))
-        table = file.schema.empty_table() if wanted == _SCHEMA else file.read()
+        table = file.schema.empty_table() if wanted == _SCHEMA else file.read(columns)
         table.validate(full=True)
         out = pa.BufferOutputStream()
         with pa.ipc.new_stream(out, table.schema) as stream:
