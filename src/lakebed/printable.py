@@ -10,17 +10,17 @@ _BREAKS = re.compile(r"[\t\n\u2028\u2029]")
 
 def printable(text: str) -> str:
     """Characters that command a terminal, or turn the direction of text, as escapes; line breaks stay."""
-    return _COMMANDS.sub(_escape, text)
+    return text if text.isprintable() else _COMMANDS.sub(_escape, text)
 
 
 def one_line(text: str) -> str:
     """`printable`, and line breaks and tabs as escapes too."""
-    return _BREAKS.sub(_escape, printable(text))
+    return text if text.isprintable() else _BREAKS.sub(_escape, printable(text))
 
 
 def encodable(text: str) -> str:
     """Halves of characters, as U+D800 and its like, as escapes: no terminal and no file takes them."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def _escape(found: re.Match[str]) -> str:

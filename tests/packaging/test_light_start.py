@@ -65,6 +65,20 @@ def test_planning_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
     assert "yaml" in found
 
 
+def test_a_site_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
+    import lakebed
+
+    manifest, warehouse = tmp_path / "orders.yaml", tmp_path / "warehouse"
+    manifest.write_text(MANIFEST, encoding="utf-8")
+    warehouse.mkdir()
+    lake = lakebed.open(str(warehouse))
+    lake.apply(lake.plan(manifest))
+    code = "from lakebed.cli.main import main; main()"
+    words = ("docs", "build", str(manifest), "--out", str(tmp_path / "site"))
+    assert not imported(code, "--warehouse", str(warehouse), *words) & {"pyspark", "pyarrow", "pandas", "numpy"}
+    assert (tmp_path / "site/tables/shop.orders.html").is_file()
+
+
 def test_what_needs_no_warehouse_needs_neither_spark_nor_arrow(tmp_path: Path) -> None:
     manifest = tmp_path / "orders.yaml"
     manifest.write_text(MANIFEST, encoding="utf-8")

@@ -65,6 +65,7 @@ COMMANDS = {
     "migrate": "Turn a Mini Paimon warehouse into a Paimon warehouse.",
     "drop": "Drop a table and its quarantine.",
     "config": "Show the settings that are in force, and where each is from.",
+    "docs": "Make a static site of tables and their histories, or serve it on this machine.",
     "doctor": "Check Java, Spark, libraries, settings and the storage of the warehouse.",
     "explain": "Explain a code such as LB4203.",
     "completion": "Let bash, zsh or fish complete commands, tables, versions, columns and codes.",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, assert_never
 
 from lakebed.convert.fit import PLAIN_CARRIERS, STORED_TIME_DIGITS, bare_logical, fits, same_nullability
@@ -107,9 +108,16 @@ def nearest(type_: DataType) -> LogicalType:
 def hint(type_: DataType) -> Extra:
     """`paimon.apache.org/type` where the nearest logical type has another carrier, else nothing."""
     own = bare(type_)
-    if carrier(nearest(own)) == own:
-        return Extra()
-    return Extra({PAIMON_TYPE: str(with_nullability(own, True))})
+    return _hint_of(own, str(with_nullability(own, True)))
+
+
+@lru_cache(maxsize=4096)
+def _hint_of(own: DataType, text: str) -> Extra:
+    """The same of a type whose ROWs are empty: there are few, and every column of every version asks for one.
+
+    Types that are equal may be spelt in other ways, so that the text counts, too.
+    """
+    return Extra() if carrier(nearest(own)) == own else Extra({PAIMON_TYPE: text})
 
 
 def logical_field(field: DataField) -> Field:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
-
-from pyspark.sql import Column
-from pyspark.sql import functions as F
+from typing import TYPE_CHECKING, Any
 
 from lakebed.manifest.attributes import BAD_ROW_ACTIONS
 from lakebed.model import JsonValue, canonical_json
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 #: What may become of a bad row.
 QUARANTINE, NULL, FAIL = BAD_ROW_ACTIONS
@@ -44,6 +44,9 @@ class NullableColumn:
     @property
     def metrics(self) -> tuple[Column, ...]:
         """How many there are for each code in rows that are good."""
+        # Who reads what a snapshot says of them needs no Spark.
+        from pyspark.sql import functions as F
+
         code = F.col(code_column(self.index))
         return tuple(F.count_if(~F.col("bad") & (code == known)).alias(self._alias(known)) for known in self.codes)
 

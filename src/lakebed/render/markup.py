@@ -6,7 +6,8 @@ colours that let light and dark backgrounds shine through, so that both stay rea
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+import json
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from html import escape
 
 from lakebed.printable import encodable, one_line
@@ -45,11 +46,27 @@ def text(value: object) -> Markup:
     return value if isinstance(value, Markup) else Markup(escape(one_line(encodable(str(value)))))
 
 
-def element(name: str, *content: object, kind: str | None = None, **attributes: str) -> Markup:
+def element(name: str, /, *content: object, kind: str | None = None, **attributes: str) -> Markup:
     """An element; `kind` is its class in the style."""
+    return Markup(f"<{name}{_shown(kind, attributes)}>{''.join(map(text, content))}</{name}>")
+
+
+def void(name: str, /, *, kind: str | None = None, **attributes: str) -> Markup:
+    """An element that has no content and no end, such as `input`."""
+    return Markup(f"<{name}{_shown(kind, attributes)}>")
+
+
+def _shown(kind: str | None, attributes: Mapping[str, str]) -> str:
     given = attributes if kind is None else {"class": kind, **attributes}
-    shown = "".join(f' {key}="{escape(one_line(value))}"' for key, value in given.items())
-    return Markup(f"<{name}{shown}>{''.join(map(text, content))}</{name}>")
+    if not given:
+        return ""
+    return "".join(f' {key}="{escape(one_line(encodable(value)))}"' for key, value in given.items())
+
+
+def data_block(name: str, value: object) -> Markup:
+    """A value as JSON, for scripts of the page, which find it by its name; nothing in it ends the element."""
+    shown = json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("<", "\\u003c")
+    return Markup(f'<script type="application/json" id="{escape(name)}">{shown}</script>')
 
 
 def lines(texts: Iterable[object]) -> Markup:

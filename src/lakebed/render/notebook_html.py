@@ -38,8 +38,9 @@ if TYPE_CHECKING:
     from lakebed.model.compare import Comparison
     from lakebed.read.explanation import ReadExplanation, StateExplanation
 
-_LOOKS = {Verdict.SAFE: "good", Verdict.CAUTION: "notice", Verdict.BREAKING: "bad", Verdict.FORBIDDEN: "worst"}
-_SEVERITIES = {"error": "bad", "warning": "notice", "note": "good"}
+#: The tints of verdicts and severities, see `mark`.
+VERDICT_LOOKS = {Verdict.SAFE: "good", Verdict.CAUTION: "notice", Verdict.BREAKING: "bad", Verdict.FORBIDDEN: "worst"}
+SEVERITY_LOOKS = {"error": "bad", "warning": "notice", "note": "good"}
 _STATES = {"ok": "good", "warn": "notice", "fail": "bad"}
 
 
@@ -69,7 +70,7 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
     rows = [
         (
             change.kind.sign,
-            mark(change.verdict.value, _LOOKS[change.verdict]),
+            mark(change.verdict.value, VERDICT_LOOKS[change.verdict]),
             change.summary,
             lines([f"{change.code}: {change.reason}", *_advice(change, planned, allowed)]),
         )
@@ -246,7 +247,7 @@ def _facts(facts: Iterable[tuple[str, str]]) -> Markup:
 def _diagnostics(diagnostics: Iterable[Diagnostic]) -> Markup:
     rows = [
         (
-            mark(d.severity.value, _SEVERITIES[d.severity.value]),
+            mark(d.severity.value, SEVERITY_LOOKS[d.severity.value]),
             d.code,
             lines([d.message, *([f"remedy: {remedy}"] if (remedy := d.python_remedy or d.remedy) else [])]),
         )
