@@ -81,6 +81,7 @@ def test_what_needs_spark_starts_it_unless_arrow_is_asked_for(
 ) -> None:
     failed = lakebed("read", "db.t", *words, "--engine", "arrow")
     assert failed.codes_of_text == [code]
+    assert "--engine" in failed.err
     for engine in ([], ["--engine", "auto"], ["--engine", "spark"]):
         with pytest.raises(StartedError):
             lakebed("read", "db.t", *words, *engine)

@@ -101,7 +101,7 @@ def rows_or_refusal(options: Mapping[str, str], columns: Sequence[str] | None = 
     except UnsupportedError as error:
         refused = error.diagnostics
     (diagnostic,) = refused
-    assert "lake.read" in str(diagnostic.remedy)
+    assert "lake.read" in str(diagnostic.python_remedy)
     assert "data file /" in diagnostic.message
     return diagnostic.code
 

@@ -40,6 +40,8 @@ from lakebed.physical.paimon_types import (
 _INT96_END = 9_214_646_400_000_000
 _INTEGERS = (TinyInt, SmallInt, Int, BigInt)
 _PER_MICRO = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
+#: For the command line and for programs: a Spark without a connector for the storage reads as this does.
+_BY_SPARK = "read with --engine spark, in a Spark with a connector for the storage: Spark's own readers read it"
 _USE_LAKE_READ = "use lake.read(...) in a Spark with a connector for the storage: Spark's own readers read it"
 
 
@@ -61,7 +63,8 @@ class Stored:
             code,
             f"data file {self.file}: column {self.column}: {message}",
             path=self.file,
-            remedy=_USE_LAKE_READ,
+            remedy=_BY_SPARK,
+            python_remedy=_USE_LAKE_READ,
             **parts,
         )
 

@@ -61,7 +61,8 @@ class DeclaredTypes:
                 f"column {field.name} holds a value that its declared type, {wanted} in Arrow, does not have: {e}",
                 path=field.name,
                 expected=str(wanted),
-                remedy="use lake.read(spark, ...), which gives the value as it is stored",
+                remedy="read with --engine spark, which gives the value as it is stored",
+                python_remedy="use lake.read(spark, ...), which gives the value as it is stored",
             ) from e
 
 

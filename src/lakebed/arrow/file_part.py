@@ -314,5 +314,6 @@ def refuse_format(path: str) -> None:
             "LB5605",
             f"data file {path} is of format {extension}",
             path=path,
-            remedy="use lake.read(...), which reads it",
+            remedy="read with --engine spark, which reads it",
+            python_remedy="use lake.read(...), which reads it",
         )

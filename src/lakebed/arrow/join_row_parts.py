@@ -120,5 +120,6 @@ def _refused(group: Sequence[DataFile], message: str) -> LakebedError:
         "LB5605",
         f"data file {group[0].path} and {len(group) - 1} more {message}: they are not put together in Arrow",
         path=group[0].path,
-        remedy="use lake.read(...), which puts them together in Spark",
+        remedy="read with --engine spark, which puts them together",
+        python_remedy="use lake.read(...), which puts them together in Spark",
     )

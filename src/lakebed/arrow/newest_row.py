@@ -132,5 +132,6 @@ def _refused(section: Section, message: str) -> LakebedError:
         "LB5605",
         f"data file {section[0].path}{others} {message}: they are not merged in Arrow",
         path=section[0].path,
-        remedy="use lake.read(...), which merges them in Spark",
+        remedy="read with --engine spark, which merges them",
+        python_remedy="use lake.read(...), which merges them in Spark",
     )

@@ -71,7 +71,8 @@ def judged_columns(predicate: Predicate) -> tuple[DataField, ...]:
                 f"the filter is not judged without Spark: {leaf.text}",
                 expected="comparisons of columns with literals, IN, IS NULL, LIKE 'abc%', joined by AND, OR and NOT",
                 found=leaf.text,
-                remedy="use lake.read(spark, ..., where=...), or filter the rows yourself",
+                remedy="read with --engine spark",
+                python_remedy="use lake.read(spark, ..., where=...), or filter the rows yourself",
             )
         found.setdefault(leaf.column.id, leaf.column)
     return tuple(found.values())
