@@ -240,7 +240,7 @@ def test_an_option_of_an_option_and_a_name_that_stands_twice_are_refused(form: s
     assert [d.code for d in caught.value.diagnostics] == ["LB2108", "LB2104"]
 
 
-@pytest.mark.parametrize("type_", [m.Float64(), m.Struct(()), m.Option(m.Int8())])
+@pytest.mark.parametrize("type_", [m.Float64(), m.Struct(()), m.Option(m.Int32())])
 def test_keys_that_iceberg_does_not_take_are_lost(type_: m.LogicalType) -> None:
     made, report = to_iceberg(Contract(Schema((Field("a", m.Int32()), Field("b", type_))), None, ("a", "b")))
     assert "identifier-field-ids" not in made
@@ -302,6 +302,42 @@ def test_a_note_of_a_type_that_was_changed_by_hand_counts_no_more(form: str) -> 
     contract, report = read_contract(changed.encode(), form, name="x")
     assert contract.schema == Schema((Field("a", m.String(), Extra({"x.org/y": 1})),))
     assert str(report) == "a: the note of its type, which does not fit the column any more"
+
+
+@pytest.mark.parametrize("form", ["avro", "delta"])
+def test_a_hint_that_does_not_fit_a_changed_column_goes(form: str) -> None:
+    declared = Field("a", m.Timestamp(US), Extra({PAIMON_TYPE: "TIMESTAMP(4)"}))
+    text, _ = write_contract(Contract(Schema((declared,))), form)
+    value = json.loads(text)
+    value["fields"][0]["type"] = "string"
+    contract, report = read_contract(json.dumps(value).encode(), form, name="x")
+    assert contract.schema.fields == (Field("a", m.String()),)
+    assert str(report) == "a: the hint TIMESTAMP(4), which does not fit the column any more"
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"lakebed": 3},
+        {"lakebed": {"extra": []}},
+        {"lakebed": {"json": {"x.org/y": "{"}}},
+        {"lakebed": {"name": 3}},
+        {"lakebed": {"absent": "x"}},
+        {"lakebed": {"schema": "{"}},
+        {"lakebed": {"table": {"primaryKeys": "id"}}},
+        {"lakebed": {"table": {"options": {"a": 1}}}},
+    ],
+)
+def test_notes_that_are_none_are_refused(metadata: dict[str, Any]) -> None:
+    with pytest.raises(ConversionError) as caught:
+        from_delta(_delta("long", **metadata))
+    assert [d.code for d in caught.value.diagnostics] == ["LB2602"]
+
+
+def test_a_note_of_a_type_that_there_is_not_is_refused_at_its_column() -> None:
+    with pytest.raises(ConversionError) as caught:
+        from_delta(_delta("long", lakebed={"type": "Foo"}))
+    assert [(d.code, d.path) for d in caught.value.diagnostics] == [("LB2112", "a")]
 
 
 def test_a_column_of_avro_that_was_renamed_by_hand_has_its_new_name() -> None:

@@ -22,17 +22,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from lakebed.convert.loss import Loss, LossReport
-from lakebed.convert.paimon import carrier, hint, repeated_names
+from lakebed.convert.paimon import repeated_names
+from lakebed.convert.stated_type import StatedType, list_of, map_of
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, TimeUnit, required
 from lakebed.model import types as logical
 from lakebed.model.extra import PAIMON_TYPE
-from lakebed.physical import MAX_LENGTH, DataType, parse, path_text, with_nullability
+from lakebed.physical import MAX_LENGTH, DataType, parse, path_text
 from lakebed.physical import paimon_types as physical
 from lakebed.physical.tokens import Token, TokenKind, position, tokens
 
@@ -103,14 +104,6 @@ def from_ddl(columns: str | Iterable[str], *, required_dates: bool = False) -> t
     return Schema(fields), LossReport(tuple(parser.losses))
 
 
-@dataclass(frozen=True, slots=True)
-class _Parsed:
-    """A type, and the type of Paimon that was said where that is another one than the type's carrier."""
-
-    type: LogicalType
-    exact: DataType | None = None
-
-
 class _Parser:
     def __init__(self, text: str, required_dates: bool) -> None:
         self.losses: list[Loss] = []
@@ -141,44 +134,43 @@ class _Parser:
         self._at += 1
         self._accept_mark(":")
         parsed = self._type((*parent, token.text))
-        extra = Extra() if parsed.exact is None else hint(parsed.exact)
         if self._accept("NOT"):
             if not self._accept("NULL"):
                 raise self._fail(self._peek(), "NULL is expected after NOT")
-            return Field(token.text, parsed.type, extra)
+            return parsed.field(token.text)
         self._accept("NULL")
-        return Field(token.text, self._optional(parsed.type), extra)
+        return replace(parsed, type=self._optional(parsed.type)).field(token.text)
 
     def _optional(self, type_: LogicalType) -> LogicalType:
         stays = self._required_dates and isinstance(type_, logical.Date | logical.Decimal)
         return type_ if stays else logical.Option(type_)
 
-    def _type(self, path: _Path) -> _Parsed:
+    def _type(self, path: _Path) -> StatedType:
         """The type of a column, a member, an item, a key or a value; the path is as long as types are nested."""
         token = self._peek()
         word = token.keyword
         self._at += 1
         if word in _UNSIGNED and self._accept("UNSIGNED"):
-            return _Parsed(_UNSIGNED[word])
+            return StatedType(_UNSIGNED[word])
         if word in _PLAIN:
             if word == "DOUBLE":
                 self._accept("PRECISION")
-            return _Parsed(_PLAIN[word])
+            return StatedType(_PLAIN[word])
         if word in _SIZED:
             return self._sized(token, *_SIZED[word])
         match word:
             case "DECIMAL":
-                return _Parsed(self._decimal(token))
+                return StatedType(self._decimal(token))
             case "TIMESTAMP":
-                return _Parsed(self._timestamp(path))
+                return StatedType(self._timestamp(path))
             case "BINARY":
-                return _Parsed(logical.Binary(self._length(token)))
+                return StatedType(logical.Binary(self._length(token)))
             case "ARRAY" if len(path) <= _MAX_DEPTH:
                 return self._array(path)
             case "MAP" if len(path) <= _MAX_DEPTH:
                 return self._map(path)
             case "STRUCT" | "ROW" if len(path) <= _MAX_DEPTH:
-                return _Parsed(self._struct(word, path))
+                return StatedType(self._struct(word, path))
         raise self._unsupported(token)
 
     def _sized(
@@ -186,9 +178,9 @@ class _Parser:
         token: Token,
         type_: LogicalType,
         exact: type[physical.Char | physical.VarChar | physical.VarBinary] | None,
-    ) -> _Parsed:
+    ) -> StatedType:
         length = self._length(token)
-        return _Parsed(type_, None if exact is None or length is None else exact(length))
+        return StatedType(type_, None if exact is None or length is None else exact(length))
 
     def _length(self, token: Token) -> int | None:
         given = self._numbers()
@@ -211,31 +203,19 @@ class _Parser:
             self.losses.append(Loss(path_text(path), f"the precision {', '.join(map(str, given))} of the TIMESTAMP"))
         return logical.Timestamp()
 
-    def _array(self, path: _Path) -> _Parsed:
+    def _array(self, path: _Path) -> StatedType:
         self._expect("<", "ARRAY needs the type of its items", "ARRAY<T>")
         item = self._type((*path, "element"))
         self._expect(">", "'>' is expected after the type of the items", ">")
-        found = logical.List(self._optional(item.type))
-        return _Parsed(found, None if item.exact is None else physical.Array(item.exact))
+        return list_of(replace(item, type=self._optional(item.type)))
 
-    def _map(self, path: _Path) -> _Parsed:
+    def _map(self, path: _Path) -> StatedType:
         self._expect("<", "MAP needs the types of its keys and values", "MAP<K, V>")
         key = self._type((*path, "key"))
         self._expect(",", "',' is expected after the type of the keys", ",")
         value = self._type((*path, "value"))
         self._expect(">", "'>' is expected after the type of the values", ">")
-        found = logical.Map(key.type, self._optional(value.type))
-        if key.exact is None and value.exact is None:
-            return _Parsed(found)
-        exact_key = carrier(key.type) if key.exact is None else key.exact
-        exact_value = carrier(value.type) if value.exact is None else value.exact
-        return _Parsed(
-            found,
-            physical.Map(
-                with_nullability(exact_key, False),
-                with_nullability(exact_value, isinstance(found.value_type, logical.Option)),
-            ),
-        )
+        return map_of(key, replace(value, type=self._optional(value.type)))
 
     def _struct(self, word: str, path: _Path) -> LogicalType:
         self._expect("<", f"{word} needs its members", f"{word}<name TYPE, ...>")

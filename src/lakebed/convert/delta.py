@@ -16,7 +16,6 @@ table stands in its first column. Of a `metaData` action the schema, the partiti
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping
 from typing import Any
@@ -24,7 +23,17 @@ from typing import Any
 from lakebed.convert.avro import fitted_decimal
 from lakebed.convert.contract import Contract, losses_between, refuse_broken
 from lakebed.convert.fit import STORED_TIME_DIGITS
-from lakebed.convert.foreign_json import as_flag, as_list, as_mapping, as_number, as_text, needed, refuse_type, unread
+from lakebed.convert.foreign_json import (
+    as_flag,
+    as_list,
+    as_mapping,
+    as_number,
+    as_text,
+    needed,
+    parsed,
+    refuse_type,
+    unread,
+)
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.convert.notes import NOTE, for_spark, note_of, table_note, with_note, with_table_note
 from lakebed.convert.paimon import MAX_DECIMAL_PRECISION, repeated_names
@@ -190,7 +199,7 @@ class _Reader:
 
     def table(self, action: Mapping[str, Any]) -> Contract:
         """The contract of a `metaData` action."""
-        found = self.contract(json.loads(as_text(action["schemaString"], (), "`schemaString`")))
+        found = self.contract(parsed(action["schemaString"], (), "`schemaString`"))
         columns = as_list(action.get("partitionColumns") or [], (), "`partitionColumns`")
         described = action.get("description")
         extra = found.schema.extra.merged({DESCRIPTION: described} if isinstance(described, str) else {})
@@ -208,7 +217,7 @@ class _Reader:
         for first in described["fields"][:1]:
             note = (first.get("metadata") or {}).get(NOTE) or {}
         # Spark's own notes have the attributes of the schema as text: `lakebed.convert.spark`.
-        of_spark = {"extra": json.loads(note["schema"])} if "schema" in note else None
+        of_spark = {"extra": parsed(note["schema"], (), "`schema`")} if "schema" in note else None
         return with_table_note(plain, note.get(TABLE, of_spark))
 
     def fields(self, struct: Mapping[str, Any], path: Path) -> tuple[Field, ...]:

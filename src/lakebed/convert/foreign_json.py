@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import near_names, reason_of
 from lakebed.errors import ConversionError
 from lakebed.physical import path_text
 
@@ -71,6 +72,14 @@ def as_flag(value: Any, path: Path, what: str) -> bool:
     return (
         value if isinstance(value, bool) else refuse(path, f"{what} is neither true nor false", "true or false", value)
     )
+
+
+def parsed(text: Any, path: Path, what: str) -> Any:
+    """The value of a JSON text in a text."""
+    try:
+        return json.loads(as_text(text, path, what))
+    except (ValueError, RecursionError) as error:
+        refuse(path, f"{what} is no JSON: {reason_of(error)}", "JSON", text)
 
 
 def needed(of: Mapping[str, Any], key: str, path: Path, what: str) -> Any:

@@ -12,20 +12,20 @@ Spark reads the notes, such an attribute stands under `json` as text (`for_spark
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from lakebed.convert.contract import Contract
-from lakebed.convert.fit import bare_logical
-from lakebed.convert.foreign_json import as_list, as_mapping, as_text
+from lakebed.convert.fit import bare_logical, fits
+from lakebed.convert.foreign_json import as_list, as_mapping, as_text, parsed
 from lakebed.convert.loss import Loss
-from lakebed.errors import ConversionError
+from lakebed.convert.stated_type import hinted_type
+from lakebed.errors import ConversionError, TypeTextError
 from lakebed.model import Extra, Field, LogicalType, Schema, canonical_json, type_json
 from lakebed.model import types as logical
-from lakebed.model.extra import KEY_PATTERN
+from lakebed.model.extra import KEY_PATTERN, PAIMON_TYPE
 from lakebed.model.from_json import type_from_json
 from lakebed.model.logical_tree import Path, fold_at, outer_structs, with_children
 from lakebed.physical import path_text
@@ -78,6 +78,11 @@ def with_note(
             field = replace(field, type=declared)
         else:
             losses.append(Loss(path_text(path), "the note of its type, which does not fit the column any more"))
+    if not _is_hint_of(field):
+        losses.append(
+            Loss(path_text(path), f"the hint {field.extra[PAIMON_TYPE]}, which does not fit the column any more")
+        )
+        field = replace(field, extra=field.extra.without(PAIMON_TYPE))
     name = said.get("name", plain.name)
     if name != plain.name:
         named = replace(field, name=as_text(name, path, "the name in a note"))
@@ -86,6 +91,14 @@ def with_note(
             return named
         losses.append(Loss(path_text(path), f"the name {name!r}, which is not that of the column any more"))
     return field
+
+
+def _is_hint_of(field: Field) -> bool:
+    """Whether the hint of a column is of a type that can store it; without one it is."""
+    try:
+        return PAIMON_TYPE not in field.extra or fits(field.type, hinted_type(field.extra))
+    except TypeTextError:
+        return False
 
 
 def _type_of(value: Any, path: Path) -> LogicalType:
@@ -128,7 +141,7 @@ def _noted(plain: Extra, note: Mapping[str, Any], path: Path) -> Extra:
         if key in plain:
             plain = plain.without(key).merged({as_text(name, path, "a name under `renamed`"): plain[key]})
     texts = as_mapping(note.get("json", {}), path, "`json`")
-    values = {key: json.loads(as_text(text, path, f"the attribute {key}")) for key, text in texts.items()}
+    values = {key: parsed(text, path, f"the attribute {key}") for key, text in texts.items()}
     return plain.without(*absent).merged({**as_mapping(note.get("extra", {}), path, "`extra`"), **values})
 
 

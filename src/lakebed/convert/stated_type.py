@@ -55,6 +55,11 @@ def map_of(key: StatedType, value: StatedType) -> StatedType:
     return StatedType(logical.Map(key.type, value.type), exact)
 
 
+def hinted_type(extra: Extra) -> DataType:
+    """The type that the hint `paimon.apache.org/type` states. Raises `TypeTextError` for a text of none."""
+    return parse(extra[PAIMON_TYPE], unknown="keep", allow_missing_ids=True)
+
+
 def stated_exactly(schema: Schema) -> dict[Path, DataType]:
     """By the path of each place inside a column with the hint `paimon.apache.org/type`: the type that the hint states.
 
@@ -63,7 +68,7 @@ def stated_exactly(schema: Schema) -> dict[Path, DataType]:
     found: dict[Path, DataType] = {}
     for path, member in fields_inside(schema.fields):
         if PAIMON_TYPE in member.extra:
-            said = parse(member.extra[PAIMON_TYPE], unknown="keep", allow_missing_ids=True)
+            said = hinted_type(member.extra)
             found |= {_logical_path(said, path, at): type_ for at, type_ in places_inside(said, path)}
     return found
 
