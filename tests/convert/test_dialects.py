@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -356,12 +358,34 @@ def test_names_that_are_alike_in_avro_are_told_apart() -> None:
     assert (from_avro(made)[0].schema, report) == (schema, LossReport())
 
 
-def test_ids_of_iceberg_that_are_not_pinned_come_after_those_that_are() -> None:
+def test_ids_of_iceberg_that_are_not_pinned_come_after_those_that_a_table_ever_had() -> None:
     pinned = Field("b", m.List(m.Struct((Field("c", m.Int8()),))), Extra({FIELD_ID: 5}))
-    made, _ = to_iceberg(Schema((Field("a", m.Int8()), pinned)))
-    assert [f["id"] for f in made["fields"]] == [6, 5]
-    assert made["fields"][1]["type"]["element-id"] == 7
-    assert made["fields"][1]["type"]["element"]["fields"][0]["id"] == 8
+    schema = Schema((Field("a", m.Map(m.Int8(), m.Int8())), pinned))
+    made, _ = to_iceberg(dataclasses.replace(Contract(schema), highest_field_id=8))
+    a, b = made["fields"]
+    assert [a["id"], b["id"], a["type"]["key-id"], a["type"]["value-id"]] == [9, 5, 10, 11]
+    assert b["type"]["element"]["fields"][0]["id"] == 12
+    assert b["type"]["element-id"] == 536870911 + 5 * 1024 + 1
+
+
+def test_ids_inside_of_a_pinned_column_stay_while_the_table_grows() -> None:
+    """They are those that Paimon itself writes into the metadata of Iceberg."""
+    inner = m.Map(m.Int8(), m.List(m.Int8()))
+    column = Field("a", m.Map(m.String(), inner), Extra({FIELD_ID: 2}))
+
+    def of(schema: Schema) -> list[int]:
+        type_ = to_iceberg(schema)[0]["fields"][0]["type"]
+        nested = type_["value"]
+        return [type_["key-id"], type_["value-id"], nested["key-id"], nested["value-id"], nested["value"]["element-id"]]
+
+    base, own = 536870911, 2 * 1024
+    found = of(Schema((column,)))
+    assert found == of(Schema((column, Field("new", m.List(m.Int8()), Extra({FIELD_ID: 9})))))
+    assert found == [base - own - 1, base + own + 1, base - own - 2, base + own + 2, base + own + 3]
+    maps = m.Map(m.Map(m.Int8(), m.Int8()), m.Map(m.Int8(), m.Int8()))
+    keyed, _ = to_iceberg(Schema((Field("a", maps, Extra({FIELD_ID: 2})),)))
+    ids = [int(n) for n in re.findall(r'-id": (\d+)', json.dumps(keyed["fields"]))]
+    assert len({*ids}) == len(ids) == 6
 
 
 def test_a_delta_schema_that_spark_wrote_for_lakebed_has_its_annotations() -> None:

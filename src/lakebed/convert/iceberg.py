@@ -69,6 +69,9 @@ _PRIMITIVES: dict[str, StatedType] = {
 _SIZED = re.compile(r"(decimal|fixed)\s*[(\[]\s*(\d+)\s*(?:,\s*(\d+)\s*)?[)\]]")
 _SHAPE = re.compile(r"(geometry|geography)(?:\(\s*([^,)]+?)\s*(?:,\s*(\w+)\s*)?\))?")
 _CRS = physical.Geometry().crs
+#: The ids of items, keys and values are counted from the middle, 1024 for each field (Paimon `SpecialFields`).
+_BASE, _MOST_INSIDE = (2**31 - 1) // 4, 1024
+_PLAIN_IDS = _BASE // _MOST_INSIDE
 _NAMES = (*_PRIMITIVES, "decimal(P, S)", "fixed[L]", "struct", "list", "map")
 #: Types of Python of the defaults that Iceberg's JSON holds as they are; others are text there.
 _DEFAULTS: dict[type[LogicalType], tuple[type, ...]] = {
@@ -88,7 +91,7 @@ def to_iceberg(declared: Schema | Contract) -> tuple[dict[str, Any], LossReport]
     contract = Contract.of(declared)
     refuse_broken(contract)
     schema = contract.schema
-    writer = _Writer(_ids(schema), stated_exactly(schema))
+    writer = _Writer(_ids(contract), stated_exactly(schema))
     parts = tuple(fold_at(f.type, (f.name,), writer.write_type) for f in schema.fields)
     out: dict[str, Any] = {"type": "struct", "schema-id": 0}
     types = {f.name: part for f, part in zip(schema.fields, parts, strict=True) if not f.nullable}
@@ -105,24 +108,31 @@ def _identifies(type_: Any) -> bool:
     return isinstance(type_, str) and type_ not in ("float", "double", "unknown")
 
 
-def _ids(schema: Schema) -> dict[Path, int]:
-    """The id of each field, item, key and value: those that are pinned, and for the others what comes next."""
-    columns = [(f, (f.name,)) for f in schema.fields]
-    pinned = dict(_pinned(schema.fields, ()))
-    places = sorted((p for f, path in columns for p, _ in places_inside(f.type, path)), key=len)
-    following = max(pinned.values(), default=0) + 1
+def _ids(contract: Contract) -> dict[Path, int]:
+    """The id of each field, item, key and value.
+
+    Fields have those that they are pinned to. What a pinned field holds gets ids that are made of its own, as Paimon
+    makes them, so that they stay while the table grows. Everything else gets what comes next.
+    """
+    columns = contract.schema.fields
+    fields = dict(fields_inside(columns))
+    pinned = {path: f.extra[FIELD_ID] for path, f in fields.items() if FIELD_ID in f.extra}
+    following = max((*pinned.values(), contract.highest_field_id, 0)) + 1
     found = dict(pinned)
-    for place in places:
-        if place not in found:
-            found[place] = following
-            following += 1
+    taken = {*pinned.values()}
+    for place in sorted((p for f in columns for p, _ in places_inside(f.type, (f.name,))), key=len):
+        if place in found:
+            continue
+        owner = next(place[:n] for n in range(len(place), 0, -1) if place[:n] in fields)
+        if owner == place or pinned.get(owner, _PLAIN_IDS) >= _PLAIN_IDS:
+            found[place], following = following, following + 1
+        else:
+            sign = -1 if place[-1] == KEY else 1
+            depths = range(len(place) - len(owner), _MOST_INSIDE)
+            ids = (_BASE + sign * (pinned[owner] * _MOST_INSIDE + depth) for depth in depths)
+            found[place] = next(id_ for id_ in ids if id_ not in taken)
+        taken.add(found[place])
     return found
-
-
-def _pinned(fields: tuple[Field, ...], path: Path) -> Iterator[tuple[Path, int]]:
-    for where, member in fields_inside(fields, path):
-        if FIELD_ID in member.extra:
-            yield where, member.extra[FIELD_ID]
 
 
 class _Writer:
