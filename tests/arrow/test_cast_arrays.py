@@ -54,7 +54,7 @@ def test_values_are_those_of_java_or_refused() -> None:
     cast, refused = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
     for case in cases():
         have, want = case.types
-        made = find_cast(have, want)
+        made = find_cast(have, want, time_zone=case.time_zone)
         if made is None or intended(case):
             continue
         value = pa.array([stored(have, case.value)], row_type(have))
@@ -129,10 +129,21 @@ def test_other_pairs_have_no_cast() -> None:
     for have, want in (
         *(("DOUBLE", "STRING"), ("DECIMAL(9, 2)", "STRING"), ("DECIMAL(9, 4)", "DECIMAL(9, 2)"), ("INT", "VARCHAR(3)")),
         *(("STRING", "DATE"), ("STRING", "DOUBLE"), ("BYTES", "STRING"), ("INT", "DECIMAL(5, 2)"), ("INT", "BYTES")),
-        *(("TIMESTAMP(3)", "TIMESTAMP(3) WITH LOCAL TIME ZONE"), ("TIMESTAMP(3) WITH LOCAL TIME ZONE", "DATE")),
-        *(("TIMESTAMP(3) WITH LOCAL TIME ZONE", "STRING"), ("DATE", "TIMESTAMP(3) WITH LOCAL TIME ZONE")),
     ):
-        assert find_cast(parse(have), parse(want)) is None, (have, want)
+        assert find_cast(parse(have), parse(want), time_zone="UTC") is None, (have, want)
+
+
+ZONED = "TIMESTAMP(3) WITH LOCAL TIME ZONE"
+
+
+@pytest.mark.parametrize(
+    ("have", "want"),
+    [("TIMESTAMP(3)", ZONED), (ZONED, "DATE"), (ZONED, "STRING"), ("DATE", ZONED), (ZONED, "TIMESTAMP(0)")],
+)
+def test_between_wall_clocks_and_instants_there_are_casts_in_utc_alone(have: str, want: str) -> None:
+    assert find_cast(parse(have), parse(want), time_zone="UTC") is not None
+    for zone in (None, "Europe/Paris", "+01:00"):
+        assert find_cast(parse(have), parse(want), time_zone=zone) is None
 
 
 def test_every_case_is_of_types_that_are_known() -> None:

@@ -57,10 +57,9 @@ REFUSED = {
     "orc__append_with_multiple_ts_precision_and_timezone": VALUES,
     "parquet__append_with_bloomfilter": VALUES,
     "parquet__append_with_bsi_bitmap_bloomfilter": VALUES,
-    "parquet__append_with_cast_timestamp": CAST,
 }
 #: How many columns of those tables are read nevertheless when they alone are wanted.
-READ_ALONE = 40
+READ_ALONE = 34
 
 
 def in_process(

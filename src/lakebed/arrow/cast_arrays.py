@@ -35,6 +35,7 @@ from lakebed.physical.paimon_types import (
 #: From values of one type to those of another. Raises ValueError for values whose outcome is not certain.
 Cast = Callable[[pa.Array], pa.Array]
 
+_UTC = ("UTC", "Etc/UTC", "Z", "+00:00")
 _INTEGERS = (TinyInt, SmallInt, Int, BigInt)
 #: Decimal digits that hold every value of an integer type.
 _DIGITS = {TinyInt: 3, SmallInt: 5, Int: 10, BigInt: 19}
@@ -49,13 +50,20 @@ _TRUE = ("t", "true", "y", "yes", "1")
 _FALSE = ("f", "false", "n", "no", "0")
 
 
-def find_cast(have: DataType, want: DataType) -> Cast | None:
+def find_cast(have: DataType, want: DataType, *, time_zone: str | None = None) -> Cast | None:
     """The cast from a type to another, neither of them nested; None where there is none here.
 
-    It takes and gives arrays of `row_type`. Raises ValueError for values whose outcome is not certain.
+    It takes and gives arrays of `row_type`. `time_zone` is that of casts between wall clocks and instants, of which
+    only those of UTC are made here. Raises ValueError for values whose outcome is not certain.
     """
     if equal_ignoring_nullability(have, want):
         return lambda values: values
+    if time_zone in _UTC:
+        # In UTC an instant is shown as its wall clock, and what a cast does with either is the same.
+        before, now = _as_wall(have), _as_wall(want)
+        if (before, now) != (have, want):
+            cast = find_cast(before, now)
+            return None if cast is None else _by_walls(cast, row_type(before), row_type(want))
     match have, want:
         case ((Char() | VarChar()), (Char() | VarChar())):
             return partial(_fitted, have=have, want=want)
@@ -73,6 +81,21 @@ def find_cast(have: DataType, want: DataType) -> Cast | None:
             return lambda values: pc.multiply_checked(values.cast(pa.int64()), _SECOND).cast(row_type(want))
         case _:
             return _to_number(have, want)
+
+
+def _as_wall(type_: DataType) -> DataType:
+    if isinstance(type_, LocalZonedTimestamp):
+        return Timestamp(type_.precision, nullable=type_.nullable)
+    return type_
+
+
+def _by_walls(cast: Cast, before: pa.DataType, now: pa.DataType) -> Cast:
+    """A cast among wall clocks for values of which some are instants of UTC."""
+
+    def rename(values: pa.Array, type_: pa.DataType) -> pa.Array:
+        return values if values.type == type_ else values.cast(pa.int64()).cast(type_)
+
+    return lambda values: rename(cast(rename(values, before)), now)
 
 
 def _to_number(have: DataType, want: DataType) -> Cast | None:

@@ -6,7 +6,7 @@ Only what is certain to be the value that Spark's own readers and casts give is 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -47,15 +47,19 @@ _USE_LAKE_READ = "use lake.read(...) in a Spark with a connector for the storage
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where an array comes from: the path of its file, the path of its column, and whether the file holds INT96."""
+    """Where an array comes from: the path of its file, the path of its column, and whether the file holds INT96.
+
+    `time_zone` is that of casts between wall clocks and instants; without it there are none.
+    """
 
     file: str
     column: str
     int96: bool = False
+    time_zone: str | None = None
 
     def inside(self, part: str) -> Stored:
         """A part of the column."""
-        return Stored(self.file, f"{self.column}.{part}", self.int96)
+        return replace(self, column=f"{self.column}.{part}")
 
     def refused(self, code: str, message: str, **parts: Any) -> LakebedError:
         """The refusal of this column of this file."""
@@ -94,7 +98,7 @@ def check_exact(have: DataType, want: DataType, at: Stored, *, orc: bool) -> Non
             )
         case Char(), _ if orc:
             raise at.refused("LB5604", f"values of type {have.root} in ORC end with as many blanks as its reader likes")
-        case _ if find_cast(have, want) is None:
+        case _ if find_cast(have, want, time_zone=at.time_zone) is None:
             raise _changed(have, want, at)
 
 
@@ -124,7 +128,7 @@ def convert(array: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.A
 
 
 def _cast(values: pa.Array, have: DataType, want: DataType, at: Stored) -> pa.Array:
-    cast = find_cast(have, want)
+    cast = find_cast(have, want, time_zone=at.time_zone)
     if cast is None:
         raise _changed(have, want, at)
     try:

@@ -52,7 +52,7 @@ class FilePart:
     `stored` are the columns of its schema version that answer for the wanted ones, `constants` values by field id that
     the manifest has, in internal values (see `lakebed.format.binary_row`). `verify_checksums`: hold pages of
     Parquet files against their checksums. `orc_apart`: decode an ORC file in another process, since a damaged one can
-    crash that which decodes it.
+    crash that which decodes it. `time_zone`: see `Stored`.
     """
 
     path: str
@@ -65,6 +65,7 @@ class FilePart:
     parts: int = 1
     verify_checksums: bool = True
     orc_apart: bool = False
+    time_zone: str | None = None
 
     @property
     def format(self) -> str:
@@ -101,7 +102,8 @@ def placed_rows(store: Store, part: FilePart, columns: Sequence[Column]) -> Iter
     for start, batch, int96 in _stored_batches(store, part):
         names = batch.schema.names
         arrays = [
-            _column(column, batch, names, by_id, constants, Stored(part.path, column.name, int96)) for column in columns
+            _column(column, batch, names, by_id, constants, Stored(part.path, column.name, int96, part.time_zone))
+            for column in columns
         ]
         made = pa.RecordBatch.from_arrays(arrays, schema=batch_schema(columns)) if arrays else batch.select([])
         yield start, made

@@ -61,8 +61,8 @@ def columns_by_state(
 class WorkPlanner:
     """Makes the work of tasks, for files that are read as `columns` of `schema`.
 
-    `orc_apart`: see `FilePart`. Raises UnsupportedError for columns of blobs whose contents are not in the table's
-    files.
+    `orc_apart` and `time_zone`: see `FilePart`. Raises UnsupportedError for columns of blobs whose contents are not in
+    the table's files.
     """
 
     schema: TableSchema
@@ -70,6 +70,7 @@ class WorkPlanner:
     columns: tuple[Column, ...]
     verify_checksums: bool = True
     orc_apart: bool = False
+    time_zone: str | None = None
 
     def __post_init__(self) -> None:
         fields = tuple(c.field for c in self.columns if c.field is not None)
@@ -96,7 +97,7 @@ class WorkPlanner:
         fields = [replace(w, id=i) for i, w in wanted.items()]
         stored = layout(stored_fields(self._version, file), fields)
         for have in stored:
-            at = Stored(file.path, wanted[have.id].name)
+            at = Stored(file.path, wanted[have.id].name, time_zone=self.time_zone)
             check_exact(have.type, wanted[have.id].type, at, orc=file.path.lower().endswith(".orc"))
         rows = file.meta.row_count
         return FilePart(
@@ -108,6 +109,7 @@ class WorkPlanner:
             file.deletions,
             verify_checksums=self.verify_checksums,
             orc_apart=self.orc_apart,
+            time_zone=self.time_zone,
         )
 
     def plan(self, plan: ReadPlan, split_size: int) -> Iterator[Work]:

@@ -101,7 +101,7 @@ def plan_batches(table: TableBranch, request: ReadRequest, columns: Sequence[str
     asked = replace(request, columns=tuple(f.name for f in needed))
     planned = plan_read(table, asked, lambda other: predicate if other is schema else told(other), state=state)
     split_size = _SPLIT_SIZE if request.limit is None else _FIRST_ROWS
-    reader = _Reader(predicate, request.verify_checksums, split_size)
+    reader = _Reader(predicate, request, split_size)
     states = zip(columns_by_state(planned, fields), columns_by_state(planned, needed), strict=True)
     pieces = tuple(piece for (one, own), (_, more) in states for piece in reader.pieces(one, own, more))
     return BatchRead(table.store, schema, tuple(fields), pieces, request.limit)
@@ -112,12 +112,19 @@ class _Reader:
     """Plans the pieces of a state: files whose rows all fit need no filter, nor the columns that it looks at."""
 
     predicate: Predicate
-    verify_checksums: bool
+    request: ReadRequest
     split_size: int
 
     def pieces(self, planned: PlannedState, own: tuple[Column, ...], needed: tuple[Column, ...]) -> Iterator[_Piece]:
         state, plan = planned.state, planned.plan
-        certain = WorkPlanner(state.schema, state.schemas.load_schema, own, self.verify_checksums, orc_apart=True)
+        certain = WorkPlanner(
+            state.schema,
+            state.schemas.load_schema,
+            own,
+            self.request.verify_checksums,
+            orc_apart=True,
+            time_zone=self.request.time_zone,
+        )
         filtered = replace(certain, columns=needed)
         for fits, files in groupby(plan.as_they_are, lambda file: file.path in plan.certain):
             planner = certain if fits else filtered

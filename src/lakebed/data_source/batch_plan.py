@@ -93,4 +93,10 @@ class TableRead:
 
     def _planner(self, planned: PlannedState, columns: tuple[Column, ...]) -> WorkPlanner:
         state = planned.state
-        return WorkPlanner(state.schema, state.schemas.load_schema, columns, self.request.verify_checksums)
+        return WorkPlanner(
+            state.schema,
+            state.schemas.load_schema,
+            columns,
+            self.request.verify_checksums,
+            time_zone=self.request.time_zone,
+        )

@@ -127,7 +127,8 @@ class _Source:
 
     def work(self, parts: Iterator[Part], split_size: int) -> Iterator[StreamWork]:
         """The tasks of a batch, in the order of its parts."""
-        plain = WorkPlanner(self.state.schema, self.state.schemas.load_schema, self.columns, self._verify_checksums)
+        schema, load = self.state.schema, self.state.schemas.load_schema
+        plain = WorkPlanner(schema, load, self.columns, self._verify_checksums, time_zone=self.zone)
         with_kind = replace(plain, columns=(*self.columns, Column(ROW_KIND, VALUE_KIND, VALUE_KIND)))
         for (merge, kinds), found in groupby(parts, key=lambda part: (part.merge, part.kinds)):
             if merge:
