@@ -29,7 +29,7 @@ from lakebed.render.markup import data_block
 from lakebed.static_site import collect_site, write_site
 from lakebed.static_site.serve_site import open_server
 from lakebed.static_site.site_content import SiteTable
-from lakebed.static_site.table_page import MOST_COMPARED, comparisons
+from lakebed.static_site.table_page import MOST_COMPARED, compare_versions
 from static_site.warehouse import IMAGE, NOTE, ORDERS, QUANTITY, SECRET, WEIRD, hostile_lake
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -180,9 +180,10 @@ def test_any_two_versions_are_compared_as_diff_compares_them(lake: Lake, site: P
     assert found["versions"] == [0, 1, 2]
     versions = [lake.schema(f"shop.orders@{i}") for i in (0, 1, 2)]
     for a, b in ((0, 1), (0, 2), (1, 2)):
-        told = [found["lines"][i] for i in found["pairs"][f"{a}-{b}"]]
+        told = [found["lines"][i] for i in found["changes"][f"{a}-{b}"]]
         assert told == list(describe_changes(versions[a], versions[b]))
-    assert len(found["pairs"]["0-2"]) == 2
+    assert len(found["changes"]["0-2"]) == 2
+    assert found["breaks"] == {}
 
 
 def test_of_many_versions_the_newest_are_compared_with_each_other(tmp_path: Path) -> None:
@@ -191,11 +192,19 @@ def test_of_many_versions_the_newest_are_compared_with_each_other(tmp_path: Path
     for number in range(count):
         text = ORDERS.replace("Orders of the shop", f"Orders {number}")
         lake.apply(lake.plan(parse_manifest(text)))
-    pairs = comparisons(lake.history("shop.orders").versions)["pairs"]
-    assert isinstance(pairs, dict)
-    assert {f"{i}-{i + 1}" for i in range(count - 1)} <= pairs.keys()
-    assert f"3-{count - 1}" in pairs
-    assert "0-2" not in pairs
+    pairs = compare_versions(lake.history("shop.orders").versions).changes.keys()
+    assert {(i, i + 1) for i in range(count - 1)} <= pairs
+    assert (3, count - 1) in pairs
+    assert (0, 2) not in pairs
+
+
+def test_whom_a_version_breaks_is_told(tmp_path: Path) -> None:
+    lake = lakebed.open(str(tmp_path))
+    for text in (ORDERS + NOTE, ORDERS):
+        lake.apply(lake.plan(parse_manifest(text)), allow=["LB4203"])
+    found = compare_versions(lake.history("shop.orders").versions)
+    told = ("producers (who writes rows of", "consumers (who reads the columns of")
+    assert found.breaks == {(0, 1): tuple(f"Breaks {party} version 0): note" for party in told)}
 
 
 def test_history_and_branches_and_what_is_not_applied(site: Path) -> None:

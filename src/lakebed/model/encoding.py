@@ -40,9 +40,14 @@ def without_attributes(schema: Schema, keys: Collection[str]) -> Schema:
     """The schema whose fields, at every depth, do not have these attributes; those of the schema itself stay."""
 
     def reduced(field: Field) -> Field:
-        return replace(field, extra=_without(field.extra, keys))
+        kept = _without(field.extra, keys)
+        return field if kept is field.extra else replace(field, extra=kept)
 
-    return replace(schema, fields=tuple(reduced(replace(f, type=map_members(f.type, reduced))) for f in schema.fields))
+    def reduced_within(field: Field) -> Field:
+        inner = map_members(field.type, reduced)
+        return reduced(field if inner is field.type else replace(field, type=inner))
+
+    return replace(schema, fields=tuple(map(reduced_within, schema.fields)))
 
 
 def _without(extra: Extra, keys: Collection[str]) -> Extra:

@@ -80,7 +80,10 @@ def map_members(type_: LogicalType, change: Callable[[Field], Field]) -> Logical
     """The type with `change` done to every member of every Struct in it, the inner ones first."""
 
     def change_struct(part: LogicalType) -> LogicalType:
-        return Struct(tuple(map(change, part.fields))) if isinstance(part, Struct) else part
+        if not isinstance(part, Struct):
+            return part
+        fields = tuple(map(change, part.fields))
+        return part if all(new is old for new, old in zip(fields, part.fields, strict=True)) else Struct(fields)
 
     return transform(type_, change_struct)
 

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from lakebed.model.compare import Comparison
 
 _WHO = {
-    Party.PRODUCER: "who writes rows of A",
-    Party.CONSUMER: "who reads the columns of A",
+    Party.PRODUCER: "who writes rows of",
+    Party.CONSUMER: "who reads the columns of",
 }
 
 
@@ -26,9 +26,9 @@ def comparison_text(changes: Sequence[str], found: Comparison, *, width: int | N
     return "\n".join([*changes, *([""] if broken else []), *broken])
 
 
-def broken_parties(found: Comparison) -> list[str]:
-    """A line for each party that the difference breaks, with the columns that do."""
-    return [_broken(party, found) for party in Party if party in found.breaks]
+def broken_parties(found: Comparison, old: str = "A") -> list[str]:
+    """A line for each party that the difference breaks, with the columns that do; `old` is what the first side is."""
+    return [_broken(party, found, old) for party in Party if party in found.breaks]
 
 
 def comparisons_text(
@@ -49,7 +49,7 @@ def comparisons_text(
 _SIGNS = {"added": "+", "removed": "-", "changed": "~"}
 
 
-def _broken(party: Party, found: Comparison) -> str:
+def _broken(party: Party, found: Comparison, old: str) -> str:
     every = (*found.differences, *found.excused)
     columns = dict.fromkeys(path_text(d.path) for d in every if party in d.breaks)
-    return f"Breaks {party.value}s ({_WHO[party]}): {', '.join(columns)}"
+    return f"Breaks {party.value}s ({_WHO[party]} {old}): {', '.join(columns)}"

@@ -125,24 +125,25 @@ function nestColumns(table) {
 }
 
 function compareVersions(out) {
-  const { versions, lines, pairs } = data("comparisons");
+  const { versions, lines, changes, breaks } = data("comparisons");
   const [from, to] = [byId("compare-from"), byId("compare-to")];
 
-  function told(title, changes) {
+  function tell(a, b) {
+    const pair = `${a}-${b}`;
     const list = make("ul", "");
-    for (const change of changes) list.append(make("li", lines[change]));
-    out.append(make("h3", title));
-    out.append(changes.length ? list : make("p", "Nothing differs."));
+    for (const change of changes[pair] ?? []) list.append(make("li", lines[change]));
+    out.append(make("h3", `From version ${a} to version ${b}`));
+    out.append(list.hasChildNodes() ? list : make("p", "Nothing differs."));
+    for (const broken of breaks[pair] ?? []) out.append(make("p", lines[broken], { class: "breaks" }));
   }
 
   function compare() {
     const [a, b] = [Number(from.value), Number(to.value)].sort((x, y) => x - y);
     out.replaceChildren();
-    const direct = a === b ? [] : pairs[`${a}-${b}`];
-    if (direct) return told(`From version ${a} to version ${b}`, direct);
+    if (a === b || changes[`${a}-${b}`]) return tell(a, b);
     out.append(make("p", `What each version from ${a} to ${b} changed; lakebed diff TABLE@${a} TABLE@${b} tells the sum.`));
     const between = versions.slice(versions.indexOf(a), versions.indexOf(b) + 1);
-    between.slice(1).forEach((next, i) => told(`From version ${between[i]} to version ${next}`, pairs[`${between[i]}-${next}`]));
+    between.slice(1).forEach((next, i) => tell(between[i], next));
   }
 
   for (const choice of [from, to]) choice.addEventListener("change", compare);

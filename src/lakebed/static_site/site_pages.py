@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from itertools import groupby
+from textwrap import dedent
 
 from lakebed.catalog.names import TableName
 from lakebed.catalog.time_zone import zone_of
@@ -19,6 +20,7 @@ from lakebed.physical.paimon_tree import fields_inside as stored_fields
 from lakebed.printable import encodable, one_line
 from lakebed.render.iso_times import time_text
 from lakebed.render.markup import Markup, data_block, element, lines, mark, preformatted, void
+from lakebed.render.notebook_html import SEVERITY_LOOKS
 from lakebed.static_site.page_frame import (
     Frame,
     chips,
@@ -67,8 +69,9 @@ def _row(table: SiteTable, frame: Frame, zone: tzinfo) -> Markup:
     logical, newest = table.schema.logical, table.newest_snapshot
     who, labels = owner(logical.extra), tags(logical.extra) or []
     marks = [personal_mark()] if _is_personal(logical) else []
-    if any(d.severity is not Severity.NOTE for d in table.diagnostics):
-        marks.append(mark("problems", "bad"))
+    levels = {d.severity for d in table.diagnostics} - {Severity.NOTE}
+    if levels:
+        marks.append(mark("problems", SEVERITY_LOOKS[min(levels, key=list(Severity).index)]))
     if table.history is None:
         marks.append(mark("declared", "good"))
     elif table.planned is not None and not table.planned.is_noop:
@@ -81,7 +84,7 @@ def _row(table: SiteTable, frame: Frame, zone: tzinfo) -> Markup:
         f"{len(table.schema.fields):,}",
         "" if table.history is None else table.schema.id,
         "" if newest is None or newest.total_record_count is None else f"{newest.total_record_count:,}",
-        time_text(max(moments), zone) if table.history is not None else "",
+        element("time", time_text(max(moments), zone)) if table.history is not None else "",
     )
     return row(*cells)
 
@@ -146,13 +149,14 @@ def _box(table: SiteTable, frame: Frame, x: int, y: int) -> Markup:
     count = len(schema.fields)
     keys = [f"key {', '.join(schema.primary_keys)}"] if schema.primary_keys else []
     said = ", ".join([f"{count} column{'' if count == 1 else 's'}", *keys])
+    is_personal_too = _is_personal(schema.logical)
     parts = [
-        element("title", f"{table.name}: {said}"),
+        element("title", f"{table.name}: {said}{', personal data' if is_personal_too else ''}"),
         element("rect", x=str(x), y=str(y), width=str(_WIDE), height=str(_HIGH), rx="5", kind="table"),
         element("text", _cut(table.name.table, _LETTERS), x=str(x + 9), y=str(y + 18), kind="name"),
         element("text", _cut(said, _LETTERS + 6), x=str(x + 9), y=str(y + 35), kind="said"),
     ]
-    if _is_personal(schema.logical):
+    if is_personal_too:
         parts.append(element("circle", cx=str(x + _WIDE - 12), cy=str(y + 13), r="4", kind="personal"))
     return element("a", *parts, href=f"{frame.root}tables/{table.page}")
 
@@ -174,7 +178,7 @@ def code_page(code: Code, occurrences: Sequence[tuple[SiteTable, str]], frame: F
         code.id,
         prose(code.title),
         section("why", "Why", prose(code.why)),
-        section("example", "Example", preformatted(code.example)),
+        section("example", "Example", preformatted(dedent(code.example))),
         section("remedy", "Remedy", prose(code.remedy)),
         section("where", "Where it occurs", *_occurrences(occurrences, frame)),
     )

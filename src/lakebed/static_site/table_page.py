@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
+from typing import Any
 
 from lakebed.catalog.time_zone import zone_of
 from lakebed.convert.people import owner, tags
@@ -14,6 +16,7 @@ from lakebed.ingest.nulled_values import parse_nulled
 from lakebed.ingest.run_history import NULLED, ROWS_QUARANTINED
 from lakebed.inspection.history import History, Version
 from lakebed.model import Field, required
+from lakebed.model.compare import compare
 from lakebed.model.encoding import strip_encoding
 from lakebed.model.extra import PAIMON_TYPE
 from lakebed.model.logical_tree import fields_inside
@@ -22,6 +25,7 @@ from lakebed.physical import path_text
 from lakebed.physical.paimon_tree import Path
 from lakebed.physical.paimon_tree import fields_inside as stored_fields
 from lakebed.printable import encodable, one_line
+from lakebed.render.comparison_text import broken_parties
 from lakebed.render.history_text import approval_line, origin_text
 from lakebed.render.iso_times import time_text
 from lakebed.render.markup import Markup, data_block, element, lines, mark, void
@@ -63,9 +67,10 @@ def table_page(table: SiteTable, frame: Frame, time_zone: str) -> str:
         section("bad-rows", "Bad rows", *_bad_rows(table, frame)),
     ]
     if table.history is not None:
+        compared = compare_versions(table.history.versions, table.shown)
         shown += [
-            section("compare", "Compare versions", *_comparison(table, table.history)),
-            section("history", "History", *_history(table, table.history, time_zone)),
+            section("compare", "Compare versions", *_comparison(compared)),
+            section("history", "History", *_history(table, table.history, compared, time_zone)),
             section("branches", "Branches", _branches(table)),
         ]
     return frame.page(str(table.name), *shown, kind="table")
@@ -84,6 +89,8 @@ def _facts(table: SiteTable) -> Iterator[tuple[str, object]]:
     else:
         yield "schema", f"version {schema.id}"
         yield "rows", "none yet" if newest is None else f"{_count(newest.total_record_count)} in snapshot {newest.id}"
+    if table.declared is not None and table.declared.compatibility is not None:
+        yield "compatibility", table.declared.compatibility.value
     for label, keys in (("primary keys", schema.primary_keys), ("partition keys", schema.partition_keys)):
         if keys:
             yield label, ", ".join(keys)
@@ -183,11 +190,11 @@ def _bad_rows(table: SiteTable, frame: Frame) -> Iterator[Markup]:
         yield scrolled(("code", "column", "values", "when"), rows, "Bad values that became NULL", "nulled-table")
 
 
-def _comparison(table: SiteTable, history: History) -> Iterator[Markup]:
+def _comparison(found: Comparisons) -> Iterator[Markup]:
     """Two choices for the script, and what leads from one version to another."""
-    if len(history.versions) < 2:
+    ids = found.versions
+    if len(ids) < 2:
         return
-    ids = [v.schema.id for v in history.versions]
     for name, label, chosen in (("from", "From version", ids[-2]), ("to", "to version", ids[-1])):
         choices = [
             element("option", str(i), value=str(i), **({"selected": ""} if i == chosen else {})) for i in reversed(ids)
@@ -196,27 +203,45 @@ def _comparison(table: SiteTable, history: History) -> Iterator[Markup]:
         yield element("span", element("label", label, **{"for": f"compare-{name}"}), " ", picker, kind="picker")
     yield element("div", id="compared", role="status", **{"aria-live": "polite"})
     yield element("noscript", element("p", "What each version changed stands in the history below."))
-    yield data_block("comparisons", comparisons(history.versions, table.shown))
+    yield data_block("comparisons", found.to_json())
 
 
-def comparisons(versions: Sequence[Version], shown: Callable[[str], str] = str) -> dict[str, object]:
-    """The versions in order, all lines that tell changes, and for pairs of versions the numbers of theirs."""
-    numbers: dict[str, int] = {}
-    pairs: dict[str, list[int]] = {}
+@dataclass(frozen=True, slots=True)
+class Comparisons:
+    """What leads from an earlier version to a later one, and whom that breaks, for pairs of versions."""
 
-    def tell(old: Version, new: Version, changes: Sequence[str]) -> None:
-        told = [one_line(encodable(shown(change))) for change in changes]
-        pairs[f"{old.schema.id}-{new.schema.id}"] = [numbers.setdefault(line, len(numbers)) for line in told]
+    versions: tuple[int, ...]
+    changes: Mapping[tuple[int, int], tuple[str, ...]]
+    breaks: Mapping[tuple[int, int], tuple[str, ...]]
 
-    for old, new in pairwise(versions):
-        tell(old, new, new.changes)
-    for old, new in combinations(versions[-MOST_COMPARED:], 2):
-        if f"{old.schema.id}-{new.schema.id}" not in pairs:
-            tell(old, new, describe_changes(old.schema, new.schema))
-    return {"versions": [v.schema.id for v in versions], "lines": list(numbers), "pairs": pairs}
+    def to_json(self) -> dict[str, Any]:
+        """For the script: every line once, and for each pair the numbers of its lines."""
+        numbers: dict[str, int] = {}
+        pairs = {
+            name: {f"{a}-{b}": [numbers.setdefault(line, len(numbers)) for line in told] for (a, b), told in of.items()}
+            for name, of in (("changes", self.changes), ("breaks", self.breaks))
+        }
+        return {"versions": self.versions, **pairs, "lines": list(numbers)}
 
 
-def _history(table: SiteTable, history: History, time_zone: str) -> Iterator[Markup]:
+def compare_versions(versions: Sequence[Version], shown: Callable[[str], str] = str) -> Comparisons:
+    """Each version with the one before it, and any two of the newest; `shown` is what a page shows of a line."""
+    logical = {v.schema.id: strip_encoding(v.schema.logical) for v in versions}
+    told = {(old.schema.id, new.schema.id): new.changes for old, new in pairwise(versions)}
+    for old, new in combinations([v.schema for v in versions[-MOST_COMPARED:]], 2):
+        if (old.id, new.id) not in told:
+            told[old.id, new.id] = describe_changes(old, new)
+    broken = {(a, b): broken_parties(compare(logical[a], logical[b]), f"version {a}") for a, b in told}
+    changes, breaks = (
+        {pair: tuple(one_line(encodable(shown(line))) for line in of) for pair, of in lines.items()}
+        for lines in (told, broken)
+    )
+    return Comparisons(
+        tuple(v.schema.id for v in versions), changes, {p: lines for p, lines in breaks.items() if lines}
+    )
+
+
+def _history(table: SiteTable, history: History, compared: Comparisons, time_zone: str) -> Iterator[Markup]:
     """Versions, snapshots and tags by their time, the newest first."""
     zone = zone_of(time_zone)
     named: dict[int, list[str]] = {}
@@ -225,7 +250,9 @@ def _history(table: SiteTable, history: History, time_zone: str) -> Iterator[Mar
     kept = {s.id for s in history.snapshots[-MOST_SNAPSHOTS:]}
     # What tags keep is told however old it is, be its snapshot expired or not.
     snapshots = {s.id: s for s in history.snapshots if s.id in kept} | {t.snapshot.id: t.snapshot for t in table.tags}
-    events = [(v.schema.time_millis, 0, _version(table, v)) for v in history.versions]
+    before = dict(zip(compared.versions[1:], compared.versions, strict=False))
+    broken = {new: compared.breaks.get((old, new), ()) for new, old in before.items()}
+    events = [(v.schema.time_millis, 0, _version(table, v, broken.get(v.schema.id, ()))) for v in history.versions]
     events += [(s.time_millis, 1, _snapshot(s, named.get(s.id, []))) for s in snapshots.values()]
     yield element("p", f"Times are in {time_zone}, the newest is first.")
     items = [
@@ -238,11 +265,11 @@ def _history(table: SiteTable, history: History, time_zone: str) -> Iterator[Mar
         yield element("p", f"and {more:,} older ones")
 
 
-def _version(table: SiteTable, version: Version) -> tuple[str, list[Markup]]:
+def _version(table: SiteTable, version: Version, broken: Sequence[str]) -> tuple[str, list[Markup]]:
     count = len(version.schema.fields)
     name = f"schema {version.schema.id}"
     head = element("strong", name, id=f"version-{version.schema.id}")
-    said = [*version.changes, *map(approval_line, version.approvals)]
+    said = [*version.changes, *broken, *map(approval_line, version.approvals)]
     told = [element("ul", *(element("li", table.shown(line)) for line in said))] if said else []
     return "version", [head, element("span", f"{count} column{'' if count == 1 else 's'}"), *told]
 
