@@ -6,6 +6,7 @@ import json
 import re
 import urllib.error
 import urllib.request
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 from pathlib import Path
@@ -22,14 +23,16 @@ from lakebed.codes import register
 from lakebed.errors import ManifestError, UsageError
 from lakebed.evolve import describe_changes
 from lakebed.evolve.without_warehouse import plan_as_new
+from lakebed.format.snapshot import Snapshot
 from lakebed.lake import Lake
+from lakebed.maintenance.tags import Tag
 from lakebed.manifest import parse_manifest
 from lakebed.manifest.load import LoadedFile
 from lakebed.render.markup import data_block
 from lakebed.static_site import collect_site, write_site
 from lakebed.static_site.serve_site import open_server
-from lakebed.static_site.site_content import SiteTable
-from lakebed.static_site.table_page import MOST_COMPARED, compare_versions
+from lakebed.static_site.site_content import SiteContent, SiteTable
+from lakebed.static_site.table_page import MOST_COMPARED, MOST_SNAPSHOTS, compare_versions
 from static_site.warehouse import IMAGE, NOTE, ORDERS, QUANTITY, SECRET, WEIRD, hostile_lake
 
 AT = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
@@ -215,6 +218,35 @@ def test_history_and_branches_and_what_is_not_applied(site: Path) -> None:
     assert "add column quantity: Option&lt;Int32&gt;" in text
     assert '<th scope="row">dev</th>' in text
     assert "drop column quantity" in text[text.index('id="changes"') : text.index('id="compare"')]
+
+
+def _snapshot(number: int, properties: dict[str, str] | None = None) -> Snapshot:
+    counts = {"total_record_count": 10 * number, "delta_record_count": 10}
+    made = {"commit_user": "u", "commit_identifier": number, "commit_kind": "APPEND", "time_millis": 1000 * number}
+    lists = {"base_manifest_list": "b", "delta_manifest_list": "d"}
+    return Snapshot(id=number, schema_id=0, properties=properties, **lists, **made, **counts)
+
+
+def test_snapshots_tell_tags_and_bad_rows(lake: Lake, tmp_path: Path) -> None:
+    nulled = {"lakebed.values-nulled": f'[["{IMAGE}","LB6201",7]]', "lakebed.rows-quarantined": "12"}
+    count = MOST_SNAPSHOTS + 5
+    snapshots = tuple(_snapshot(n, nulled if n == count else None) for n in range(1, count + 1))
+    (table,) = (table for table in collect_site(lake).tables if str(table.name) == "shop.orders")
+    assert table.history is not None
+    told = replace(
+        table,
+        history=replace(table.history, snapshots=snapshots),
+        tags=(Tag(f"first {IMAGE}", snapshots[0]), Tag("gone", _snapshot(9999))),
+        quarantined=345,
+    )
+    write_site(SiteContent((told,), {}), tmp_path)
+    text = (tmp_path / "tables/shop.orders.html").read_text(encoding="utf-8")
+    shown = " ".join(_Reader(text).texts)
+    for words in ("12 bad rows to quarantine", f"tag first {IMAGE}", "345 rows in quarantine", "and 4 older ones"):
+        assert words in shown, words
+    # What a tag keeps is told, be its snapshot older than those that are told, or expired.
+    assert [f'id="snapshot-{n}"' in text for n in (1, 2, 5, 6, count, 9999)] == [True, False, False, True, True, True]
+    assert "snapshot 205: 7 bad values" in (tmp_path / "codes/LB6201.html").read_text(encoding="utf-8")
 
 
 def test_manifests_alone_make_a_site(tmp_path: Path) -> None:

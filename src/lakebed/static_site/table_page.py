@@ -260,8 +260,8 @@ def _history(table: SiteTable, history: History, compared: Comparisons, time_zon
         for millis, _, content in sorted(events, key=lambda event: event[:2], reverse=True)
     ]
     yield element("ol", *items, kind="timeline")
-    more = len(history.snapshots) - MOST_SNAPSHOTS
-    if more > 0:
+    more = sum(s.id not in snapshots for s in history.snapshots)
+    if more:
         yield element("p", f"and {more:,} older ones")
 
 
