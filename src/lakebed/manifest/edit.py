@@ -104,13 +104,14 @@ class _Step:
 
     def table(self, number: int, declared: TableManifest, wanted: TableManifest) -> str:
         content = _value(self.yaml.documents[number], "content")
-        self.properties(content, declared, wanted)
         # System columns that were put in do not stand in the text.
         fields = _value(_value(content, "schema"), "fields")
         written = {str(_value(item, "name").value) for item in fields.value}
         present = tuple(f for f in declared.schema.fields if f.name in written)
         asked = tuple(f for f in wanted.schema.fields if f.name in written or f not in declared.schema.fields)
+        # What is deeper comes first, where both end at one place.
         self.fields(fields, present, asked, self.renames)
+        self.properties(content, declared, wanted)
         return self.yaml.changed()
 
     def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
@@ -171,6 +172,8 @@ class _Values(_Step):
     """Adds, removes, renames, retypes and annotates."""
 
     def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
+        schema = _value(content, "schema")
+        self._members(schema, "extra", _attributes(declared.schema.extra), _attributes(wanted.schema.extra))
         for name, before, after in (
             ("description", declared.description, wanted.description),
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
@@ -181,8 +184,6 @@ class _Values(_Step):
             if before != after:
                 self._set_or_remove(content, name, after or None)
         self._members(content, "options", dict(declared.options), dict(wanted.options))
-        schema = _value(content, "schema")
-        self._members(schema, "extra", _attributes(declared.schema.extra), _attributes(wanted.schema.extra))
 
     def fields(
         self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]

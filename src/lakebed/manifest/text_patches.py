@@ -15,7 +15,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from lakebed.errors import ManifestError
 from lakebed.manifest.text_layout import comments_of, read_layout
-from lakebed.manifest.yaml_text import is_json, text_scalar
+from lakebed.manifest.yaml_text import is_json, json_text, text_scalar
 
 _FLOW_MARKS = frozenset(",[]{}?")
 #: A value, and whether it stands in a block, one line a key.
@@ -62,7 +62,7 @@ class YamlText:
 
     def flow_text(self, value: Value) -> str:
         """A value on one line, inside of brackets and braces."""
-        return json.dumps(value, ensure_ascii=False) if self._is_json else flow_text(value)
+        return json_text(value) if self._is_json else flow_text(value)
 
     def replace(self, node: Node, value: Value, *, before: Node) -> None:
         """Put a value in the place of a node; `before` is its key. Comments inside go above the line of the key."""

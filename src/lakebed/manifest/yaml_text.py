@@ -19,6 +19,7 @@ _NOT_TEXT = frozenset(
 _BLOCK_LINE = re.compile(r"(?:[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?)?")
 #: Readers look for the colon of a key in this many characters only; a longer key is written after a question mark.
 _MAX_SIMPLE_KEY = 500
+_NOT_SEEN = re.compile("[\x7f-\xa0\xad\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]")
 _ESCAPED = re.compile('["\\\\\x00-\x1f\x7f-\xa0\xad\u2028\u2029\ufeff\ufffe\uffff]|[\ud800-\udfff]')
 
 
@@ -31,6 +32,11 @@ def is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def json_text(value: JsonValue) -> str:
+    """JSON on one line that is YAML, too: what may not stand there, or is not seen, is escaped."""
+    return _NOT_SEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(value, ensure_ascii=False))
 
 
 def yaml_text(value: dict[str, JsonValue] | list[JsonValue]) -> str:
