@@ -157,7 +157,7 @@ _PLAIN_NAME = re.compile(r"[^.`\s]+")
 
 def path_text(path: Iterable[str]) -> str:
     """A column path as people read it: parts joined by dots, a part in backticks where it would be misread."""
-    return ".".join(_quoted(part) for part in path)
+    return ".".join([_quoted(part) for part in path])
 
 
 def _quoted(part: str) -> str:

@@ -99,7 +99,7 @@ def plan_table(
 
 def placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple[Diagnostic, ...]:
     """The same diagnostics with the places in the manifest that their paths mean."""
-    places = {path_text(path): position for path, position in declared.positions.items()}
+    places: dict[str, Position] = {}
 
     def place(d: Diagnostic) -> Diagnostic:
         if d.position is not None:
@@ -108,6 +108,8 @@ def placed(diagnostics: Iterable[Diagnostic], declared: TableManifest) -> tuple[
         option = path.removeprefix("options.")
         if path != option or option in declared.options:
             return replace(d, position=declared.property_position("options", option))
+        if not places:
+            places.update({path_text(path): position for path, position in declared.positions.items()})
         return replace(d, position=places.get(path, declared.position))
 
     return tuple(place(d) for d in diagnostics)

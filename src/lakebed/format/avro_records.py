@@ -31,6 +31,7 @@ _MOST_BITS = 70
 #: Types that hold others are nested no deeper than Python nests blocks.
 _MOST_NESTED = 12
 _MOST_LINES = 20_000
+_MOST_ALTERNATIVES = 64
 
 
 @lru_cache(maxsize=64)
@@ -70,8 +71,8 @@ def _length(data: bytes, at: int) -> tuple[int, int]:
     return found, at
 
 
-def _union(index: int) -> ValueError:
-    return ValueError(f"a union has no type of number {index}")
+def _union(byte: int) -> ValueError:
+    return ValueError(f"a union has no type that is written as {byte:#x}")
 
 
 def _symbol(symbols: Sequence[str], index: int) -> str:
@@ -150,6 +151,8 @@ class _Writer:
         self._there.add(target)
         kind = schema.get("type") if isinstance(schema, Mapping) else schema
         if isinstance(schema, list):
+            if len(schema) > _MOST_ALTERNATIVES:
+                raise ValueError(f"a union has {len(schema)} types")
             self._alternatives(schema, wanted)
         elif isinstance(kind, (Mapping, list)):
             self._value(kind, wanted)
@@ -210,9 +213,11 @@ class _Writer:
                 self._line(f"{target or '_v'} = symbol({self._constant(tuple(schema['symbols']))}, _n)")
 
     def _long(self, target: str | None) -> None:
+        """Numbers of one byte or two, which are most of them, need no call."""
         target = target or "_v"
         self._line("_n = d[p]")
         self._block("if _n < 128:", f"{target} = small[_n]", "p += 1")
+        self._block("elif d[p + 1] < 128:", f"{target} = (_n & 127 | d[p + 1] << 7) >> 1 ^ -(_n & 1)", "p += 2")
         self._block("else:", f"{target}, p = long(d, p)")
         self._moves += 1
 
@@ -238,9 +243,12 @@ class _Writer:
     # --- what holds others --------------------------------------------------------------------------------------------
 
     def _alternatives(self, schemas: Sequence[Any], wanted: Mapping[Path, str]) -> None:
-        self._long("_n")
+        """A union says the number of its type first: in one byte, where it has fewer than 64 of them."""
+        self._line("_n = d[p]")
+        self._line("p += 1")
+        self._moves += 1
         for index, schema in enumerate(schemas):
-            self._block(f"{'el' if index else ''}if _n == {index}:", partial(self._nested_value, schema, wanted))
+            self._block(f"{'el' if index else ''}if _n == {2 * index}:", partial(self._nested_value, schema, wanted))
         self._block("else:" if schemas else "if True:", "raise union(_n)")
 
     def _nested_value(self, schema: Any, wanted: Mapping[Path, str]) -> None:

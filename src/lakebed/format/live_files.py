@@ -150,6 +150,8 @@ def plan_files(
     if everything and not is_set(schema.options, DATA_EVOLUTION_ENABLED):
         check_rows(snapshot, files, table_path)
     vectors = file_vectors(store, table_path, snapshot, schema)
+    if not vectors:
+        return files
     check_vectors(vectors, files, manifest_path(table_path, snapshot.index_manifest or ""), everything=everything)
     return tuple(_with_deletions(f, vectors.get(_place(f))) for f in files)
 
