@@ -219,8 +219,8 @@ def _guess_json(data: bytes) -> str | None:
             return "delta"
         case {"properties": dict(), "type": "object"} | {"properties": dict(), "$defs": _} | {"$ref": _, "$defs": _}:
             return "json-schema"
-        case {"type": "struct", "fields": list()}:
-            return "spark"
+        case {"type": "struct", "fields": list() as fields}:
+            return "delta" if any(_is_of_delta(field) for field in fields) else "spark"
         case {"highestFieldId": _, "fields": list()}:
             return "paimon"
         case {"fields": [{"data_type": _}, *_]}:
@@ -231,6 +231,15 @@ def _guess_json(data: bytes) -> str | None:
             return "odf-json"
         case _:
             return None
+
+
+def _is_of_delta(field: Any) -> bool:
+    """Whether a field of JSON that Spark and Delta share has an id of Delta's column mapping in its metadata."""
+    match field:
+        case {"metadata": {"delta.columnMapping.id": _}}:
+            return True
+        case _:
+            return False
 
 
 def _read_document(data: bytes, name: str, form: str) -> SchemaSource:

@@ -48,6 +48,7 @@ def test_every_module_of_a_command_is_listed() -> None:
         (["plna"], "there is no command 'plna' (did you mean 'plan'?)\n    remedy: `lakebed --help` lists"),
         (["xyzzy"], "there is no command 'xyzzy'\n"),
         (["plan"], "missing argument 'FILES...': name manifests, or give --all for those of the project\n"),
+        (["completion"], "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish\n"),
         (["--nonsense"], "no such option"),
         (["plan", "x.yaml", "--exitcode"], "Did you mean '--exit-code'?"),
         (["history", "t", "--limit", "0"], "invalid value for '--limit'"),

@@ -31,6 +31,13 @@ def test_the_form_is_told_by_what_is_in_it(form: str) -> None:
     assert read_schema(content(form)).form == form
 
 
+def test_delta_is_told_from_spark_by_the_ids_of_its_column_mapping() -> None:
+    pinned = Schema((Field("id", m.Int64()), Field("code", m.Option(m.String()), Extra({"lakebed.dev/fieldId": 7}))))
+    made = write_schema(SchemaSource("odf-yaml", pinned), "delta").content
+    found = read_schema(made if isinstance(made, bytes) else made.encode())
+    assert (found.form, found.schema, found.report.losses) == ("delta", pinned, ())
+
+
 def test_the_form_is_told_by_the_name_of_the_file() -> None:
     assert read_schema(b"a INT", name="x/orders.DDL").schema == Schema((Field("a", m.Option(m.Int32())),))
 

@@ -110,6 +110,13 @@ def test_a_layout_without_a_place_for_them_honours_them(lake: Warehouse) -> None
     assert (lake.newest().id, approvals_of(lake.newest())) == (1, ())
 
 
+@pytest.mark.parametrize(("approval", "asked"), [("LB4203:b", 0), ("LB4203", 1), ("LB4203:c", 1)])
+def test_a_drop_that_is_approved_by_name_is_not_asked_about(lake: Warehouse, approval: str, asked: int) -> None:
+    other = A.replace("name: b", "name: z")
+    plan = lake.plan_one(manifest(other, head=head(approval)))
+    assert [d.code for d in plan.diagnostics].count("LB4104") == asked
+
+
 class TestNotes:
     def plan(self, lake: Warehouse, fields: str, approvals: str, today: date, *, known: bool = False) -> TablePlan:
         table = declared(manifest(fields, head=approvals))

@@ -40,7 +40,7 @@ COMMANDS = {
     "diff": "Compare two schemas.",
     "tables": "List the tables of the warehouse.",
     "infer": "Print a manifest for an existing table, whoever made it.",
-    "convert": "Put a schema into another form: ODF, Arrow, Spark, DDL, Paimon, Parquet, JSON Schema.",
+    "convert": "Put a schema into another form: ODF, Arrow, Spark, Paimon, Iceberg, Delta, Avro and more.",
     "schema": "Print the JSON Schema of manifests, for editors.",
     "event": "Metadata blocks of Open Data Fabric: export, verify, inspect.",
     "delete": "Delete the rows of a table that a filter names.",
@@ -216,7 +216,7 @@ def _usage_problem(error: click.ClickException) -> Diagnostic:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "lakebed"
     usage = " ".join([path, *(context.command.collect_usage_pieces(context) if context else [])])
-    message = error.format_message().rstrip(".")
+    message = " ".join(error.format_message().split()).rstrip(".")
     return Diagnostic(
         "LB7008",
         message[:1].lower() + message[1:],

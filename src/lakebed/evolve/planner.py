@@ -235,6 +235,8 @@ class _Planning:
         )
         forbidden = any(c.verdict is Verdict.FORBIDDEN for c in planned)
         of_others = [e.path for e in edits if outside is not None and outside.is_of_others(e)]
+        agreed = {a.path for a in approvals}
+        drops = [c for c in judged if c.kind is EditKind.DROP and c.approved_as in agreed]
         changes += annotation
         drifted = drift(base)
         return TablePlan(
@@ -250,7 +252,7 @@ class _Planning:
                 *drifted,
                 *unknown_options(declared),
                 *notes_on_keys(declared, primary, options),
-                *look_alikes(base.fields, fields, declared.position_of, of_others=of_others),
+                *look_alikes(base.fields, fields, declared.position_of, settled=(*of_others, *(c.path for c in drops))),
             ),
             drift=outside.drift if outside and undone else None,
             annotations_drifted=bool(drifted),

@@ -21,15 +21,15 @@ _MOST_PAIRS = 40_000
 
 
 def look_alikes(
-    before: Fields, after: Fields, position_of: PositionOf, *, of_others: Collection[Path] = ()
+    before: Fields, after: Fields, position_of: PositionOf, *, settled: Collection[Path] = ()
 ) -> Iterator[Diagnostic]:
     """A warning for each new field that looks like one that went; each field counts for one warning at most.
 
-    `of_others` are paths of fields that others have added, and go, or have dropped, and come back: who declares the
-    others has renamed none of them.
+    Nothing is asked about `settled` paths: of fields that others have added, and go, or have dropped, and come back, as
+    who declares the rest has renamed none of them; and of fields whose drop the manifest approves by name.
     """
     for level, old_fields, new_fields in alike_levels(before, after, changeable_parts):
-        names = {path[-1] for path in of_others if path[:-1] == level}
+        names = {path[-1] for path in settled if path[:-1] == level}
         for old, new in resembling(old_fields, new_fields, of_others=names):
             yield _question((*level, new.name), old.name, position_of)
 

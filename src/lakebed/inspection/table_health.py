@@ -410,7 +410,7 @@ def _findings(found: TableHealth) -> Iterator[HealthFinding]:
         said = f"consumer {slowest!r} has not read snapshot {found.consumers[slowest]} yet"
         yield HealthFinding("consumer", f"{said}, and holds {_count(found.held, 'snapshot')} that would expire")
     if found.quarantined_rows:
-        said = f"{_count(found.quarantined_rows, 'row')} in quarantine, with mended ones that were not purged"
+        said = f"{_count(found.quarantined_rows, 'row')} in quarantine; mended ones count until they are purged"
         yield HealthFinding("quarantine", said, f"lakebed quarantine list {table}")
 
 
