@@ -369,6 +369,24 @@ class TestInferWhatCannotBeDeclared:
         assert (envelope.codes, envelope.json["ok"]) == (["LB4026", code], False)
         assert envelope.json["result"]["manifest"] == result.out
 
+    def test_a_file_that_is_brought_up_keeps_what_only_it_knows(
+        self, lakebed: CommandLine, here: Path, warehouse: Path
+    ) -> None:
+        head = "kind: Table\nversion: 1\ncontent:\n  name: d.t\n"
+        text = f"{head}  ignoreOptions: [snapshot.*]   # theirs\n  schema:\n    fields:\n"
+        (here / "t.yaml").write_text(f"{text}      - {{name: id, type: Int64}}   # key\n", encoding="utf-8")
+        lakebed.ok("apply", "t.yaml", "--yes")
+        later = {"action": "addColumn", "fieldNames": ["later"], "dataType": "INT"}
+        set_ = ({"action": "setOption", "key": k, "value": "5"} for k in ("snapshot.num-retained.min", "x.y"))
+        TableManager(PathFactory(str(warehouse))).alter_table("d", "t", [later, *set_])
+        lakebed.ok("infer", "d.t", "--update", "t.yaml")
+        assert (here / "t.yaml").read_text(encoding="utf-8") == (
+            f"{text}      - {{name: id, type: Int64}}   # key\n"
+            "      - {name: later, type: {kind: Option, inner: Int32}}\n"
+            '  options: {x.y: "5"}\n'
+        )
+        assert "No changes" in lakebed.ok("plan", "t.yaml")
+
     def test_a_file_is_not_brought_up_to_what_plan_refuses(
         self, lakebed: CommandLine, foreign: Callable[..., None], here: Path
     ) -> None:

@@ -51,11 +51,11 @@ def declared_table(
         keys[key] = names
     if problems:
         raise ManifestError(*problems)
-    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS) or _is_ignored(k, declared)}
+    options |= {k: v for k, v in stored.items() if k.startswith(OWN_OPTIONS) or is_ignored(k, declared)}
     return keys[table_options.PRIMARY_KEY], keys[table_options.PARTITION], options
 
 
-def _is_ignored(key: str, declared: TableManifest) -> bool:
+def is_ignored(key: str, declared: TableManifest) -> bool:
     """Whether others own an option; what makes the keys of a table is nobody's but the manifest's."""
     if key in declared.options or key in (table_options.PRIMARY_KEY, table_options.PARTITION):
         return False

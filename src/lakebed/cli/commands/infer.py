@@ -187,7 +187,7 @@ def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> E
     old = _text_of(file)
     new = edit_manifest(
         old,
-        lambda t: replace(wanted, name=t.name, source_kind=t.source_kind, approvals=t.approvals),
+        lambda t: _with_own(wanted, t),
         table=declared.name,
         renames=renames,
         source=file,
@@ -196,6 +196,15 @@ def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> E
         write_file(file, new)
     said = f"{file} is brought up to date with {name}." if new != old else f"{file} declares {name} as it is."
     return session.finish({"table": str(name), "file": file, "changed": new != old}, lambda _: said)
+
+
+def _with_own(wanted: TableManifest, declared: TableManifest) -> TableManifest:
+    """What a table is, with what only its manifest knows: leave, and options that others own."""
+    from lakebed.evolve.declared_table import is_ignored
+
+    options = {key: value for key, value in wanted.options.items() if not is_ignored(key, declared)}
+    wanted = replace(wanted, name=declared.name, source_kind=declared.source_kind, options=options)
+    return replace(wanted, approvals=declared.approvals, ignore_options=declared.ignore_options)
 
 
 def _renames(declared: Iterable[str], versions: list[TableSchema]) -> dict[str, str]:
