@@ -31,6 +31,7 @@ from lakebed.convert.foreign_json import (
     as_mapping,
     as_number,
     as_text,
+    by_name,
     needed,
     refuse,
     refuse_type,
@@ -371,10 +372,10 @@ class _Reader:
         items = self.resolved(needed(type_, "items", path, "the array"), space, path)
         if type_.get("logicalType") == "map" and isinstance(items, Mapping) and items.get("type") == "record":
             self.define(items, space, path)
-            entry = {f.get("name"): f.get("type") for f in as_list(items.get("fields"), path, "`fields`")}
+            entry = by_name(items.get("fields"), path, "`fields`")
             if entry.keys() == {KEY, VALUE}:
-                parts = [self._inner(self.read_type(entry[k], space, (*path, k)), (*path, k)) for k in (KEY, VALUE)]
-                return map_of(*parts)
+                types = [(k, needed(entry[k], "type", (*path, k), "the entry")) for k in (KEY, VALUE)]
+                return map_of(*(self._inner(self.read_type(t, space, (*path, k)), (*path, k)) for k, t in types))
         return list_of(self._inner(self.read_type(items, space, (*path, ELEMENT)), (*path, ELEMENT)))
 
     def _inner(self, stated: StatedType, path: Path) -> StatedType:
@@ -385,6 +386,8 @@ class _Reader:
     def _marked(self, stated: StatedType, type_: Mapping[str, Any], name: str, path: Path) -> StatedType:
         """The type that a logical type of Avro makes of a primitive one; one that is unknown is passed over."""
         mark = type_.get("logicalType")
+        if mark is not None:
+            as_text(mark, path, "`logicalType`")
         if mark == "decimal" and name in ("bytes", "fixed"):
             precision = as_number(needed(type_, "precision", path, "the decimal"), path, "`precision`")
             return StatedType(logical.Decimal(precision, as_number(type_.get("scale", 0), path, "`scale`")))

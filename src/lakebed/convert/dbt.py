@@ -276,7 +276,10 @@ class _Reader:
                     extra[UNIQUE] = True
                 case {"accepted_values": {"arguments": {"values": [*values]}} | {"values": [*values]}}:
                     extra[ENUM] = values
+                case str() as name:
+                    self.losses.append(Loss(path_text(path), f"the test {name}"))
                 case _:
-                    name = said if isinstance(said, str) else said.get("type", next(iter(said), "")) if said else ""
+                    told = as_mapping(said, path, "a constraint or test")
+                    name = told.get("type", next(iter(told), ""))
                     self.losses.append(Loss(path_text(path), f"the constraint or test {name}"))
         return is_required

@@ -82,6 +82,12 @@ def parsed(text: Any, path: Path, what: str) -> Any:
         refuse(path, f"{what} is no JSON: {reason_of(error)}", "JSON", text)
 
 
+def by_name(values: Any, path: Path, what: str) -> dict[str, Mapping[str, Any]]:
+    """The objects of a list by their names, which they have to have."""
+    found = [as_mapping(value, path, f"a member of {what}") for value in as_list(values, path, what)]
+    return {as_text(needed(value, "name", path, f"a member of {what}"), path, "`name`"): value for value in found}
+
+
 def needed(of: Mapping[str, Any], key: str, path: Path, what: str) -> Any:
     """A member that has to be there."""
     return of[key] if key in of else refuse(path, f"{what} has no `{key}`", f"`{key}`", of)

@@ -245,7 +245,7 @@ class _Reader:
     def contract(self, schema: Mapping[str, Any]) -> Contract:
         fields = self.fields(schema, ())
         keys = as_list(schema.get("identifier-field-ids", []), (), "`identifier-field-ids`")
-        paths = [self._names.get(id_, ()) for id_ in keys]
+        paths = [self._names.get(as_number(id_, (), "an identifier field"), ()) for id_ in keys]
         nested = [path_text(path) or "of an unknown id" for path in paths if len(path) != 1]
         self.losses += [Loss("", f"the identifier field {name}, which is no column") for name in nested]
         return Contract(Schema(fields), None, () if nested else tuple(path[0] for path in paths))
@@ -253,7 +253,7 @@ class _Reader:
     def _partition_keys(self, spec: list[Any]) -> Iterator[str]:
         for part in spec:
             told = as_mapping(part, (), "a partition field")
-            path = self._names.get(told.get("source-id", -1), ())
+            path = self._names.get(as_number(told.get("source-id"), (), "`source-id`"), ())
             if told.get("transform") == "identity" and len(path) == 1:
                 yield path[0]
             else:

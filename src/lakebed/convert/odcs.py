@@ -23,7 +23,17 @@ from dataclasses import replace
 from typing import Any
 
 from lakebed.convert.contract import Contract, losses_between, only_table, refuse_broken
-from lakebed.convert.foreign_json import as_list, as_mapping, as_text, needed, refuse, refuse_type, unread
+from lakebed.convert.foreign_json import (
+    as_list,
+    as_mapping,
+    as_number,
+    as_text,
+    by_name,
+    needed,
+    refuse,
+    refuse_type,
+    unread,
+)
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.convert.notes import custom_properties, note_in, note_of, table_note, with_note, with_table_note
 from lakebed.convert.paimon import repeated_names
@@ -280,9 +290,13 @@ def _read_table(table: Mapping[str, Any], contract: Mapping[str, Any]) -> tuple[
 def _keys(table: Mapping[str, Any], flag: str, position: str) -> list[str]:
     """The names of the columns of a key, by their positions and then as they stand."""
     columns = [p for p in table.get("properties", []) if isinstance(p, Mapping) and p.get(flag) is True]
-    return [
-        str(p.get("name")) for p in sorted(columns, key=lambda p: p[position] if p.get(position, -1) > 0 else 10**6)
-    ]
+    placed = sorted(columns, key=lambda p: _place(p.get(position), len(columns) + 1))
+    return [str(p.get("name")) for p in placed]
+
+
+def _place(position: Any, last: int) -> int:
+    """The place of a column in a key; -1 is none that is said."""
+    return last if position is None or position == -1 else as_number(position, (), "the position in a key")
 
 
 def _owner_of(team: Any) -> str | None:
@@ -348,6 +362,8 @@ class _Reader:
         """The type of a property, with the checks of its values as attributes."""
         options = as_mapping(value.get("logicalTypeOptions", {}), path, "`logicalTypeOptions`")
         kind, text = value.get("logicalType"), value.get("physicalType")
+        if kind is not None:
+            as_text(kind, path, "`logicalType`")
         is_map = isinstance(text, str) and text.lower() == "map"
         if kind == "object" or (kind is None and "properties" in value):
             return StatedType(logical.Struct(self.properties(value, path)))
@@ -368,7 +384,7 @@ class _Reader:
             key, of = (needed(pair, name, path, "the map") for name in (KEY, VALUE))
         else:
             entry = as_mapping(needed(value, "items", path, "the map"), path, "`items`")
-            named = {p.get("name"): p for p in as_list(entry.get("properties"), path, "`properties`")}
+            named = by_name(entry.get("properties"), path, "`properties`")
             key, of = (needed(named, name, path, "an entry of the map") for name in (KEY, VALUE))
         parts = [self._inner(as_mapping(p, path, "a part of a map"), (*path, n)) for n, p in ((KEY, key), (VALUE, of))]
         return map_of(*parts)
@@ -395,7 +411,7 @@ class _Reader:
         else:
             return refuse_type(path, kind, "a contract", _PLAIN)
         said = options.get("format")
-        if kind in _NUMBERS and said in _FORMATS:
+        if kind in _NUMBERS and isinstance(said, str) and said in _FORMATS:
             return StatedType(_FORMATS[said])
         zone = options.get("defaultTimezone")
         if isinstance(stated.type, logical.Timestamp) and isinstance(zone, str) and options.get("timezone") is True:

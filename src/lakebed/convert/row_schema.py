@@ -348,7 +348,8 @@ class _Reader:
 
     def integer(self, schema: Json, path: Path) -> StatedType:
         low, high = schema.get("minimum"), schema.get("maximum")
-        if (low, high) in _BY_BOUNDS and "format" not in schema:
+        is_plain = all(isinstance(bound, int | float | None) for bound in (low, high))
+        if is_plain and (low, high) in _BY_BOUNDS and "format" not in schema:
             return StatedType(_BY_BOUNDS[low, high], extra=_enumerated(schema))
         found = self._format(schema, path)
         return StatedType(found or logical.Int64(), extra=_enumerated(schema) | _bounds_said(schema))
@@ -398,7 +399,7 @@ def _is_written(schema: Json, form: Json) -> bool:
         case [{"type": "number"}]:
             return True
         case [{"type": "number"}, {"enum": [*names]}]:
-            return set(names) <= {"NaN", *_BEYOND.values()}
+            return all(name in ("NaN", *_BEYOND.values()) for name in names)
         case _:
             return False
 
