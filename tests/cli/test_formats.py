@@ -359,3 +359,21 @@ class TestApprovals:
         lakebed.ok("infer", "shop.orders", "--update", "orders.yaml")
         assert APPROVALS in orders.read_text()
         assert "theirs" in orders.read_text()
+
+
+@pytest.mark.parametrize("form", ENDINGS)
+def test_every_format_names_the_team_that_breaks(
+    lakebed: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    consumers = "  consumers: [{name: report, owner: Finance, columns: [id]}, {name: other, columns: [colour]}]\n"
+    declared = ITEMS.replace("  compatibility: ODF\n", f"  compatibility: FULL_TRANSITIVE\n{consumers}")
+    put("old/items.yaml", declared)
+    put("new/items.yaml", declared.replace("Int64", "Int32"))
+    assert lakebed("check", "--against", "new", "old", "--format", form).code == 11
+    out = lakebed("check", "--against", "new", "old", "--format", form).out
+    assert "LB4242" in out
+    assert "LB4243" in out
+    assert "report" in out
+    assert "Finance" in out
+    assert "other" not in out

@@ -20,7 +20,8 @@ from lakebed.errors import ManifestError, RefusedError, ValidationError
 from lakebed.evolve import Plan, evaluate, plan_table, with_changes
 from lakebed.evolve.diff import diff
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.plan import PlannedChange, TablePlan
+from lakebed.evolve.plan import TablePlan
+from lakebed.evolve.planned_change import PlannedChange
 from lakebed.evolve.verdicts import Verdict
 from lakebed.manifest import TableManifest
 from lakebed.physical.paimon_tree import walk_fields

@@ -265,6 +265,20 @@ CASES: dict[str, str] = {
         "- {name: x, type: Int8}",
         content="approvals: [{code: LB4203, reason: r, until: 2026-12-31, «LB1041»column: x}]",
     ),
+    "consumers are no list": table("- {name: x, type: Int8}", content="consumers: «LB1040»report"),
+    "consumer without a name": table("- {name: x, type: Int8}", content="consumers: [«LB1042»{owner: Finance}]"),
+    "consumer that is there twice": table(
+        "- {name: x, type: Int8}", content="consumers: [{name: report}, «LB1087»{name: report}]"
+    ),
+    "consumer of an unknown column": table(
+        "- {name: total, type: Int8}", content="consumers: [{name: report, columns: [total, «LB1088»totl]}]"
+    ),
+    "consumer of no column": table(
+        "- {name: x, type: Int8}", content="consumers: [{name: report, columns: «LB1040»[]}]"
+    ),
+    "consumer in a mode of whole schemas": table(
+        "- {name: x, type: Int8}", content="consumers: [{name: report, mode: «LB1056»ODF}]"
+    ),
     "described twice": table("- {name: x, type: Int8}", content="description: «LB1083»this")
     + "    extra: {opendatafabric.org/description: that}\n",
     "system column of another type": table("- {name: «LB1090»offset, type: String}", content="systemColumns: kamu"),
@@ -283,6 +297,7 @@ SUGGESTED = {
     "unknown unit": "Millisecond",
     "unknown zone": "Europe/Paris",
     "unknown compatibility": "ODF",
+    "consumer of an unknown column": "total",
     "attribute without domain": "opendatafabric.org/description",
     "unknown attribute of ours": "lakebed.dev/renamedFrom",
     "our domain in capitals": "lakebed.dev/renamedFrom",

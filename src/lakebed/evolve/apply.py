@@ -15,16 +15,8 @@ from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.manifest_approvals import day_of, ended_before, without_ended
-from lakebed.evolve.plan import (
-    Plan,
-    TablePlan,
-    approval,
-    check_codes,
-    leave_in_python,
-    leave_missing,
-    leave_on_the_command_line,
-    unmatched,
-)
+from lakebed.evolve.plan import Plan, TablePlan, check_codes, leave_missing, unmatched
+from lakebed.evolve.planned_change import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
 from lakebed.readable import Readable
 

@@ -43,6 +43,10 @@ class ColumnPlaces:
                 members |= {(*path, f.name): f for f in type_.fields}
         return found
 
+    def member_place(self, parent: Place, name: str) -> Place:
+        """The place of a column of the table, or of a member of a ROW, by the place of that; empty where none is."""
+        return next(((*parent, f.id) for f in self.rows.get(parent, ()) if f.name == name), ())
+
     def id_at(self, path: Path) -> int | None:
         """The id of the column at a path of names, or of the column that the path leads into; None where none is."""
         return column_id(self.places.get(path, ()))

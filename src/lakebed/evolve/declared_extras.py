@@ -1,7 +1,7 @@
-"""Store a manifest's `read` and system columns as attributes of the schema.
+"""Store a manifest's `read`, system columns, compatibility and consumers as attributes of the schema.
 
-Both become attributes of the stored schema (`lakebed.dev/read`, `lakebed.dev/systemColumn`), so that a plan shows when
-they change and every schema version has its own.
+They become attributes of the stored schema (`lakebed.dev/read`, `lakebed.dev/systemColumn` and so on), so that a plan
+shows when they change and every schema version has its own.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.convert.ddl import from_ddl
 from lakebed.errors import ConversionError, ManifestError
+from lakebed.manifest.compatibility import about_readers
 from lakebed.manifest.properties import spellings
 from lakebed.manifest.read_step import read_json, stored_read
 from lakebed.manifest.table_manifest import ReadKind
@@ -34,6 +35,9 @@ def with_extras(declared: TableManifest) -> TableManifest:
         if declared.odf is None:
             _check_ddl(declared, read)
         schema = replace(schema, extra=schema.extra.merged({READ: read_json(read)}))
+    readers = about_readers(declared.compatibility, declared.consumers)
+    if readers:
+        schema = replace(schema, extra=schema.extra.merged(readers))
     roles = dict(_roles(declared))
     if roles:
         fields = (

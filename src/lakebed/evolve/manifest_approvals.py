@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 from lakebed.catalog.annotations import used_approvals
 from lakebed.catalog.time_zone import zone_of
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.evolve.plan import PlannedChange, TablePlan
+from lakebed.evolve.plan import TablePlan
+from lakebed.evolve.planned_change import PlannedChange
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, ClassVar
 
@@ -17,65 +17,14 @@ from lakebed.errors import LakebedError, RefusedError, UsageError
 from lakebed.evolve import schema_changes as change_values
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
-from lakebed.evolve.schema_changes import Change, Path
-from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict, worst
+from lakebed.evolve.planned_change import Incompatibility, PlannedChange, approval, needed_leave, refused_by_odf
+from lakebed.evolve.schema_changes import Change
+from lakebed.evolve.verdicts import ODF_CODE, Verdict, worst
 from lakebed.manifest.approvals import Approval
+from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
 from lakebed.model.extra import canonical_json
-from lakebed.physical import path_text
 from lakebed.readable import Readable
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedChange:
-    """One thing that a person asked for, with the verdict on it.
-
-    `changes` are the schema changes that do it, in order; an annotation shares the one change of the annotations.
-    `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
-    changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`. `field_id`
-    is that of the column, or of the one that the path leads into. `breaks` are those who have to follow first: who
-    write rows as before, or read them as before.
-    """
-
-    kind: EditKind
-    path: Path
-    summary: str
-    verdict: Verdict
-    code: str
-    reason: str
-    remedy: str | None = None
-    position: Position | None = None
-    name: str | None = None
-    before: str | None = None
-    after: str | None = None
-    odf_allowed: bool = True
-    changes: tuple[Change, ...] = ()
-    undoes_others: bool = False
-    field_id: int | None = None
-    breaks: tuple[Party, ...] = ()
-
-    @property
-    def leave_codes(self) -> tuple[str, ...]:
-        """The codes that give leave for the change, all of which it needs; ODF's own is not among them."""
-        codes = [self.code] if self.verdict is Verdict.BREAKING else []
-        return tuple(dict.fromkeys([*codes, *([OUTSIDE_CODE] if self.undoes_others else [])]))
-
-    @property
-    def column(self) -> str:
-        """The path as text, or the option's name: what `CODE:column` gives leave for."""
-        return self.name if self.kind is EditKind.OPTION and self.name else path_text(self.path)
-
-    @property
-    def approved_as(self) -> str:
-        """What `CODE:` is followed by to give leave for this change: the column, or the part of the table.
-
-        A part of the table itself is `.comment`, `.primary-keys`, `.partition-keys`, `.buckets` or `.annotation.NAME`;
-        no column's path begins with a dot.
-        """
-        if self.column:
-            return self.column
-        part = "." + self.kind.value.replace(" ", "-")
-        return f"{part}.{self.name}" if self.name else part
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +33,10 @@ class TablePlan(Readable):
 
     `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
     `target` is the version that results, its time 0; None when a change is forbidden.
-    `compatibility` is `ODF` when the manifest asks that ODF's rule gate the plan. `drift` is told where a change
-    undoes what was made outside of `apply`. `annotations_drifted` says that the stored columns are not what their
-    annotations are about; the diagnostics say which. `approvals` are those of the manifest that give leave for changes.
+    `compatibility` is the mode of the manifest, `ODF` when it asks that ODF's rule gate the plan. `drift` is told where
+    a change undoes what was made outside of `apply`. `annotations_drifted` says that the stored columns are not what
+    their annotations are about; the diagnostics say which. `approvals` are those of the manifest that give leave for
+    changes.
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
@@ -112,9 +62,13 @@ class TablePlan(Readable):
 
     @property
     def worst(self) -> Verdict:
-        """The most severe verdict; a change that a gating ODF rule refuses is at least breaking."""
-        gated = [Verdict.BREAKING for _ in self.refused_by_odf] if self.compatibility else []
-        return worst([*(c.verdict for c in self.changes), *gated])
+        """The most severe verdict; a change that needs leave for any rule is at least breaking."""
+        return worst([*(c.verdict for c in self.changes), *(Verdict.BREAKING for _ in self.leave_needed())])
+
+    @property
+    def gated_by_odf(self) -> bool:
+        """Whether ODF's rule counts."""
+        return self.compatibility == Compatibility.ODF
 
     @property
     def refused_by_odf(self) -> tuple[PlannedChange, ...]:
@@ -128,7 +82,7 @@ class TablePlan(Readable):
 
     def leave_needed(self) -> tuple[tuple[PlannedChange, str], ...]:
         """Each change that needs leave, with the code that gives it."""
-        return needed_leave(self.changes, is_gated=self.compatibility is not None)
+        return needed_leave(self.changes, self.compatibility)
 
     def approval_of(self, change: PlannedChange, code: str) -> Approval | None:
         """The approval of the manifest that gives this leave for a change."""
@@ -218,17 +172,6 @@ class Plan(Readable):
         return plan_from_json(value)
 
 
-def refused_by_odf(changes: Iterable[PlannedChange]) -> tuple[PlannedChange, ...]:
-    """Those of the changes that ODF's rule refuses."""
-    return tuple(c for c in changes if not c.odf_allowed)
-
-
-def needed_leave(changes: Sequence[PlannedChange], *, is_gated: bool) -> tuple[tuple[PlannedChange, str], ...]:
-    """Each change that needs leave, with the code that gives it; `is_gated` where ODF's rule counts."""
-    own = [(c, code) for c in changes for code in c.leave_codes]
-    return (*own, *((c, ODF_CODE) for c in (refused_by_odf(changes) if is_gated else ())))
-
-
 def leave_missing(
     tables: Iterable[TablePlan], allow: frozenset[str]
 ) -> tuple[tuple[TablePlan, PlannedChange, str], ...]:
@@ -242,23 +185,6 @@ def leave_missing(
         for change, code in table.leave_needed()
         if code not in allow and approval(code, change) not in allow and table.approval_of(change, code) is None
     )
-
-
-def approval(code: str, change: PlannedChange) -> str:
-    """What allows one change and no other: `CODE:column`, or `CODE:.comment` and the like for the table itself."""
-    return f"{code}:{change.approved_as}"
-
-
-def leave_on_the_command_line(*approvals: str) -> str:
-    """How a shell gives these approvals."""
-    import shlex
-
-    return " ".join(f"--allow {shlex.quote(text)}" for text in approvals)
-
-
-def leave_in_python(*approvals: str) -> str:
-    """How a program gives these approvals."""
-    return f"lake.apply(plan, allow={json.dumps(approvals, ensure_ascii=False)})"
 
 
 def check_codes(allow: Iterable[str]) -> None:
@@ -308,7 +234,7 @@ def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
 
 
 #: Version 2 added `approvals` and `undeclared`, version 3 the approvals of each table, ids of columns, whom a change
-#: breaks, and which of the undeclared tables were declared.
+#: breaks and what mode and consumers have against it, and which of the undeclared tables were declared.
 FORMAT_VERSION = 3
 
 
@@ -373,7 +299,7 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
         "base": base,
         "verdict": table.worst.value,
         "compatibility": table.compatibility,
-        "odf": {"allowed": not table.refused_by_odf, "code": ODF_CODE, "gates": table.compatibility is not None},
+        "odf": {"allowed": not table.refused_by_odf, "code": ODF_CODE, "gates": table.gated_by_odf},
         "changes": [_change_json(c) for c in table.changes],
         "steps": [change_values.to_json(s) for s in table.steps],
         "target": table.target.to_json() if table.target else None,
@@ -443,6 +369,7 @@ def _change_json(change: PlannedChange) -> dict[str, Any]:
         "undoes_others": change.undoes_others,
         "field_id": change.field_id,
         "breaks": [party.value for party in change.breaks],
+        "incompatible": [asdict(found) for found in change.incompatible],
         "position": _position_json(change.position),
         "changes": [change_values.to_json(c) for c in change.changes],
     }
@@ -466,6 +393,7 @@ def _change(value: Mapping[str, Any]) -> PlannedChange:
         undoes_others=value.get("undoes_others", False),
         field_id=value.get("field_id"),
         breaks=tuple(Party(name) for name in value.get("breaks", ())),
+        incompatible=tuple(Incompatibility(**found) for found in value.get("incompatible", ())),
     )
 
 

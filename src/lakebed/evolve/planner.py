@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -25,15 +25,18 @@ from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.judge_compatibility import Wanted, judge_compatibility
 from lakebed.evolve.manifest_approvals import giving
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields, locate
 from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.option_notes import unknown_options
-from lakebed.evolve.plan import PlannedChange, TablePlan, needed_leave
+from lakebed.evolve.plan import TablePlan
+from lakebed.evolve.planned_change import PlannedChange, needed_leave
 from lakebed.evolve.possible_renames import look_alikes
 from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, broken_by, judge, limited_by, undoing
+from lakebed.manifest.compatibility import stored_consumers
 from lakebed.model import Schema
 from lakebed.physical import path_text
 from lakebed.physical.paimon_types import DataField, Map, type_line
@@ -224,8 +227,17 @@ class _Planning:
             )
             for edit in edits
         ]
+        incompatible = judge_compatibility(
+            edits,
+            base,
+            Wanted(fields, declared.schema, declared.compatibility, declared.consumers),
+            meanings,
+            consumers=stored_consumers(base.logical.extra),
+            versions=self._older_versions(),
+        )
+        judged = [change.objected(incompatible[edit]) for edit, change in zip(edits, judged, strict=True)]
         compatibility = _compatibility(declared)
-        approvals = giving(declared.approvals, needed_leave(judged, is_gated=compatibility is not None))
+        approvals = giving(declared.approvals, needed_leave(judged, compatibility))
         if approvals and not refusals:
             annotation = self._annotation(steps, target, approvals)
         changes_of, ids = _changes_of(edits, steps, annotation), _ids(edits, base.fields, fields, target.fields)
@@ -258,6 +270,10 @@ class _Planning:
             annotations_drifted=bool(drifted),
             approvals=approvals,
         )
+
+    def _older_versions(self) -> Iterator[TableSchema]:
+        """The versions before the newest one."""
+        yield from (v for v in (self.history() if self.history is not None else ()) if v.id < self.base.id)
 
     def _last_applied(self) -> tuple[int | None, TableSchema | None]:
         """Number and content of the version that `apply` made last; no number where nothing came after it."""
@@ -402,11 +418,10 @@ def _ids(edits: Sequence[Edit], before: Fields, wanted: Fields, after: Fields) -
     if not edits:
         return {}
     was, asked, made = map(ColumnPlaces.of, (before, wanted, after))
-    dropped = {(place[:-1], path[-1]): place for path, place in was.places.items() if path}
     ids: dict[Edit, int | None] = {}
     for edit in edits:
         if edit.kind is EditKind.DROP:
-            ids[edit] = column_id(dropped.get((asked.places[edit.path[:-1]], edit.path[-1]), ()))
+            ids[edit] = column_id(was.member_place(asked.places[edit.path[:-1]], edit.path[-1]))
         else:
             # What is refused is not among the columns that come out.
             ids[edit] = made.id_at(edit.path)

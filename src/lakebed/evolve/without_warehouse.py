@@ -19,9 +19,11 @@ from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.identity import identify
+from lakebed.evolve.judge_compatibility import consumers_of_dropped
 from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.option_notes import unknown_options
-from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
+from lakebed.evolve.plan import Plan, TablePlan
+from lakebed.evolve.planned_change import PlannedChange
 from lakebed.evolve.planner import LimitWarnings, placed, plan_table
 from lakebed.evolve.verdicts import ABANDONED_CODE, Verdict
 from lakebed.model.encoding import without_attributes
@@ -135,8 +137,10 @@ def _gone(name: TableName, table: TableManifest) -> TablePlan:
         reason="nobody can rely on its columns any more; the table itself stays where it is",
         remedy="declare it again, or approve that it is gone",
         position=table.position,
+        incompatible=consumers_of_dropped(table.compatibility, table.consumers),
     )
-    return TablePlan(str(name), False, 0, None, (), (change,), None)
+    mode = "NONE" if table.compatibility == "NONE" else None
+    return TablePlan(str(name), False, 0, None, (), (change,), None, mode)
 
 
 def validate_files(

@@ -1,10 +1,10 @@
 """Read YAML manifests that declare tables, with positions and all problems at once; write them canonically."""
 
 from lakebed.manifest.approvals import Approval
+from lakebed.manifest.compatibility import Compatibility, Consumer
 from lakebed.manifest.encode_manifest import dump_table, table_manifest_of
 from lakebed.manifest.load import load_all, load_manifest, parse_manifest
 from lakebed.manifest.table_manifest import (
-    Compatibility,
     Manifest,
     OdfDocument,
     OdfEvent,
@@ -17,6 +17,7 @@ from lakebed.manifest.table_manifest import (
 __all__ = [
     "Approval",
     "Compatibility",
+    "Consumer",
     "Manifest",
     "OdfDocument",
     "OdfEvent",

@@ -20,6 +20,8 @@ from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import wrong_shape
 from lakebed.model import Extra, JsonValue, List, LogicalType, Map, Option, String, Struct, canonical_json, required
 from lakebed.model.extra import (
+    COMPATIBILITY,
+    CONSUMERS,
     DEFAULT,
     DESCRIPTION,
     ENUM,
@@ -87,9 +89,13 @@ PLACES: dict[str, tuple[AttributePlace, ...]] = {
     OPTIONS: (AttributePlace.ODF,),
     IGNORE_OPTIONS: (AttributePlace.ODF,),
     APPROVALS: (AttributePlace.ODF,),
+    COMPATIBILITY: (AttributePlace.ODF,),
+    CONSUMERS: (AttributePlace.ODF,),
 }
 #: These say something about the table, not about the schema: they are taken out of its attributes.
-TABLE_ATTRIBUTES = frozenset({PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS, APPROVALS})
+TABLE_ATTRIBUTES = frozenset(
+    {PRIMARY_KEYS, PARTITION_KEYS, OPTIONS, IGNORE_OPTIONS, APPROVALS, COMPATIBILITY, CONSUMERS}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from dataclasses import replace
 from lakebed.diagnostics import Position, near_names
 from lakebed.manifest.approvals import decode_approvals
 from lakebed.manifest.attributes import AttributePlace, check_description
+from lakebed.manifest.compatibility import check_consumers, decode_compatibility, decode_consumers
 from lakebed.manifest.field_decoder import Declared, SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode, clipped, describe
 from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
@@ -15,7 +16,6 @@ from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
 from lakebed.manifest.read_step import decode_read
 from lakebed.manifest.table_manifest import (
-    Compatibility,
     SourceKind,
     SystemColumns,
     TableManifest,
@@ -39,8 +39,8 @@ from lakebed.model import required
 _ENVELOPES = (SourceKind.TABLE, SourceKind.DATASET_SNAPSHOT, SourceKind.METADATA_EVENT)
 _KINDS = spellings(_ENVELOPES)
 _EVENTS = spellings(EVENT_KINDS)
-_PROPERTIES = ("primaryKeys", "partitionKeys", "options", "ignoreOptions", "approvals")
-_CONTENT = ("description", *_PROPERTIES, "systemColumns", "compatibility", "read")
+_PROPERTIES = ("primaryKeys", "partitionKeys", "options", "ignoreOptions", "approvals", "compatibility", "consumers")
+_CONTENT = ("description", *_PROPERTIES, "systemColumns", "read")
 _NO_DECLARATION = {
     "MetadataBlock": "A block is history. Put its event into `kind: MetadataEvent`, under `content`.",
     "Attributes": "A project's attributes stand in a file of their own, which `attributes` in lakebed.toml names.",
@@ -120,7 +120,6 @@ class DocumentDecoder:
         nodes = {p: table.optional(p) for p in _CONTENT}
         description = table.text("description")
         system, vocabulary = decode_system_columns(table, nodes["systemColumns"], self._problems)
-        compatibility = table.choice("compatibility", [c.value for c in Compatibility], "LB1056")
         schema_node = table.need("schema", "schema: {fields: [{name: id, type: Int64}]}")
         table.close()
         if description is not None and nodes["description"] is not None:
@@ -132,10 +131,11 @@ class DocumentDecoder:
         manifest = self._manifest(name, content, nodes, declared, decoder, prefix="")
         if manifest is None or declared is None:
             return None
-        manifest = replace(manifest, compatibility=Compatibility(compatibility) if compatibility else None, read=read)
-        manifest = self._described(manifest, description, nodes["description"])
+        manifest = self._described(replace(manifest, read=read), description, nodes["description"])
         manifest = replace(manifest, vocabulary=vocabulary)
-        return self._with_system_columns(manifest, system, declared, nodes["systemColumns"])
+        manifest = self._with_system_columns(manifest, system, declared, nodes["systemColumns"])
+        check_consumers(manifest.consumers, manifest.schema, self._problems)
+        return manifest
 
     def _odf(self, parts: OdfParts | None) -> TableManifest | None:
         if parts is None:
@@ -148,6 +148,7 @@ class DocumentDecoder:
         manifest = self._manifest(name, parts.node, nodes, declared, decoder, prefix="lakebed.dev/")
         if manifest is None:
             return None
+        check_consumers(manifest.consumers, manifest.schema, self._problems)
         if parts.document is not None:
             self._warn_of_system_columns(manifest, vocabulary_of(parts.document), parts.node)
         return replace(manifest, source_kind=parts.source_kind, odf=parts.document)
@@ -179,6 +180,8 @@ class DocumentDecoder:
         options = decode_text_map(nodes["options"], f"{prefix}options", self._problems)
         ignored = decode_patterns(nodes["ignoreOptions"], f"{prefix}ignoreOptions", options, self._problems)
         approvals = decode_approvals(nodes["approvals"], f"{prefix}approvals", self._problems)
+        compatibility = decode_compatibility(nodes["compatibility"], f"{prefix}compatibility", self._problems)
+        consumers = decode_consumers(nodes["consumers"], f"{prefix}consumers", self._problems)
         if declared is not None:
             check_keys(f"{prefix}primaryKeys", primary, declared.names, self._problems)
             check_keys(f"{prefix}partitionKeys", partition, declared.names, self._problems)
@@ -194,6 +197,8 @@ class DocumentDecoder:
             options,
             ignore_options=ignored,
             approvals=approvals,
+            compatibility=compatibility,
+            consumers=consumers,
             position=name[1],
             positions=decoder.positions,
             property_positions=places | option_positions(nodes["options"]) | decoder.attribute_positions,

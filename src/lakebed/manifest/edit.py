@@ -82,12 +82,16 @@ def _check(text: str, number: int, wanted: TableManifest, source: str | None) ->
 def _comparable(table: TableManifest) -> tuple[Any, ...]:
     schema = without_attributes(table.schema, _DIRECTIVES)
     keys = table.primary_keys, table.partition_keys
-    about = table.ignore_options, table.approvals, table.description, table.name
+    about = table.ignore_options, table.approvals, table.consumers, table.compatibility, table.description, table.name
     return schema, keys, dict(table.options), *about
 
 
 def _approvals(table: TableManifest) -> list[dict[str, Any]]:
     return [approval.to_json() for approval in table.approvals]
+
+
+def _consumers(table: TableManifest) -> list[dict[str, Any]]:
+    return [consumer.to_json() for consumer in table.consumers]
 
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:
@@ -179,6 +183,8 @@ class _Values(_Step):
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
             ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
             ("ignoreOptions", list(declared.ignore_options), list(wanted.ignore_options)),
+            ("compatibility", declared.compatibility, wanted.compatibility),
+            ("consumers", _consumers(declared), _consumers(wanted)),
             ("approvals", _approvals(declared), _approvals(wanted)),
         ):
             if before != after:

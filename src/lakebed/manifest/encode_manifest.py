@@ -7,12 +7,13 @@ from dataclasses import replace
 from typing import Any, Protocol, assert_never
 
 from lakebed.manifest.attributes import APPROVALS, IGNORE_OPTIONS, OPTIONS, PARTITION_KEYS, PRIMARY_KEYS
+from lakebed.manifest.compatibility import about_readers, stored_compatibility, stored_consumers
 from lakebed.manifest.odf import SCHEMA_EVENT
 from lakebed.manifest.read_step import read_json, stored_read
 from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import Schema, schema_json
-from lakebed.model.extra import DESCRIPTION, READ
+from lakebed.model.extra import COMPATIBILITY, CONSUMERS, DESCRIPTION, READ
 
 
 def dump_table(manifest: TableManifest) -> str:
@@ -57,6 +58,8 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
         content["systemColumns"] = {"profile": profile, **names} if names else profile
     if manifest.compatibility is not None:
         content["compatibility"] = manifest.compatibility.value
+    if manifest.consumers:
+        content["consumers"] = [consumer.to_json() for consumer in manifest.consumers]
     if manifest.read is not None:
         content["read"] = read_json(manifest.read)
     if manifest.approvals:
@@ -85,6 +88,7 @@ def _schema_event(manifest: TableManifest) -> dict[str, Any]:
         OPTIONS: dict(sorted(manifest.options.items())),
         IGNORE_OPTIONS: list(manifest.ignore_options),
         APPROVALS: [approval.to_json() for approval in manifest.approvals],
+        **about_readers(manifest.compatibility, manifest.consumers),
     }
     schema = schema_json(manifest.schema)
     extra = {**schema.pop("extra", {}), **{key: value for key, value in about_table.items() if value}}
@@ -118,10 +122,12 @@ def table_manifest_of(name: str, table: DescribedTable) -> TableManifest:
     schema = table.logical
     return TableManifest(
         name,
-        replace(schema, extra=schema.extra.without(DESCRIPTION).without(READ)),
+        replace(schema, extra=schema.extra.without(DESCRIPTION, READ, COMPATIBILITY, CONSUMERS)),
         table.primary_keys,
         table.partition_keys,
         {key: value for key, value in table.options.items() if key != ANNOTATIONS},
         table.comment,
         read=stored_read(schema.extra),
+        compatibility=stored_compatibility(schema.extra),
+        consumers=stored_consumers(schema.extra),
     )

@@ -42,7 +42,7 @@ _TABLES = spellings([SourceKind.TABLE])
 _ENVELOPE = ("kind", "version", "content")
 _CONTENT = (
     *("name", "database", "description", "primaryKeys", "partitionKeys", "options", "ignoreOptions"),
-    *("systemColumns", "compatibility", "read", "approvals", "schema"),
+    *("systemColumns", "compatibility", "consumers", "read", "approvals", "schema"),
 )
 _SCHEMA = ("fields", "extra")
 _FIELD = ("name", "type", "extra")

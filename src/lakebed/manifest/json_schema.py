@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from lakebed.manifest.json_schema_parts import (
     APPROVAL_LIST,
+    COMPATIBILITY_MODE,
+    CONSUMER_LIST,
     KEYS,
     NAME,
     PATTERNS,
@@ -25,7 +27,7 @@ from lakebed.manifest.json_schema_parts import (
 )
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
 from lakebed.manifest.read_step import DATE_PATTERNS, STEP_PROPERTIES
-from lakebed.manifest.table_manifest import Compatibility, ReadKind, SystemColumns, Vocabulary
+from lakebed.manifest.table_manifest import ReadKind, SystemColumns, Vocabulary
 from lakebed.manifest.table_properties import AUTO
 
 if TYPE_CHECKING:
@@ -61,6 +63,8 @@ REMAINDER = frozenset(
         "LB1084",  # an option that is declared and ignored
         "LB1085",  # whether a code exists
         "LB1086",  # and a day
+        "LB1087",  # consumers of one name
+        "LB1088",  # columns of consumers that are not declared
         "LB3710",  # the name of a quarantine
         "LB1090",  # the type of a declared system column
         "LB1602",  # an attribute of the project on a column of the wrong kind
@@ -160,10 +164,8 @@ def _table() -> Json:
                 },
             ],
         },
-        "compatibility": {
-            "description": "ODF: refuse changes that a dataset of Open Data Fabric may not make.",
-            "enum": [*one_of_names(c.value for c in Compatibility), None],
-        },
+        "compatibility": {"description": "Which changes of the schema need leave.", **COMPATIBILITY_MODE},
+        "consumers": {"description": "Who reads which columns, in which mode.", **CONSUMER_LIST},
         "read": {
             "description": "How source rows are read.",
             "anyOf": [{"type": "null"}, _read_by_format(), *(_read_step(kind) for kind in ReadKind)],

@@ -22,10 +22,13 @@ from lakebed.manifest.attributes import (
     PRIMARY_KEYS,
     AttributePlace,
 )
+from lakebed.manifest.compatibility import CONSUMER_MODES, Compatibility
 from lakebed.manifest.field_decoder import RESERVED_NAMES, RESERVED_PREFIX
 from lakebed.manifest.properties import spellings
 from lakebed.model import BY_KIND, TimeUnit
 from lakebed.model.extra import (
+    COMPATIBILITY,
+    CONSUMERS,
     DEFAULT,
     DESCRIPTION,
     ENUM,
@@ -110,6 +113,31 @@ def one_of_names(names: Iterable[str]) -> list[str]:
     """The three accepted spellings of each name, those that Lakebed writes first."""
     names = list(names)
     return [*names, *(spelling for spelling in spellings(names) if spelling not in names)]
+
+
+COMPATIBILITY_MODE: Json = {"enum": [*one_of_names(mode.value for mode in Compatibility), None]}
+CONSUMER_LIST: Json = {
+    "type": ["array", "null"],
+    "items": {
+        "type": "object",
+        "required": ["name"],
+        "properties": {
+            "name": {"description": "Who or what reads the table.", **_SOME_TEXT},
+            "owner": {"description": "The team to ask.", **TEXT},
+            "columns": {
+                "description": "The columns that are read, or paths such as address.city; all without it.",
+                "type": ["array", "null"],
+                "minItems": 1,
+                "items": _SOME_TEXT,
+            },
+            "mode": {
+                "description": "FORWARD unless said: it goes on reading as before while the table changes.",
+                "enum": [*one_of_names(mode.value for mode in CONSUMER_MODES), None],
+            },
+        },
+        "additionalProperties": False,
+    },
+}
 
 
 _UNIT: Json = {
@@ -312,6 +340,8 @@ _ATTRIBUTES: dict[str, Json] = {
     OPTIONS: {"description": "Options of the table, text to text.", **TEXT_MAP},
     IGNORE_OPTIONS: {"description": "Options that others own, as names or as patterns with `*`.", **PATTERNS},
     APPROVALS: {"description": "Changes that may happen although they need leave.", **APPROVAL_LIST},
+    COMPATIBILITY: {"description": "Which changes of the schema need leave.", **COMPATIBILITY_MODE},
+    CONSUMERS: {"description": "Who reads which columns, in which mode.", **CONSUMER_LIST},
 }
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 from lakebed.diagnostics import Diagnostic, Position
 from lakebed.manifest.approvals import Approval
+from lakebed.manifest.compatibility import Compatibility, Consumer
 from lakebed.manifest.event_time import EventTime
 from lakebed.manifest.problems import FieldPath
 from lakebed.model import Schema
@@ -61,12 +62,6 @@ class Vocabulary:
         """The names that are not the usual ones, by the keys of Open Data Fabric."""
         usual, pairs = Vocabulary(), zip(self.ROLES, self.KEYS, strict=True)
         return {key: self.name(role) for role, key in pairs if self.name(role) != usual.name(role)}
-
-
-class Compatibility(StrEnum):
-    """A rule that changes of the schema have to keep beside Lakebed's own."""
-
-    ODF = "ODF"
 
 
 class ReadKind(StrEnum):
@@ -176,8 +171,8 @@ class TableManifest:
     `name` is the text `db.table` as the author wrote it. `schema` has every declared column, system columns included;
     its description is the table's `description`, and the two are kept equal. `options` are text to text;
     `ignore_options` are the names of those that others set and remove, or patterns with `*` for them. `approvals` are
-    changes that may happen although they need leave; they are no part of the table. `positions` and
-    `property_positions` say where fields and properties stand, and do not count for equality.
+    changes that may happen although they need leave; they are no part of the table. `consumers` are those who read
+    it. `positions` and `property_positions` say where fields and properties stand, and do not count for equality.
     """
 
     name: str
@@ -194,6 +189,7 @@ class TableManifest:
     odf: OdfDocument | None = None
     ignore_options: tuple[str, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    consumers: tuple[Consumer, ...] = ()
     position: Position | None = field(default=None, compare=False)
     positions: Mapping[FieldPath, Position] = field(default_factory=lambda: MappingProxyType({}), compare=False)
     property_positions: Mapping[FieldPath, Position] = field(

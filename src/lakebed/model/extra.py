@@ -27,6 +27,8 @@ ON_BAD_ROW = "lakebed.dev/onBadRow"
 PERSONAL_DATA = "lakebed.dev/personalData"
 SYSTEM_COLUMN = "lakebed.dev/systemColumn"
 READ = "lakebed.dev/read"
+COMPATIBILITY = "lakebed.dev/compatibility"
+CONSUMERS = "lakebed.dev/consumers"
 ODF_SYSTEM_COLUMN = "opendatafabric.org/systemColumn"
 PAIMON_TYPE = "paimon.apache.org/type"
 

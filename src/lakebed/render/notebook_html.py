@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog.time_zone import zone_of
-from lakebed.evolve.plan import approval, leave_in_python
+from lakebed.evolve.planned_change import approval, leave_in_python
 from lakebed.evolve.verdicts import Verdict
 from lakebed.format.commit_origin import operation_of
 from lakebed.model import Field
@@ -20,7 +20,14 @@ from lakebed.render.ingest_text import ingest_notes, run_text
 from lakebed.render.iso_times import time_text
 from lakebed.render.maintenance_text import size_text
 from lakebed.render.markup import MOST_ROWS, Markup, block, element, head, lines, mark, preformatted, table
-from lakebed.render.plan_report import approved_text, drift_lines, table_status, upgrade_first
+from lakebed.render.plan_report import (
+    approved_text,
+    compatibility_lines,
+    drift_lines,
+    objections,
+    table_status,
+    upgrade_first,
+)
 from lakebed.render.plan_text import plan_totals
 from lakebed.render.rows import json_value
 from lakebed.render.schema_text import HEADING, attribute_text, field_rows, shown_options, stored_rows
@@ -30,7 +37,8 @@ if TYPE_CHECKING:
     from lakebed.diagnostics import Diagnostic
     from lakebed.doctor import DoctorReport
     from lakebed.evolve.apply import AppliedPlan
-    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
+    from lakebed.evolve.plan import Plan, TablePlan
+    from lakebed.evolve.planned_change import PlannedChange
     from lakebed.ingest.run_history import IngestResult
     from lakebed.inspection.history import History, Version
     from lakebed.inspection.system_table import SystemTable
@@ -72,7 +80,7 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
             change.kind.sign,
             mark(change.verdict.value, VERDICT_LOOKS[change.verdict]),
             change.summary,
-            lines([f"{change.code}: {change.reason}", *_advice(change, planned, allowed)]),
+            lines([f"{change.code}: {change.reason}", *objections(change), *_advice(change, planned, allowed)]),
         )
         for change in planned.changes
     ]
@@ -80,9 +88,8 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
     if drifted:
         yield element("p", lines(drifted))
     yield table(("", "verdict", "change", "why"), rows)
-    first = upgrade_first(planned)
-    if first is not None:
-        yield element("p", first)
+    for line in (*upgrade_first(planned), *compatibility_lines(planned)):
+        yield element("p", line)
 
 
 def _advice(change: PlannedChange, planned: TablePlan, allowed: frozenset[str]) -> Iterator[Any]:

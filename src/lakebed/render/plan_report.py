@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING
 from lakebed.diagnostics import Severity
 from lakebed.evolve.describe_edits import shortened
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.plan import approval, leave_on_the_command_line
+from lakebed.evolve.planned_change import approval, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
+from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
 from lakebed.physical import path_text
 from lakebed.render.findings import ChangedPart, Finding, Report, Subject
 
 if TYPE_CHECKING:
-    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
+    from lakebed.evolve.plan import Plan, TablePlan
+    from lakebed.evolve.planned_change import PlannedChange
     from lakebed.manifest.approvals import Approval
 
 #: How those are called who have to follow before a change is made.
@@ -34,7 +36,7 @@ def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | Non
         summary,
         tuple(Subject(table.name, table_status(table), drift_lines(table)) for table in plan.tables),
         tuple(findings),
-        tuple(f"{table.name}: {line}" for table in plan.tables for line in [upgrade_first(table)] if line),
+        tuple(f"{t.name}: {line}" for t in plan.tables for line in (*upgrade_first(t), *compatibility_lines(t))),
         next_command,
     )
 
@@ -62,17 +64,40 @@ def drift_lines(table: TablePlan) -> tuple[str, ...]:
     return (head, *(drift.changes if drift.changes is not None else (lost,)))
 
 
-def upgrade_first(table: TablePlan) -> str | None:
+def upgrade_first(table: TablePlan) -> tuple[str, ...]:
     """Who has to follow the changes before they are made: who reads or writes the columns as they were."""
     if table.target is None or table.create:
-        return None
+        return ()
     said = []
     for party, noun in PARTIES.items():
         columns = list(dict.fromkeys(old_name(change) for change in table.changes if party in change.breaks))
         more = f" and {len(columns) - _MOST_COLUMNS:,} more" if len(columns) > _MOST_COLUMNS else ""
         if columns:
             said.append(f"{noun} of {', '.join(columns[:_MOST_COLUMNS])}{more}")
-    return f"upgrade first: {'; '.join(said)}" if said else None
+    return (f"upgrade first: {'; '.join(said)}",) if said else ()
+
+
+def objections(change: PlannedChange) -> tuple[str, ...]:
+    """What the compatibility of the table and its consumers have against a change, beside its own reason."""
+    others = (found for found in change.incompatible if not change.reason.startswith(found.reason))
+    return tuple(f"{found.code}: {found.reason}" for found in others)
+
+
+def compatibility_lines(table: TablePlan) -> tuple[str, ...]:
+    """Whether the changes keep the table's compatibility, and the consumers that they break."""
+    if table.create or table.is_noop:
+        return ()
+    problems = [found for change in table.changes for found in change.incompatible]
+    lines = []
+    if table.compatibility is not None and not table.gated_by_odf:
+        refuses = any(found.consumer is None for found in problems)
+        said = "not kept" if refuses else "kept"
+        gates = "; nothing needs leave for it" if table.compatibility == Compatibility.NONE else ""
+        lines.append(f"compatibility {table.compatibility}: {said}{gates}")
+    broken = {
+        f.consumer: f.consumer if f.owner is None else f"{f.consumer} ({f.owner})" for f in problems if f.consumer
+    }
+    return (*lines, f"breaks {', '.join(broken.values())}") if broken else tuple(lines)
 
 
 def old_name(change: PlannedChange) -> str:
@@ -123,17 +148,21 @@ def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], all
         else:
             wanted.append(own)
     is_forbidden = change.verdict is Verdict.FORBIDDEN
-    remedies = [f"remedy: {change.remedy}"] if change.remedy and (is_forbidden or wanted) else []
+    against = change.incompatible
+    said = [*([change.remedy] if change.remedy and (is_forbidden or wanted) else []), *(f.remedy for f in against)]
+    remedies = [f"remedy: {remedy}" for remedy in dict.fromkeys(said)]
     if wanted and not is_forbidden:
         remedies.append(f"leave: {leave_on_the_command_line(*wanted)}")
     refused = f"Open Data Fabric's rule refuses it ({ODF_CODE})"
-    is_gated = table.compatibility is not None and not change.odf_allowed
+    reasons = [change.reason, *objections(change)]
+    if table.gated_by_odf and not change.odf_allowed:
+        reasons.append(refused)
     return Finding(
         change.code,
         _severity(change, lacks_leave=bool(wanted), is_approved=bool(given)),
         f"{table.name}: {change.summary}",
         table.name,
-        f"{change.reason}; {refused}" if is_gated else change.reason,
+        "; ".join(reasons),
         (*remedies, *given),
         change.position,
         change.verdict,
@@ -145,7 +174,8 @@ def _severity(change: PlannedChange, *, lacks_leave: bool, is_approved: bool) ->
     """A safe change may need leave too, by Open Data Fabric's rule."""
     if change.verdict is Verdict.FORBIDDEN or lacks_leave:
         return Severity.ERROR
-    return None if change.verdict is Verdict.SAFE and not is_approved else Severity.WARNING
+    is_plain = change.verdict is Verdict.SAFE and not change.incompatible
+    return None if is_plain and not is_approved else Severity.WARNING
 
 
 def _part(change: PlannedChange, sign: str) -> ChangedPart:

@@ -11,17 +11,25 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from lakebed.evolve.plan import approval, leave_in_python, leave_on_the_command_line
+from lakebed.evolve.planned_change import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.printable import one_line
-from lakebed.render.plan_report import approved_text, drift_lines, table_status, upgrade_first
+from lakebed.render.plan_report import (
+    approved_text,
+    compatibility_lines,
+    drift_lines,
+    objections,
+    table_status,
+    upgrade_first,
+)
 from lakebed.render.terminal import plain, styled, wrapped
 
 if TYPE_CHECKING:
     from lakebed.diagnostics import Diagnostic
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
-    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
+    from lakebed.evolve.plan import Plan, TablePlan
+    from lakebed.evolve.planned_change import PlannedChange
 
 _STYLES = {
     Verdict.SAFE: "green",
@@ -168,12 +176,12 @@ def _head(table: TablePlan, colour: bool) -> str:
 
 
 def _first(table: TablePlan, colour: bool, width: int | None) -> list[str]:
-    """Who has to follow before the changes are made."""
-    text = upgrade_first(table)
-    if text is None:
-        return []
-    first, *more = wrapped(text, None if width is None else width - 4)
-    return [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
+    """Who has to follow before the changes are made, and whom they break."""
+    lines = []
+    for text in (*upgrade_first(table), *compatibility_lines(table)):
+        first, *more = wrapped(text, None if width is None else width - 4)
+        lines += [f"  {plain(first, colour)}", *(f"    {plain(line, colour)}" for line in more)]
+    return lines
 
 
 def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
@@ -197,7 +205,8 @@ def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool
     sign = "+" if table.create else change.kind.sign
     lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
     if not table.create:
-        more += _pieces(f"{change.code}: {change.reason}", width)
+        for reason in (f"{change.code}: {change.reason}", *objections(change)):
+            more += _pieces(reason, width)
         more += _advice(change, table, leave, width)
     return lines + [_INDENT + plain(line, colour) for line in more]
 
@@ -205,11 +214,14 @@ def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool
 def _advice(change: PlannedChange, table: TablePlan, leave: _Leave, width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
     lines = []
-    if change.leave_codes and change.verdict is not Verdict.FORBIDDEN:
-        lines += [line for code in change.leave_codes for line in _pieces(_leave(code, change, table, leave), width)]
+    needed = change.leave_codes_under(table.compatibility)
+    if needed and change.verdict is not Verdict.FORBIDDEN:
+        remedies = dict.fromkeys(f"remedy: {found.remedy}" for found in change.incompatible)
+        said = [*remedies, *(_leave(code, change, table, leave) for code in needed)]
+        lines += [line for text in said for line in _pieces(text, width)]
     elif change.verdict is Verdict.FORBIDDEN and change.remedy:
         lines += _pieces(f"remedy: {change.remedy}", width)
-    if change.position is not None and change.verdict.rank >= Verdict.BREAKING.rank:
+    if change.position is not None and (needed or change.verdict.rank >= Verdict.BREAKING.rank):
         lines.append(f"at {change.position}")
     return lines
 
@@ -230,16 +242,16 @@ def _pieces(text: str, width: int | None) -> list[str]:
 
 def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None, asked: bool = False) -> list[str]:
     """The second, labelled verdict: Open Data Fabric's rule, where it gates or is asked for."""
-    if table.create or table.is_noop or not (table.compatibility or asked):
+    if table.create or table.is_noop or not (table.gated_by_odf or asked):
         return []
     refused = table.refused_by_odf
     if not refused:
         return ["  ODF migration rule: allowed"]
-    gates = "needs leave" if table.compatibility else "does not gate"
+    gates = "needs leave" if table.gated_by_odf else "does not gate"
     where = ", ".join(dict.fromkeys(path_text(c.path) or c.kind.value for c in refused))
     text = f"ODF migration rule ({ODF_CODE}): refused for {where}; {gates}"
     first, *more = wrapped(text, None if width is None else width - 4)
-    if table.compatibility:
+    if table.gated_by_odf:
         needed = [c for c in refused if table.approval_of(c, ODF_CODE) is None]
         wanted = [
             text

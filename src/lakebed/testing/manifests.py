@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
 
 from lakebed.catalog.options import FILE_FORMAT, SNAPSHOT_NUM_RETAINED_MAX
+from lakebed.diagnostics import path_text
 from lakebed.manifest import (
     Compatibility,
+    Consumer,
     OdfDocument,
     OdfEvent,
     ReadOptions,
@@ -43,6 +45,7 @@ _APPROVALS = st.lists(
     ),
     max_size=2,
 ).map(tuple)
+_MODES = st.sampled_from([mode for mode in Compatibility if mode is not Compatibility.ODF])
 _EVENT_KINDS = st.sampled_from(["SetVocab", "SetInfo", "SetLicense", "AddPushSource"])
 
 
@@ -61,6 +64,7 @@ def table_manifests(draw: DrawFn, *, paimon: bool = False) -> TableManifest:
         read=draw(st.none() | st.builds(ReadOptions, st.none() | st.just("csv"), _OPTIONS)),
         ignore_options=draw(_PATTERNS),
         approvals=draw(_APPROVALS),
+        consumers=draw(_consumers(schema)),
     )
     taken = {"offset", "op", "system_time", "event_time"} & {f.name.lower() for f in schema.fields}
     if taken or paimon or not draw(st.booleans()):
@@ -77,7 +81,8 @@ def odf_manifests(draw: DrawFn) -> TableManifest:
     kind = draw(st.sampled_from([kind for kind in SourceKind if kind is not SourceKind.TABLE]))
     keys, options, ignored = (primary, partition), draw(_OPTIONS), draw(_PATTERNS)
     table = TableManifest(draw(_NAMES), schema, *keys, options, source_kind=kind, ignore_options=ignored)
-    table = replace(table, approvals=draw(_APPROVALS))
+    compatibility = draw(st.none() | st.sampled_from(Compatibility))
+    table = replace(table, approvals=draw(_APPROVALS), compatibility=compatibility, consumers=draw(_consumers(schema)))
     if kind is SourceKind.METADATA_EVENT:
         return replace(table, odf=OdfDocument())
     events = tuple(draw(st.lists(_events(), max_size=3)))
@@ -88,6 +93,18 @@ def odf_manifests(draw: DrawFn) -> TableManifest:
         schema_id = "https://opendatafabric.org/schemas/dataset/v1alpha1/Dataset"
         document = replace(document, schema_id=schema_id, headers=draw(st.none() | _json_texts({"id": "x"})))
     return replace(table, odf=document)
+
+
+def _consumers(schema: Schema) -> SearchStrategy[tuple[Consumer, ...]]:
+    columns = st.sampled_from([path_text((f.name,)) for f in schema.fields]) if schema.fields else st.nothing()
+    consumer = st.builds(
+        Consumer,
+        _SOME_TEXTS,
+        st.lists(columns, max_size=2, unique=True).map(tuple),
+        st.none() | _SOME_TEXTS,
+        _MODES,
+    )
+    return st.lists(consumer, max_size=2, unique_by=lambda c: c.name).map(tuple)
 
 
 def _keys(draw: DrawFn, schema: Schema) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from lakebed.evolve.plan import Plan, TablePlan
     from lakebed.render.findings import Report
 
-_CHANGE = ("kind", "path", "name", "summary", "verdict", "code", "reason", "remedy", "before", "after", "position")
+_CHANGE = (
+    *("kind", "path", "name", "summary", "verdict", "code", "reason", "remedy", "before", "after", "position"),
+    *("breaks", "incompatible"),
+)
 
 
 @click.command()

@@ -69,7 +69,7 @@ def next_command(
     """
     if plan.is_noop or plan.is_forbidden or STANDARD_INPUT in files:
         return None
-    from lakebed.evolve.plan import leave_on_the_command_line
+    from lakebed.evolve.planned_change import leave_on_the_command_line
 
     words = [f"{flag} {shlex.quote(value)}" for flag, value in flags.items() if value]
     leave = leave_on_the_command_line(*again, *plan.approvals_missing())
