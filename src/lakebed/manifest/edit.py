@@ -90,6 +90,10 @@ def _approvals(table: TableManifest) -> list[dict[str, Any]]:
     return [approval.to_json() for approval in table.approvals]
 
 
+def _mode(table: TableManifest) -> str | None:
+    return None if table.compatibility is None else table.compatibility.value
+
+
 def _consumers(table: TableManifest) -> list[dict[str, Any]]:
     return [consumer.to_json() for consumer in table.consumers]
 
@@ -183,7 +187,7 @@ class _Values(_Step):
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
             ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
             ("ignoreOptions", list(declared.ignore_options), list(wanted.ignore_options)),
-            ("compatibility", declared.compatibility, wanted.compatibility),
+            ("compatibility", _mode(declared), _mode(wanted)),
             ("consumers", _consumers(declared), _consumers(wanted)),
             ("approvals", _approvals(declared), _approvals(wanted)),
         ):
