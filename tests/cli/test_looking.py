@@ -187,6 +187,7 @@ class TestHistory:
                 "kind": "APPEND",
                 "operation": None,
                 "did": "append",
+                "duration_ms": None,
                 "user": "other",
                 "origin": {"engine": None, "user": None, "host": None, "git_commit": None},
                 "delta_record_count": 5,

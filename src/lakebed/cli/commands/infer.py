@@ -96,7 +96,9 @@ def _inferred(session: Session, source: str, form: str | None, name: str | None)
             return infer_tables(source)
         return None
     endings = (*ENDINGS, *ROW_FORMS, ".json")
-    is_path = os.sep in source or os.path.exists(source) or source.lower().endswith(endings)
+    # In backticks a name of a table may have any character.
+    is_path = "`" not in source and (os.sep in source or source.lower().endswith(endings))
+    is_path = is_path or os.path.exists(source)
     return infer_tables(source, form=form, name=name) if is_path or form or name else None
 
 
