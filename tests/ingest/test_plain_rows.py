@@ -36,6 +36,7 @@ from lakebed.model import (
     LogicalType,
     Option,
     String,
+    Struct,
     Timestamp,
     UInt8,
     UInt32,
@@ -231,6 +232,22 @@ def test_what_does_not_fit_is_told_alike(lake: SmallLake, always_plain: Callable
             found.append([d.to_json() for d in error.diagnostics])
     assert found[0] == found[1]
     assert "amoun" in str(found[0])
+
+
+def test_keys_that_differ_only_in_case_are_told_apart(lake: SmallLake, always_plain: Callable[[bool], None]) -> None:
+    """Also where each row has the same keys but for their case, at any level; none is lost without a word."""
+    inner = Option(Struct((Field("x", Option(Int32())),)))
+    lake.create(Field("k", Option(Int32())), Field("s", inner))
+    path = lake.file("a.json", '{"k":1,"s":{"x":1}}\n{"K":2,"s":{"x":1}}\n{"k":3,"s":{"X":1}}\n')
+    with pytest.raises(LakebedError) as raised:
+        lake.ingest(path)
+    assert all(f"a column {key}, which" in str(raised.value) for key in ("K", "s.X"))
+    always_plain(True)
+    lake.tables.create_table("db", "flat", [Field("k", Option(Int32()))])
+    flat = lake.file("b.json", '{"k":1}\n{"k":" 2"}\n{"K":3}\n')
+    with pytest.raises(LakebedError, match=r"LB6112.*column K,"):
+        lake.ingest(flat, "db.flat")
+    assert not [*lake.files(), *lake.files("db.flat")]
 
 
 def test_what_the_source_declares_is_required(

@@ -72,6 +72,19 @@ def test_any_shape_is_read_back(shape: Shape) -> None:
     assert flat(read_shape(spelled(shape))) == flat(shape)
 
 
+def test_several_shapes_say_all_their_keys() -> None:
+    found = read_shape(
+        ["OBJECT<id: BIGINT, l: ARRAY<OBJECT<a: VOID>>>", "OBJECT<ID: BIGINT, l: ARRAY<OBJECT<b: STRING>>>"]
+    )
+    together = "OBJECT<ID: BIGINT, id: BIGINT, l: ARRAY<OBJECT<a: VOID, b: STRING>>>"
+    assert flat(found) == flat(read_shape(together))
+    assert [read_shape(texts).word for texts in ((), ("VOID", "BIGINT"), ("STRING", "BIGINT"))] == [
+        "VOID",
+        "BIGINT",
+        "VARIANT",
+    ]
+
+
 def test_unknown_keys_have_paths() -> None:
     inner = Struct((Field("x", Int32()),))
     fields = (("a", Option(inner)), ("l", List(inner)), ("m", Map(String(), inner)), ("s", String()))

@@ -159,9 +159,11 @@ def test_prometheus_reads_the_same_numbers_whatever_names_hold() -> None:
     world.commit(rows=5)
     name = 'a "quoted" \\ name'
     world.store.create_if_absent(f"{ROOT}/consumer/consumer-{name}", b'{"nextSnapshot": 2}')
-    report = world.lake.health([TABLE, "lab.gone"])
+    # Two names of one table are one series.
+    report = world.lake.health([TABLE, "lab.gone", f"{TABLE}@branch:main"])
     families = list(text_string_to_metric_families(prometheus_text(report) + "\n"))
     samples = {(s.name, *sorted(s.labels.items())): s.value for f in families for s in f.samples}
+    assert len(samples) == sum(len(f.samples) for f in families)
     table = ("table", TABLE)
     assert samples["lakebed_table_rows", table] == 5
     assert samples["lakebed_table_files", ("level", "0"), table] == 1

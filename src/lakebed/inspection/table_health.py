@@ -193,9 +193,11 @@ def measure_tables(tables: TableManager, names: Iterable[str], clock: Callable[[
 
     Raises `UsageError` for a name that is none, or that says a single state.
     """
-    branches = [TableBranch.of(tables, TableRef.parse(name), clock) for name in dict.fromkeys(names)]
+    branches = (TableBranch.of(tables, TableRef.parse(name), clock) for name in names)
+    # `t` and `t@branch:main` are one table: two samples of one series are refused by Prometheus.
+    by_label = {branch.label: branch for branch in branches}
     found, failed = [], []
-    for branch in branches:
+    for branch in by_label.values():
         try:
             found.append(measure_table(branch))
         except LakebedError as error:

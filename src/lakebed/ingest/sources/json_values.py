@@ -6,7 +6,7 @@ at the end of the first value without a word.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from pyspark.sql import Column
@@ -180,8 +180,19 @@ def entries_of(value: Column) -> Column:
 
 
 def shape_of_all(values: Column) -> Column:
-    """An aggregate: the common shape of JSON values as type text, for `keys_in`."""
+    """An aggregate: the common shape of JSON values as type text, for `read_shape`.
+
+    Spark takes objects for the same whose keys differ only in case and have the same types, and keeps the keys of one.
+    """
     return F.schema_of_variant_agg(values)
+
+
+def shapes_of_few(values: Column) -> Column:
+    """An aggregate: the different shapes of JSON values, for `read_shape`; of many values there may be as many.
+
+    Only within a list of one value objects are taken for the same as by `shape_of_all`.
+    """
+    return F.collect_set(F.schema_of_variant(values))
 
 
 class Shape:
@@ -198,9 +209,21 @@ class Shape:
         self.word = word
 
 
-def read_shape(text: str | None) -> Shape:
-    """The shape that a type text such as ``OBJECT<a: BIGINT, `b c`: ARRAY<STRING>>`` says."""
-    return _ShapeReader(text or "").read()
+def read_shape(text: str | Sequence[str] | None) -> Shape:
+    """The shape that a type text such as ``OBJECT<a: BIGINT, `b c`: ARRAY<STRING>>`` says, or several say together."""
+    if text is None or isinstance(text, str):
+        return _ShapeReader(text or "").read()
+    return _joined([_ShapeReader(one).read() for one in text])
+
+
+def _joined(shapes: Sequence[Shape]) -> Shape:
+    """All keys of several shapes, at every level; of types that differ the word is that of a mixture."""
+    names = sorted({name for shape in shapes for name in shape.keys})
+    keys = {name: _joined([shape.keys[name] for shape in shapes if name in shape.keys]) for name in names}
+    items = [shape.item for shape in shapes if shape.item is not None]
+    words = {shape.word for shape in shapes if shape.word != "VOID"}
+    word = "VARIANT" if len(words) > 1 else next(iter(words), "VOID")
+    return Shape(keys, _joined(items) if items else None, word)
 
 
 class _ShapeReader:
