@@ -224,6 +224,7 @@ def test_what_is_none_of_these(read: Callable[[Any], Any], value: Any, code: str
     with pytest.raises(ConversionError) as caught:
         read(value)
     (found,) = caught.value.diagnostics
+    assert found.message.startswith("" if path is None else f"{path}: ")
     assert (found.code, found.path) == (code, path)
 
 
@@ -280,6 +281,13 @@ def test_the_metadata_of_an_iceberg_table() -> None:
     # The metadata of version 1 may have one schema and one list of partition fields.
     first, _ = from_iceberg({"format-version": 1, "schema": schema, "partition-spec": spec[:1]})
     assert (first.partition_keys, first.primary_keys) == (("a",), ("id",))
+
+
+def test_of_a_namespace_of_avro_the_last_part_is_the_database() -> None:
+    contract, report = from_avro({**_avro("int"), "name": "orders", "namespace": "com.example.shop"})
+    assert (contract.name, str(report)) == ("shop.orders", "the namespace com.example of Avro")
+    dotted = Contract(contract.schema, "shop.x.orders")
+    assert from_avro(to_avro(dotted)[0]) == (dotted, LossReport())
 
 
 def test_a_metadata_action_of_a_delta_table() -> None:

@@ -250,8 +250,12 @@ def from_avro(value: Any) -> tuple[Contract, LossReport]:
         refuse((), "the schema is no record", 'an object of the type "record"', value)
     full, fields = reader.members(record, "", ())
     extra = {DESCRIPTION: record["doc"]} if isinstance(record.get("doc"), str) else {}
-    plain = Contract(Schema(fields, Extra(extra)), None if full == _NAMELESS else full)
+    # A table has one database: of the namespace `com.example.shop` that is `shop`.
+    name = ".".join(full.split(".")[-2:])
+    plain = Contract(Schema(fields, Extra(extra)), None if full == _NAMELESS else name)
     contract = with_table_note(plain, record.get(NOTE))
+    if contract.name == name != full:
+        reader.losses.append(Loss("", f"the namespace {full.removesuffix(name).rstrip('.')} of Avro"))
     problems = repeated_names(contract.schema.fields)
     if problems:
         raise ConversionError(*problems)

@@ -16,9 +16,8 @@ UNREADABLE, NO_TYPE = "LB2602", "LB2603"
 
 def refuse(path: Path, message: str, expected: str, value: object) -> NoReturn:
     """Raise `ConversionError` (LB2602) for a part of a schema that is not of the shape that its form has."""
-    raise ConversionError.of(
-        UNREADABLE, message, path=path_text(path) or None, expected=expected, found=found_text(value)
-    )
+    where = path_text(path) or None
+    raise ConversionError.of(UNREADABLE, _at(where, message), path=where, expected=expected, found=found_text(value))
 
 
 def refuse_type(path: Path, type_: object, form: str, known: Iterable[str] = ()) -> NoReturn:
@@ -26,8 +25,13 @@ def refuse_type(path: Path, type_: object, form: str, known: Iterable[str] = ())
     names = tuple(known)
     near = near_names(type_, names) if isinstance(type_, str) else ()
     message = f"{found_text(type_)} is no type of {form} that a column here can have"
-    listed = ", ".join(names) or None
-    raise ConversionError.of(NO_TYPE, message, path=path_text(path) or None, expected=listed, suggestions=near)
+    listed, where = ", ".join(names) or None, path_text(path) or None
+    raise ConversionError.of(NO_TYPE, _at(where, message), path=where, expected=listed, suggestions=near)
+
+
+def _at(where: str | None, message: str) -> str:
+    """The message with the column in front, which the path of a diagnostic alone does not show in a terminal."""
+    return message if where is None else f"{where}: {message}"
 
 
 def found_text(value: object) -> str:
