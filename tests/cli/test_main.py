@@ -49,6 +49,8 @@ def test_every_module_of_a_command_is_listed() -> None:
         (["xyzzy"], "there is no command 'xyzzy'\n"),
         (["plan"], "missing argument 'FILES...': name manifests, or give --all for those of the project\n"),
         (["completion"], "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish\n"),
+        (["rollback", "t"], "write `lakebed rollback [OPTIONS] --to SCHEMA|snap:ID|tag:NAME TABLE`"),
+        (["check"], "write `lakebed check [OPTIONS] --against git:REF [FILES]...`"),
         (["--nonsense"], "no such option"),
         (["plan", "x.yaml", "--exitcode"], "Did you mean '--exit-code'?"),
         (["history", "t", "--limit", "0"], "invalid value for '--limit'"),

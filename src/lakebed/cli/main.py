@@ -215,7 +215,7 @@ def _fail(session: Session, words: list[str], diagnostics: Iterable[Diagnostic],
 def _usage_problem(error: click.ClickException) -> Diagnostic:
     context = error.ctx if isinstance(error, click.UsageError) else None
     path = context.command_path if context else "lakebed"
-    usage = " ".join([path, *(context.command.collect_usage_pieces(context) if context else [])])
+    usage = " ".join([path, *(_usage_pieces(context) if context else [])])
     message = " ".join(error.format_message().split()).rstrip(".")
     return Diagnostic(
         "LB7008",
@@ -223,6 +223,13 @@ def _usage_problem(error: click.ClickException) -> Diagnostic:
         expected=usage,
         remedy=f"write `{usage}`; `{path} --help` says more",
     )
+
+
+def _usage_pieces(context: click.Context) -> list[str]:
+    """What stands behind a command: `[OPTIONS]`, the options that it cannot do without, arguments."""
+    needed = [p for p in context.command.params if isinstance(p, click.Option) and p.required]
+    options, *arguments = context.command.collect_usage_pieces(context)
+    return [options, *(f"{p.opts[0]} {p.metavar or str(p.name).upper()}" for p in needed), *arguments]
 
 
 def _system_problem(error: OSError) -> str:
