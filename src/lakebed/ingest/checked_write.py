@@ -211,8 +211,8 @@ class CheckedWrite:
                 few, shape = left.rows <= _FEW_ROWS, shapes_of_few if left.rows <= _FEW_SHAPES else shape_of_all
                 rows, found = self._write_checked(rows, good, kind, shape, few=few) if left.rows else (rows, _NO_ROWS)
             else:
-                shape = shape_of_all if self._is_large else shapes_of_few
-                rows, found = self._write_checked(rows, good, kind, shape, few=not self._is_large)
+                shape = shape_of_all if self.is_large else shapes_of_few
+                rows, found = self._write_checked(rows, good, kind, shape, few=not self.is_large)
         bad = found["bad"] or 0
         by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
@@ -272,10 +272,10 @@ class CheckedWrite:
         """Whether rows may be written as workers read them: nothing but their partition says where they go."""
         plan = plan_write(self.schema)
         anywhere = not plan.is_keyed and plan.buckets == UNAWARE and self.row_kinds is None
-        return anywhere and bool(self.files) and self._is_large and self.reads_once
+        return anywhere and bool(self.files) and self.is_large and self.reads_once
 
     @property
-    def _is_large(self) -> bool:
+    def is_large(self) -> bool:
         """Whether the source has many rows; a DataFrame, whose rows nobody knows, may have many."""
         return not self.files or sum(file.size for file in self.files) >= PLAIN_FROM
 
