@@ -96,14 +96,9 @@ def odf_manifests(draw: DrawFn) -> TableManifest:
 
 
 def _consumers(schema: Schema) -> SearchStrategy[tuple[Consumer, ...]]:
-    columns = st.sampled_from([path_text((f.name,)) for f in schema.fields]) if schema.fields else st.nothing()
-    consumer = st.builds(
-        Consumer,
-        _SOME_TEXTS,
-        st.lists(columns, max_size=2, unique=True).map(tuple),
-        st.none() | _SOME_TEXTS,
-        _MODES,
-    )
+    names = [path_text((f.name,)) for f in schema.fields]
+    columns = st.lists(st.sampled_from(names), max_size=2, unique=True).map(tuple) if names else st.just(())
+    consumer = st.builds(Consumer, _SOME_TEXTS, columns, st.none() | _SOME_TEXTS, _MODES)
     return st.lists(consumer, max_size=2, unique_by=lambda c: c.name).map(tuple)
 
 
