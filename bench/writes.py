@@ -13,7 +13,7 @@ from typing import Any
 import lakebed
 from bench import driver_memory
 
-ROWS = 4_000_000
+ROWS = 10_000_000
 UPSERTED = 1_000_000
 BUCKETS = 16
 RUNS = 3

@@ -142,6 +142,17 @@ def test_leave_is_given_by_code_and_column_and_none_needs_none() -> None:
     assert [f.name for f in lake.newest().fields] == ["a"]
 
 
+def test_what_becomes_of_consumers_is_told_in_words() -> None:
+    lake = Warehouse()
+    field = "{name: a, type: Int32}"
+    both = "consumers: [{name: report, owner: Finance, columns: [a]}, {name: all, mode: FULL}]"
+    lake.apply(manifest(field, head=both))
+    plan = lake.plan_one(manifest(field, head="consumers: [{name: report, columns: [a]}]"))
+    assert [c.summary for c in plan.changes] == [
+        "change consumers from report (Finance): a (FORWARD); all: all columns (FULL) to report: a (FORWARD)"
+    ]
+
+
 def test_none_does_not_undo_the_work_of_others_without_leave() -> None:
     lake = Warehouse(marks=True)
     text = manifest("{name: a, type: Int32}", head="compatibility: NONE")

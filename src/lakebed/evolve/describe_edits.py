@@ -13,9 +13,11 @@ from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.pairing import ByName, pair
 from lakebed.evolve.schema_changes import Path
-from lakebed.model import LogicalType, required
+from lakebed.manifest.compatibility import stored_consumers
+from lakebed.model import Extra, LogicalType, required
 from lakebed.model import types as logical
 from lakebed.model.encoding import is_encoding
+from lakebed.model.extra import CONSUMERS
 from lakebed.model.type_name import type_name
 from lakebed.physical import paimon_types as p
 from lakebed.physical import path_text
@@ -60,6 +62,8 @@ def summary(edit: Edit, meanings: Meanings) -> str:
             return f"move column {where} to the front" if after is None else f"move column {where} after {after}"
         case EditKind.DEFAULT | EditKind.DESCRIPTION:
             return _attribute(edit.kind.value, where, _quoted(before), _quoted(after))
+        case EditKind.ANNOTATION if edit.name == CONSUMERS and not edit.path:
+            return _attribute("consumers", None, _consumers(before), _consumers(after))
         case EditKind.ANNOTATION:
             return _attribute(edit.name or "", where or "the table", shortened(before), shortened(after))
         case EditKind.OPTION:
@@ -81,6 +85,15 @@ def _attribute(what: str, where: str | None, before: str | None, after: str | No
     if after is None:
         return f"remove {what}{of} (was {before})"
     return f"change {what}{of} from {before} to {after}"
+
+
+def _consumers(text: str | None) -> str | None:
+    """Who reads which columns, in which mode; the text itself where it says none of it."""
+    if text is None:
+        return None
+    found = stored_consumers(Extra({CONSUMERS: json.loads(text)}))
+    told = (f"{c.text}: {', '.join(c.columns) or 'all columns'} ({c.mode.value})" for c in found)
+    return shortened("; ".join(told) if found else text)
 
 
 #: Characters of an attribute's value that a line shows.

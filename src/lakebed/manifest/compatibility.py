@@ -175,7 +175,8 @@ def check_consumers(consumers: Sequence[Consumer], schema: Schema, problems: Pro
                 expected="one of " + ", ".join(known[:20]) if known else None,
                 found=column,
                 suggestions=near_names(column, known),
-                remedy="Name a declared column, or take it out where the consumer does not read it any more.",
+                remedy="Name a declared column, or take it out here; the plan tells this consumer's team all the same "
+                "where the stored table has that column.",
             )
 
 
