@@ -162,17 +162,18 @@ class Run:
             properties[runs.READ_AS] = self.read_as
         if self.settings is not None and counts.bad:
             properties[runs.SETTINGS] = self.settings.text
+        took: int | None = None
         quarantined = max((x.record.snapshot_id for x in self.leftovers), default=None)
         if self.batch is not None:
             properties |= self.batch.properties
         if bad is not None:
             guard = partial(self.guard.before_quarantine, self.checked.storage, bad.writer.target.storage)
             snapshot = bad.writer.commit(self._change(properties), guard, self.guard.bad_until)
-            quarantined = self.guard.check_committed(snapshot).id
+            quarantined, took = self.guard.check_committed(snapshot).id, duration_of(snapshot.properties or {})
         if quarantined is not None:
             properties[runs.QUARANTINE_SNAPSHOT] = str(quarantined)
         if not counts.good:
-            return self._told(counts, None, quarantined, properties)
+            return self._told(counts, None, quarantined, took)
         try:
             before = partial(self.guard.before_table, self.checked.storage)
             snapshot = good.commit(self._change(properties), before, self.guard.good_until)
@@ -184,7 +185,7 @@ class Run:
                     f"run_id={self.run_id!r} finishes it."
                 )
             raise
-        return self._told(counts, snapshot, quarantined, properties)
+        return self._told(counts, snapshot, quarantined, duration_of(snapshot.properties or {}))
 
     @property
     def batch(self) -> StreamBatch | None:
@@ -197,7 +198,7 @@ class Run:
         return self.batch.change(properties)
 
     def _told(
-        self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None, properties: Mapping[str, str]
+        self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None, took: int | None
     ) -> IngestResult:
         """The result of a run that has come to its end, which is logged."""
         fields = {
@@ -210,7 +211,7 @@ class Run:
             "rows_quarantined": counts.bad,
         }
         _LOG.info("ingested", extra=fields)
-        return replace(self._result(counts, snapshot, quarantined), duration_ms=duration_of(properties))
+        return replace(self._result(counts, snapshot, quarantined), duration_ms=took)
 
     def _result(self, counts: RunCounts, snapshot: Snapshot | None, quarantined: int | None) -> IngestResult:
         return IngestResult(

@@ -6,6 +6,7 @@ at the end of the first value without a word.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -192,7 +193,8 @@ def shapes_of_few(values: Column) -> Column:
 
     Only within a list of one value objects are taken for the same as by `shape_of_all`.
     """
-    return F.collect_set(F.schema_of_variant(values))
+    # One text, since an array that is observed does not come to Python before Spark 4.1.
+    return F.to_json(F.collect_set(F.schema_of_variant(values)))
 
 
 class Shape:
@@ -209,11 +211,11 @@ class Shape:
         self.word = word
 
 
-def read_shape(text: str | Sequence[str] | None) -> Shape:
-    """The shape that a type text such as ``OBJECT<a: BIGINT, `b c`: ARRAY<STRING>>`` says, or several say together."""
-    if text is None or isinstance(text, str):
-        return _ShapeReader(text or "").read()
-    return _joined([_ShapeReader(one).read() for one in text])
+def read_shape(text: str | None) -> Shape:
+    """The shape that a type text such as ``OBJECT<a: BIGINT, `b c`: ARRAY<STRING>>`` says, or a JSON list of such."""
+    if text is not None and text.startswith("["):
+        return _joined([_ShapeReader(one).read() for one in json.loads(text)])
+    return _ShapeReader(text or "").read()
 
 
 def _joined(shapes: Sequence[Shape]) -> Shape:
