@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -73,12 +74,11 @@ def test_any_shape_is_read_back(shape: Shape) -> None:
 
 
 def test_several_shapes_say_all_their_keys() -> None:
-    found = read_shape(
-        ["OBJECT<id: BIGINT, l: ARRAY<OBJECT<a: VOID>>>", "OBJECT<ID: BIGINT, l: ARRAY<OBJECT<b: STRING>>>"]
-    )
+    texts = ["OBJECT<id: BIGINT, l: ARRAY<OBJECT<a: VOID>>>", "OBJECT<ID: BIGINT, l: ARRAY<OBJECT<b: STRING>>>"]
+    found = read_shape(json.dumps(texts))
     together = "OBJECT<ID: BIGINT, id: BIGINT, l: ARRAY<OBJECT<a: VOID, b: STRING>>>"
     assert flat(found) == flat(read_shape(together))
-    assert [read_shape(texts).word for texts in ((), ("VOID", "BIGINT"), ("STRING", "BIGINT"))] == [
+    assert [read_shape(json.dumps(texts)).word for texts in ((), ("VOID", "BIGINT"), ("STRING", "BIGINT"))] == [
         "VOID",
         "BIGINT",
         "VARIANT",
