@@ -26,6 +26,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from lakebed.convert.contract import Contract, losses_between, refuse_broken
+from lakebed.convert.foreign_decimal import fitted_decimal
 from lakebed.convert.foreign_json import (
     as_list,
     as_mapping,
@@ -149,12 +150,6 @@ def plain_names(names: Iterable[str]) -> list[str]:
         taken.add(plain)
         made.append(plain)
     return made
-
-
-def fitted_decimal(type_: logical.Decimal) -> logical.Decimal:
-    """A Decimal whose scale is from 0 to its precision, and that holds all values of the given one."""
-    scale = max(type_.scale, 0)
-    return logical.Decimal(max(type_.precision - min(type_.scale, 0), scale), scale)
 
 
 class _Writer:

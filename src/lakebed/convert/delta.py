@@ -20,9 +20,9 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from lakebed.convert.avro import fitted_decimal
 from lakebed.convert.contract import Contract, losses_between, refuse_broken
 from lakebed.convert.fit import STORED_TIME_DIGITS
+from lakebed.convert.foreign_decimal import bounded_decimal
 from lakebed.convert.foreign_json import (
     as_flag,
     as_list,
@@ -36,7 +36,7 @@ from lakebed.convert.foreign_json import (
 )
 from lakebed.convert.loss import Loss, LossReport
 from lakebed.convert.notes import NOTE, for_spark, note_of, table_note, with_note, with_table_note
-from lakebed.convert.paimon import MAX_DECIMAL_PRECISION, repeated_names
+from lakebed.convert.paimon import repeated_names
 from lakebed.convert.stated_type import StatedType, list_of, map_of, stated_exactly
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
@@ -126,7 +126,8 @@ class _Writer:
                 value = {"valueType": parts[1], "valueContainsNull": _is_nullable(type_.value_type)}
                 return {"type": "map", "keyType": parts[0], **value}
             case logical.Decimal():
-                return self._decimal(fitted_decimal(type_), path)
+                fit = bounded_decimal(type_, "Delta", path, self.problems)
+                return f"decimal({fit.precision},{fit.scale})"
             case logical.Timestamp():
                 if type_.effective_unit is _NS:
                     self.losses.append(Loss(path_text(path), "the digits of nanoseconds, which Delta's values lack"))
@@ -138,13 +139,6 @@ class _Writer:
                 return "variant"
             case _:
                 return _LEAVES[type(type_)]
-
-    def _decimal(self, type_: logical.Decimal, path: Path) -> str:
-        if type_.precision > MAX_DECIMAL_PRECISION:
-            message = f"a decimal of Delta has no more than {MAX_DECIMAL_PRECISION} digits"
-            remedy, found = "use a smaller Decimal, or a String", f"{type_.precision} digits"
-            self.problems.append(Diagnostic("LB2601", message, path=path_text(path), found=found, remedy=remedy))
-        return f"decimal({type_.precision},{type_.scale})"
 
     def fields(self, members: tuple[Field, ...], parts: tuple[Any, ...], parent: Path) -> list[dict[str, Any]]:
         known = zip(members, parts, strict=True)

@@ -21,11 +21,11 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from lakebed.convert.avro import fitted_decimal
 from lakebed.convert.contract import Contract, losses_between, refuse_broken
+from lakebed.convert.foreign_decimal import bounded_decimal
 from lakebed.convert.foreign_json import as_list, as_mapping, as_number, as_text, needed, refuse, refuse_type, unread
 from lakebed.convert.loss import Loss, LossReport
-from lakebed.convert.paimon import MAX_DECIMAL_PRECISION, repeated_names
+from lakebed.convert.paimon import repeated_names
 from lakebed.convert.stated_type import StatedType, list_of, map_of, stated_exactly
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConversionError
@@ -155,7 +155,8 @@ class _Writer:
                 value = {"value-id": self.ids[(*path, VALUE)], "value": parts[1]}
                 return {"type": "map", **key, **value, "value-required": _is_required(type_.value_type)}
             case logical.Decimal():
-                return self._decimal(fitted_decimal(type_), path)
+                fit = bounded_decimal(type_, "Iceberg", path, self.problems)
+                return f"decimal({fit.precision}, {fit.scale})"
             case logical.Timestamp():
                 zone = "" if isinstance(self._exact.get(path), physical.Timestamp) else "tz"
                 return f"timestamp{zone}" + ("_ns" if type_.effective_unit is _NS else "")
@@ -176,13 +177,6 @@ class _Writer:
                 return f"geography({crs}, {algorithm})"
             case _:
                 return "binary"
-
-    def _decimal(self, type_: logical.Decimal, path: Path) -> str:
-        if type_.precision > MAX_DECIMAL_PRECISION:
-            message = f"a decimal of Iceberg has no more than {MAX_DECIMAL_PRECISION} digits"
-            remedy, found = "use a smaller Decimal, or a String", f"{type_.precision} digits"
-            self.problems.append(Diagnostic("LB2601", message, path=path_text(path), found=found, remedy=remedy))
-        return f"decimal({type_.precision}, {type_.scale})"
 
     def fields(self, members: tuple[Field, ...], parts: tuple[Any, ...], parent: Path) -> list[dict[str, Any]]:
         return [self._field(m, part, (*parent, m.name)) for m, part in zip(members, parts, strict=True)]

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from lakebed.convert.avro import fitted_decimal
+from lakebed.convert.foreign_decimal import fitted_decimal
 from lakebed.convert.foreign_json import refuse_type
 from lakebed.convert.loss import Loss
 from lakebed.convert.stated_type import StatedType, list_of, map_of
