@@ -11,9 +11,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.node import Node
 from lakebed.convert.scan_types import scan_type
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
-from lakebed.ingest.columns.column_defaults import (
-    FolderSays,
-)
+from lakebed.ingest.columns.column_defaults import FolderSays
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.nulled_values import FAIL, NULL, code_column
 from lakebed.ingest.numbering import block_of

@@ -38,7 +38,7 @@ from lakebed.ingest.repeated_values import ROW, check_unique, unique_columns
 from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
 from lakebed.ingest.run_commit import CountedRows, GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
-from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, shapes_of_few, unknown_keys
+from lakebed.ingest.sources.json_values import Shape, read_shape, shape_of_all, unknown_keys
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_schema import SourceSchema
@@ -208,11 +208,13 @@ class CheckedWrite:
                 left = good.write_plain(frame.frame, frame.rows)
                 rows, plain = in_doubt(rows, left.read(self.spark, frame.kept)), good.rows
                 of_plain = frozenset(f.name for i, f in enumerate(self.schema.fields) if f"v{i}" in left.columns)
-                few, shape = left.rows <= _FEW_ROWS, shapes_of_few if left.rows <= _FEW_SHAPES else shape_of_all
-                rows, found = self._write_checked(rows, good, kind, shape, few=few) if left.rows else (rows, _NO_ROWS)
+                found = _NO_ROWS
+                if left.rows:
+                    few, few_shapes = left.rows <= _FEW_ROWS, left.rows <= _FEW_SHAPES
+                    rows, found = self._write_checked(rows, good, kind, few=few, few_shapes=few_shapes)
             else:
-                shape = shape_of_all if self.is_large else shapes_of_few
-                rows, found = self._write_checked(rows, good, kind, shape, few=not self.is_large)
+                few = not self.is_large
+                rows, found = self._write_checked(rows, good, kind, few=few, few_shapes=few)
         bad = found["bad"] or 0
         by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
@@ -236,13 +238,13 @@ class CheckedWrite:
         rows: PreparedRows,
         good: GoodRows | NumberedCommit | CountedRows,
         kind: Column | None,
-        shape: Callable[[Column], Column],
         *,
         few: bool,
+        few_shapes: bool,
     ) -> tuple[PreparedRows, Mapping[str, Any]]:
         """Write the good ones of rows that Spark checks, of `few` or of many; and what it has observed of all.
 
-        `shape` is the aggregate that tells which keys JSON has.
+        With `few_shapes` the keys of JSON are told by all its shapes.
         """
         seen = Observation()
         metrics = [F.count(F.lit(1)).alias("rows")]
@@ -251,7 +253,7 @@ class CheckedWrite:
             metrics += [F.count_if(~F.col("bad") & (kind == i)).alias(k) for i, k in enumerate(KINDS)]
         metrics += [metric for column in rows.nullable for metric in column.metrics]
         if rows.has_shape:
-            metrics.append(shape(F.col("shape")).alias("shape"))
+            metrics.append(shape_of_all(F.col("shape"), few=few_shapes).alias("shape"))
         if good.aside is None:
             checked = rows.all()
             good.write(checked.observe(seen, *metrics).where(~F.col("bad")))

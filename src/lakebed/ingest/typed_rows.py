@@ -14,7 +14,7 @@ from lakebed.ingest.checked_rows import prepare
 from lakebed.ingest.checked_write import CheckedWrite
 from lakebed.ingest.repeated_values import unique_columns
 from lakebed.ingest.run_history import RunCounts
-from lakebed.ingest.sources.json_values import read_shape, shape_of_all, shapes_of_few
+from lakebed.ingest.sources.json_values import read_shape, shape_of_all
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.write_frame import refuse_bad_rows
 from lakebed.spark.spark_errors import spark_errors
@@ -67,8 +67,7 @@ def _names(checked: CheckedWrite, part: SourcePart) -> frozenset[str]:
         return folders | {c.name for c in part.columns}
     if part.shape is None:
         return folders
-    shape_of = shape_of_all if checked.is_large else shapes_of_few
-    shape = read_shape(part.frame.agg(shape_of(part.shape)).collect()[0][0])
+    shape = read_shape(part.frame.agg(shape_of_all(part.shape, few=not checked.is_large)).collect()[0][0])
     problems, _ = checked.unknown_columns(shape)
     if problems:
         raise SourceMismatchError(*problems)

@@ -180,19 +180,14 @@ def entries_of(value: Column) -> Column:
     return F.try_variant_get(value, "$", "map<string,variant>")
 
 
-def shape_of_all(values: Column) -> Column:
-    """An aggregate: the common shape of JSON values as type text, for `read_shape`.
+def shape_of_all(values: Column, *, few: bool = False) -> Column:
+    """An aggregate: the common shape of JSON values, or of `few` values their different ones, as text for `read_shape`.
 
-    Spark takes objects for the same whose keys differ only in case and have the same types, and keeps the keys of one.
+    Of many values Spark takes objects for the same whose keys differ only in case and have the same types, and keeps
+    the keys of one; of few only within a list of one value.
     """
-    return F.schema_of_variant_agg(values)
-
-
-def shapes_of_few(values: Column) -> Column:
-    """An aggregate: the different shapes of JSON values, for `read_shape`; of many values there may be as many.
-
-    Only within a list of one value objects are taken for the same as by `shape_of_all`.
-    """
+    if not few:
+        return F.schema_of_variant_agg(values)
     # One text, since an array that is observed does not come to Python before Spark 4.1.
     return F.to_json(F.collect_set(F.schema_of_variant(values)))
 
