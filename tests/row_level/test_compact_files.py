@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import SparkSession
 
 from lakebed import Lake
-from lakebed.errors import ConflictError, UnsupportedError
+from lakebed.catalog.table_schema import TableSchema
+from lakebed.errors import ConflictError, UnsupportedError, UsageError
 from lakebed.evolve.schema_changes import SetOption
+from lakebed.format.live_files import plan_files
 from lakebed.format.manifest import FileSource
 from lakebed.model import Field, Int64, Option
+from lakebed.physical.paimon_types import BigInt, DataField, VarChar
+from lakebed.physical.paimon_types import Map as PaimonMap
 from lakebed.row_level import compact_files
+from lakebed.write.sort_order import clustering_order
 from row_level.changed_tables import FEW_KINDS, KINDS, Changed, Make, rows_of
 
 
@@ -182,6 +189,65 @@ def _merged(spark: SparkSession, warehouse: Path, options: dict[str, str], *, co
         if compacted and step in (1, 2):
             assert table.compact(spark, full=True).snapshot_id
     return lake
+
+
+@pytest.mark.parametrize(
+    ("options", "partitions", "several"),
+    [
+        ({"clustering.columns": "a"}, [], ("a",)),
+        ({"sink.clustering.by-columns": "a, b", "sink.clustering.strategy": "ORDER"}, ["p"], ("a",)),
+        ({"clustering.columns": "a,b"}, [], ("a", "b")),
+    ],
+    ids=["a column", "columns in partitions", "a curve"],
+)
+def test_rows_are_kept_in_the_order_that_the_options_declare(
+    spark: SparkSession, lake: Lake, options: dict[str, str], partitions: list[str], several: tuple[str, ...]
+) -> None:
+    """Small files of mixed rows become files with ranges of their own."""
+    fields = [Field("p", Int64()), Field("a", Int64()), Field("b", Int64())]
+    sizes = {"target-file-size": "12 kb", "compaction.small-file-ratio": "1", "target-file-row-num": "1000"}
+    lake.tables.create_table("db", "t", fields, partition_keys=partitions, options={**options, **sizes})
+    table = lake.table("db.t")
+    rows = spark.range(3600).selectExpr("id % 2 AS p", "(id * 7919) % 3607 AS a", "(id * 104729) % 3593 AS b")
+    table.append(rows.repartition(6) if not partitions else rows)
+    before = sorted(map(tuple, table.read(spark).collect()))
+    assert table.compact(spark, full=True).snapshot_id is not None
+    assert sorted(map(tuple, table.read(spark).collect())) == before
+    files = [pq.read_table(path) for path in _live_paths(lake)]
+    for column in several:
+        # Sorted by one column after the other each file would have all of the range of the second one.
+        widths = [high - low for low, high in (_span(file.column(column).to_pylist()) for file in files)]
+        assert sum(widths) < len(files) * 3600 * 0.85
+    if several == ("a",):
+        for p in (0, 1) if partitions else (None,):
+            own = sorted(_span(f.column("a").to_pylist()) for f in files if p is None or f.column("p")[0].as_py() == p)
+            assert len(own) > 1
+            assert all(high <= low for (_, high), (low, _) in pairwise(own))
+
+
+def _live_paths(lake: Lake) -> list[str]:
+    table = lake.table("db.t")
+    snapshot = table.snapshots.latest()
+    assert snapshot is not None
+    return [file.path for file in plan_files(lake.store, table.table_path, snapshot, table.schema())]
+
+
+def _span(values: list[int]) -> tuple[int, int]:
+    return min(values), max(values)
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "path"),
+    [
+        ({"clustering.columns": "a,gone"}, "LB6512", "clustering.columns"),
+        ({"sink.clustering.by-columns": "m"}, "LB6512", "sink.clustering.by-columns"),
+    ],
+)
+def test_an_order_that_is_none_is_told_by_the_option(options: dict[str, str], code: str, path: str) -> None:
+    fields = (DataField(0, "a", BigInt()), DataField(1, "m", PaimonMap(VarChar(), BigInt())))
+    with pytest.raises(UsageError) as caught:
+        clustering_order(TableSchema(0, fields, 1, (), (), options, time_millis=0))
+    assert (caught.value.code, caught.value.diagnostics[0].path) == (code, path)
 
 
 def test_what_is_refused_and_done_once(spark: SparkSession, make: Make, lake: Lake) -> None:

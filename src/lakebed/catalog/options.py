@@ -91,6 +91,7 @@ CHANGELOG_NUM_RETAINED_MIN = "changelog.num-retained.min"
 CHANGELOG_TIME_RETAINED = "changelog.time-retained"
 CLUSTERING_COLUMNS = "clustering.columns"
 CLUSTERING_INCREMENTAL = "clustering.incremental"
+CLUSTERING_STRATEGY = "clustering.strategy"
 COMMIT_MAX_RETRIES = "commit.max-retries"
 COMPACTION_DELETE_RATIO_THRESHOLD = "compaction.delete-ratio-threshold"
 COMPACTION_MIN_FILE_NUM = "compaction.min.file-num"
@@ -169,6 +170,7 @@ SEQUENCE_FIELD = "sequence.field"
 SEQUENCE_FIELD_SORT_ORDER = "sequence.field.sort-order"
 SEQUENCE_SNAPSHOT_ORDERING = "sequence.snapshot-ordering"
 SINK_CLUSTERING_BY_COLUMNS = "sink.clustering.by-columns"
+SINK_CLUSTERING_STRATEGY = "sink.clustering.strategy"
 SNAPSHOT_NUM_RETAINED_MAX = "snapshot.num-retained.max"
 SNAPSHOT_NUM_RETAINED_MIN = "snapshot.num-retained.min"
 SNAPSHOT_TIME_RETAINED = "snapshot.time-retained"
@@ -277,15 +279,14 @@ _KINDS: dict[OptionKind, str] = {
     """,
     OptionKind.TEXT: """
         bitmap-index.compression blob-external-storage-field blob-external-storage-path branch
-        chain-table.chain-partition-keys changelog-file.format changelog-file.prefix clustering.strategy
-        commit.callbacks commit.user-prefix consumer-id data-file.external-paths data-file.external-paths.specific-fs
-        data-file.external-paths.weights data-file.path-directory data-file.prefix fields.default-aggregate-function
-        file.format format-table.commit-hive-sync-url global-index.external-path incremental-between
-        incremental-between-timestamp incremental-to-auto-tag local-cache.dir local-cache.whitelist log.format
-        log.key.format lookup.cache-spill-compression manifest-sort.partition-field manifest.format
-        metastore.tag-to-partition owner parquet.enable.dictionary parquet.variant.shreddingSchema
-        partition.default-name partition.expiration-strategy partition.mark-done-action
-        partition.mark-done-action.custom.class partition.mark-done-action.http.params
+        chain-table.chain-partition-keys changelog-file.format changelog-file.prefix commit.callbacks commit.user-prefix
+        consumer-id data-file.external-paths data-file.external-paths.specific-fs data-file.external-paths.weights
+        data-file.path-directory data-file.prefix fields.default-aggregate-function file.format
+        format-table.commit-hive-sync-url global-index.external-path incremental-between incremental-between-timestamp
+        incremental-to-auto-tag local-cache.dir local-cache.whitelist log.format log.key.format
+        lookup.cache-spill-compression manifest-sort.partition-field manifest.format metastore.tag-to-partition owner
+        parquet.enable.dictionary parquet.variant.shreddingSchema partition.default-name partition.expiration-strategy
+        partition.mark-done-action partition.mark-done-action.custom.class partition.mark-done-action.http.params
         partition.mark-done-action.http.url partition.timestamp-formatter partition.timestamp-pattern path
         scan.fallback-branch scan.fallback-delta-branch scan.fallback-snapshot-branch scan.primary-branch scan.tag-name
         scan.timestamp scan.version sink.process-time-zone sink.watermark-time-zone spill-compression
@@ -308,12 +309,12 @@ _KINDS: dict[OptionKind, str] = {
         scan.push-down scan.remove-normalize scan.split-enumerator.batch-size scan.split-enumerator.mode
         scan.watermark.alignment.group scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval
         scan.watermark.emit.strategy scan.watermark.idle-timeout sink.clustering.sample-factor
-        sink.clustering.sort-in-cluster sink.clustering.strategy sink.committer-cpu sink.committer-memory
-        sink.committer-operator-chaining sink.cross-partition.managed-memory sink.managed.writer-buffer-memory
-        sink.operator-uid.suffix sink.parallelism sink.savepoint.auto-tag sink.use-managed-memory-allocator
-        sink.writer-coordinator.cache-memory sink.writer-coordinator.enabled sink.writer-cpu sink.writer-memory
-        source.checkpoint-align.enabled source.checkpoint-align.timeout source.operator-uid.suffix
-        unaware-bucket.compaction.parallelism write.merge-schema write.merge-schema.explicit-cast write.use-v2-write
+        sink.clustering.sort-in-cluster sink.committer-cpu sink.committer-memory sink.committer-operator-chaining
+        sink.cross-partition.managed-memory sink.managed.writer-buffer-memory sink.operator-uid.suffix sink.parallelism
+        sink.savepoint.auto-tag sink.use-managed-memory-allocator sink.writer-coordinator.cache-memory
+        sink.writer-coordinator.enabled sink.writer-cpu sink.writer-memory source.checkpoint-align.enabled
+        source.checkpoint-align.timeout source.operator-uid.suffix unaware-bucket.compaction.parallelism
+        write.merge-schema write.merge-schema.explicit-cast write.use-v2-write
     """,
     OptionKind.STATS_MODE: "changelog-file.stats-mode metadata.stats-mode",
 }
@@ -322,6 +323,7 @@ _WORDS: dict[str, str] = {
     "bucket-function.type": "default mod hive",
     "changelog-producer": "none input full-compaction lookup",
     "clustering.incremental.mode": "global-sort local-sort",
+    "clustering.strategy": "auto zorder hilbert order",
     "consumer.mode": "exactly-once at-least-once",
     "data-file.external-paths.strategy": "none specific-fs round-robin entropy-inject weight-robin",
     "format-table.implementation": "paimon engine",
@@ -343,6 +345,7 @@ _WORDS: dict[str, str] = {
         "from-snapshot-full incremental from-creation-timestamp"
     ),
     "sequence.field.sort-order": "ascending descending",
+    "sink.clustering.strategy": "auto zorder hilbert order",
     "snapshot.expire.execution-mode": "sync async",
     "sort-compaction.range-strategy": "SIZE QUANTITY",
     "sort-engine": "min-heap loser-tree",
@@ -363,6 +366,7 @@ _DEFAULTS: dict[str, str] = {
     BUCKET_FUNCTION_TYPE: "default",
     CHANGELOG_FILE_PREFIX: "changelog-",
     CHANGELOG_PRODUCER: "none",
+    CLUSTERING_STRATEGY: "auto",
     COMMIT_MAX_RETRIES: "10",
     COMPACTION_DELETE_RATIO_THRESHOLD: "0.2",
     COMPACTION_MIN_FILE_NUM: "5",
@@ -466,6 +470,8 @@ _FOLLOWED = frozenset(
         CHANGELOG_FILE_FORMAT,
         CHANGELOG_FILE_PREFIX,
         CHANGELOG_FILE_STATS_MODE,
+        CLUSTERING_COLUMNS,
+        CLUSTERING_STRATEGY,
         COMMIT_MAX_RETRIES,
         COMPACTION_DELETE_RATIO_THRESHOLD,
         COMPACTION_MIN_FILE_NUM,
@@ -516,6 +522,8 @@ _FOLLOWED = frozenset(
         SCAN_FALLBACK_BRANCH,
         SEQUENCE_FIELD,
         SEQUENCE_FIELD_SORT_ORDER,
+        SINK_CLUSTERING_BY_COLUMNS,
+        SINK_CLUSTERING_STRATEGY,
         SNAPSHOT_NUM_RETAINED_MAX,
         SNAPSHOT_NUM_RETAINED_MIN,
         SNAPSHOT_TIME_RETAINED,

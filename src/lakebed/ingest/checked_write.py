@@ -162,8 +162,7 @@ class CheckedWrite:
     @property
     def sorted_by(self) -> RowOrder:
         """The columns by which rows are sorted. Raises what `sort_order` raises."""
-        order = sort_order(self.schema, self.order_by)
-        return RowOrder(tuple(f"v{place}" for place in order.places), order.interleaved)
+        return RowOrder.of(sort_order(self.schema, self.order_by))
 
     def writer(self, storage: TableStorage, schema: TableSchema) -> TableWriter:
         """A writer of rows under a schema."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import inf
 from typing import Any, TypeAlias
 
 from pyspark.sql import DataFrame
@@ -30,10 +31,12 @@ from lakebed.spark.file_constants import by_number
 from lakebed.spark.file_rows import System
 from lakebed.spark.read import rows_of_plan
 from lakebed.spark.row_merge.merge_sections import first_rows, without_keys
+from lakebed.spark.row_order import RowOrder
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.spark.write_rows import Compacted, RowsToWrite
 from lakebed.write.first_row_files import top_level
+from lakebed.write.sort_order import clustering_order
 from lakebed.write.write_result import WriteResult, WriteRun
 
 #: Whether a file is to be written anew for what it is written as.
@@ -122,21 +125,30 @@ def _columns(schema: TableSchema) -> tuple[tuple[int, str, DataType], ...]:
 
 
 def _together(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
-    """The rows of the files. Where there are no buckets, those of as many files as make a large one are in one task."""
+    """The rows of the files. Where there are no buckets, those of as many files as make a large one are in one task.
+
+    Rows that are kept sorted are brought together by ranges; those of several partitions by their partition, so that
+    none of them is cut into small files.
+    """
     reader, schema = start.reader, start.schema
     if start.plan.has_sequence:
         sequence = max(f.meta.max_sequence_number for f in files)
         return RowsToWrite(start.to_write(reader.read(files, schema)), compacted=Compacted(sequence=sequence))
-    groups = _groups(files, target_file_size(schema.options, keyed=False))
+    order = RowOrder.of(clustering_order(schema))
+    whole = len({file.partition for file in files}) > 1 and bool(order)
+    groups = _groups(files, inf if whole else target_file_size(schema.options, keyed=False))
+    if order and not whole:
+        rows = start.to_write(reader.read(files, schema))
+        return RowsToWrite(rows, order=order, compacted=Compacted(ranges=max(groups) + 1))
     if start.plan.partition:
         group = by_number("int", groups)(F.col(System.FILE))
         rows = reader.read(files, schema, System.FILE).repartition(group)
     else:
         rows = reader.read(files, schema).coalesce(max(groups) + 1)
-    return RowsToWrite(start.to_write(rows), compacted=Compacted())
+    return RowsToWrite(start.to_write(rows), order=order, compacted=Compacted())
 
 
-def _groups(files: Sequence[DataFile], size: int) -> list[int]:
+def _groups(files: Sequence[DataFile], size: float) -> list[int]:
     """The group of each file: those of one partition, in their order, until they make a large file."""
     groups: list[int] = []
     place, held = None, 0

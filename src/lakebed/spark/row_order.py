@@ -14,6 +14,8 @@ from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql import types as t
 
+from lakebed.write.sort_order import SortOrder
+
 #: How many bits the number of a range has.
 _BITS = 6
 _CURVE = "_LAKEBED_CURVE"
@@ -28,6 +30,11 @@ class RowOrder:
 
     columns: tuple[str, ...] = ()
     interleaved: bool = False
+
+    @classmethod
+    def of(cls, order: SortOrder) -> RowOrder:
+        """The order of rows as they are written: column `v<i>` is the schema's column i."""
+        return cls(tuple(f"v{place}" for place in order.places), order.interleaved)
 
     def __bool__(self) -> bool:
         return bool(self.columns)

@@ -43,11 +43,13 @@ _ASIDE_FILE, _ASIDE_ROWS, _COLUMNS = "aside", "aside_rows", "columns"
 class Compacted:
     """What the files of compacted rows are: their level, and the one number of all rows, 0 and None of append tables.
 
-    The number is not above that of any row which is newer.
+    The number is not above that of any row which is newer. Sorted rows are brought into `ranges` of their order; 0 says
+    that those of one file are together already, as those which are not sorted are.
     """
 
     level: int = 0
     sequence: int | None = None
+    ranges: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,10 +165,11 @@ def _in_place(rows: RowsToWrite, frame: DataFrame, place: Sequence[str], *, in_b
     frame, order = rows.order.prepare(frame)
     if in_buckets:
         frame = frame.repartition(*place)
+    elif rows.compacted is not None:
+        frame = frame.repartitionByRange(rows.compacted.ranges, *order) if rows.compacted.ranges else frame
     elif order:
         frame = frame.repartitionByRange(*place, *order)
-    elif place and rows.compacted is None:
-        # Compacted rows have been brought together already.
+    elif place:
         frame = frame.hint("rebalance", *place)
     return frame.sortWithinPartitions(*place, *order).select(*wanted) if place or order else frame
 

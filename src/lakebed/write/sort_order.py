@@ -1,4 +1,4 @@
-"""Judge the columns by which the rows of a write are to be sorted."""
+"""Judge the columns by which the rows of a write, or of a compaction, are sorted."""
 
 from __future__ import annotations
 
@@ -6,6 +6,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from lakebed.catalog.option_values import chosen_word, columns_of
+from lakebed.catalog.options import (
+    CLUSTERING_COLUMNS,
+    CLUSTERING_STRATEGY,
+    SINK_CLUSTERING_BY_COLUMNS,
+    SINK_CLUSTERING_STRATEGY,
+)
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import UsageError
 from lakebed.physical.paimon_tree import types_inside
@@ -55,19 +62,40 @@ def sort_order(schema: TableSchema, names: Sequence[str]) -> SortOrder:
     return SortOrder(_places(schema, interleaved, (*_WITHOUT_ORDER, *_OF_PARTS)), True)
 
 
-def _places(schema: TableSchema, names: Sequence[str], unordered: tuple[type[DataType], ...]) -> tuple[int, ...]:
+def clustering_order(schema: TableSchema) -> SortOrder:
+    """How the rows of an append table without buckets are kept sorted, by the options that say it to every engine.
+
+    Several columns are on a Z-order curve unless the strategy is `order`: for Hilbert's curve, which other engines
+    have, it stands in, and of more columns than it takes the first ones count. Raises `UsageError` as `sort_order`,
+    and LB5073 for a strategy that is none.
+    """
+    # The second names are those of earlier versions of Paimon.
+    key = CLUSTERING_COLUMNS if CLUSTERING_COLUMNS in schema.options else SINK_CLUSTERING_BY_COLUMNS
+    old = CLUSTERING_STRATEGY not in schema.options and SINK_CLUSTERING_STRATEGY in schema.options
+    strategy = SINK_CLUSTERING_STRATEGY if old else CLUSTERING_STRATEGY
+    names = columns_of(schema.options, key)
+    if len(names) < 2 or chosen_word(schema.options, strategy) == "order":
+        return SortOrder(_places(schema, names, _WITHOUT_ORDER, key))
+    return SortOrder(_places(schema, names[:MOST_INTERLEAVED], (*_WITHOUT_ORDER, *_OF_PARTS), key), True)
+
+
+def _places(
+    schema: TableSchema, names: Sequence[str], unordered: tuple[type[DataType], ...], said_by: str = "order_by"
+) -> tuple[int, ...]:
     places = []
     for name in dict.fromkeys(names):
         field = schema.field(name)
         if field is None:
             columns = ", ".join(schema.field_names)
-            raise _refused(f"there is no column {name!r}", name, f"name columns of the table: {columns}")
+            raise _refused(f"there is no column {name!r}", name, f"name columns of the table: {columns}", said_by)
         unfit = next((t for t in types_inside(field.type) if isinstance(t, unordered)), None)
         if unfit is not None:
-            raise _refused(f"values of column {name!r}, of type {unfit.root}, have no order", name, "leave it out")
+            raise _refused(
+                f"values of column {name!r}, of type {unfit.root}, have no order", name, "leave it out", said_by
+            )
         places.append(schema.fields.index(field))
     return tuple(places)
 
 
-def _refused(why: str, found: str, remedy: str) -> UsageError:
-    return UsageError.of(NO_ORDER, f"rows cannot be sorted so: {why}", path="order_by", found=found, remedy=remedy)
+def _refused(why: str, found: str, remedy: str, said_by: str = "order_by") -> UsageError:
+    return UsageError.of(NO_ORDER, f"rows cannot be sorted so: {why}", path=said_by, found=found, remedy=remedy)
