@@ -578,17 +578,17 @@ class Lake:
         return self.table(table).remove_orphans(min_age=min_age)
 
     def health(self, tables: Iterable[str] | None = None) -> HealthReport:
-        """How tables are, from metadata alone and without Spark; without `tables` all, but those of bad rows.
+        """How tables are, from metadata and without Spark; without `tables` all, but those of bad rows.
 
-        Of each: its files by level, size and schema version, what deletion vectors take out, what a compaction or an
-        expiry would do by the table's options, the age of its snapshots, what consumers hold, how many rows are in its
-        quarantine, and in `findings` what is noteworthy. Tables that cannot be read are in `failed`. Raises
-        `UsageError` for the name of a single state.
+        Of each: files by level, size and schema version, what deletion vectors take out, what a compaction or an expiry
+        would do by its options, ages of snapshots, what consumers hold, how many rows are in quarantine, by code with
+        PyArrow, and `findings`. Tables that cannot be read are in `failed`. Raises `UsageError` for a single state.
         """
+        from lakebed.ingest.bad_row_codes import count_bad_rows
         from lakebed.inspection.table_health import measure_tables
 
         names = self._tables.list_tables() if tables is None else tables
-        return measure_tables(self._tables, names, self._clock)
+        return measure_tables(self._tables, names, self._clock, count_bad_rows)
 
     def maintain(
         self,

@@ -728,9 +728,10 @@ class Table:
 
     def health(self) -> TableHealth:
         """How the table is, or a branch of it, from metadata alone; see `lakebed.Lake.health`."""
+        from lakebed.ingest.bad_row_codes import count_bad_rows
         from lakebed.inspection.table_health import measure_table
 
-        return measure_table(self._whole)
+        return measure_table(self._whole, count_bad_rows)
 
     def maintain(
         self, spark: SparkSession | Callable[[], SparkSession], *, orphans: bool = False, dry_run: bool = False

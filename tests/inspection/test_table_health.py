@@ -149,7 +149,7 @@ def test_rows_in_quarantine_are_those_that_it_has_now() -> None:
         sleep=lambda _: None,
     )
     found = health(world)
-    assert (found.quarantined_rows, names(found)) == (7, ["quarantine"])
+    assert (found.quarantined_rows, found.bad_rows, names(found)) == (7, None, ["quarantine"])
     assert found.findings[0].command == "lakebed quarantine list lab.t"
     assert [t.table for t in world.lake.health().tables] == ["lab.t"]
 

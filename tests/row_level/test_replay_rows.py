@@ -19,6 +19,7 @@ from lakebed import open as open_lake
 from lakebed.errors import ConflictError, LakebedError, SourceMismatchError
 from lakebed.ingest import quarantine_table
 from lakebed.model import Date, Field, Int32, Int64, Option, String
+from lakebed.render.prometheus_text import prometheus_text
 from lakebed.row_level.quarantine_rows import Quarantine
 from lakebed.row_level.replay_rows import ReplayResult
 from lakebed.store import LocalStore
@@ -83,9 +84,16 @@ def test_the_way_back_of_a_csv_file(lake: Lake, spark: SparkSession, tmp_path: P
     assert left(lake, spark) == ['{"id":"4","at":"soon","kind":"b"}']
     (run,) = bad.list(spark)
     assert (run.rows, run.mended) == (5, 4)
+    found = lake.table("db.events").health()
+    assert (found.quarantined_rows, found.bad_rows) == (5, {"LB6202": 1, "LB6206": 1})
     # What was mended is bad again where the table is rolled back to before.
     lake.roll_back("db.events", snapshot=1)
     assert len(left(lake, spark)) == 5
+    report = lake.health(["db.events"])
+    # A row that is bad in two ways counts in both.
+    assert report.tables[0].bad_rows == {"LB6202": 3, "LB6206": 2, "LB6208": 1}
+    assert "bad rows: LB6202 (3 rows), LB6206 (2 rows), LB6208 (1 row)" in str(report)
+    assert 'lakebed_table_bad_rows{code="LB6206",table="db.events"} 2.0' in prometheus_text(report)
 
 
 ID, NAME = Field("id", Int32()), Field("name", Option(String()))
@@ -268,7 +276,10 @@ def test_the_mini_layout(spark: SparkSession, tmp_path: Path) -> None:
     lake.ingest(spark, "db.t", file(tmp_path, "a.csv", "at\n2.1.2024 10:00\n2024-01-01 10:00:00\n"), run_id="first")
     quarantine = lake.quarantine("db.t")
     assert quarantine.replay(spark, options={"timestampNTZFormat": "d.M.yyyy H:mm"}).rows_replayed == 1
-    (run,) = quarantine.list(spark)
+    assert lake.table("db.t").health().bad_rows == {}
+    lake.ingest(spark, "db.t", file(tmp_path, "b.csv", "at\nsoon\n"))
+    assert lake.table("db.t").health().bad_rows == {"LB6202": 1}
+    _, run = quarantine.list(spark)
     assert (run.mended, run.kinds[0].column, run.kinds[0].rows, run.kinds[0].mended) == (1, "at", 1, 1)
     assert lake.count("db.t") == 2
 

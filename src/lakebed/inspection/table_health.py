@@ -1,6 +1,7 @@
 """Tell how healthy tables are from metadata alone: files, sizes, levels, deletions, snapshots, what is held back.
 
-No data file and no vector is opened, and no engine takes part. Of each live data file only what identifies it is held.
+No data file and no vector is opened, but those of bad rows where they are counted by code, and no engine takes part. Of
+each live data file only what identifies it is held.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from shlex import quote
-from typing import Any, ClassVar, overload
+from typing import Any, ClassVar, TypeAlias, overload
 
 from lakebed.catalog import TableManager, TableRef, TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -30,6 +31,9 @@ from lakebed.maintenance.consumers import waiting_consumers
 from lakebed.maintenance.references import References, changelogs
 from lakebed.maintenance.retention import Retention
 from lakebed.readable import Readable
+
+#: Counts the bad rows of a table by the codes of their problems; None where they cannot be told.
+CountBadRows: TypeAlias = Callable[[TableBranch], Mapping[str, int] | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,8 +91,9 @@ class TableHealth(Readable):
     `snapshot_id`, `oldest_snapshot_at` and `newest_snapshot_at` are None where there is no snapshot. `expirable` are
     the snapshots that the table's options do not keep, `held` those among them that a consumer still has to read.
     `consumers` are the snapshots that consumers read next, by their ids. `quarantined_rows` are all rows in the table's
-    quarantine, mended ones that were not purged among them. `is_written_here`: Lakebed writes such a table,
-    so that it can compact it, too.
+    quarantine, mended ones that were not purged among them; `bad_rows` those that are not mended, by the codes of their
+    problems (None where they were not counted). `is_written_here`: Lakebed writes such a table, so that it can compact
+    it, too.
     """
 
     renderer: ClassVar[str] = "lakebed.render.health_text:table_health_text"
@@ -108,6 +113,7 @@ class TableHealth(Readable):
     branches: int = 0
     consumers: Mapping[str, int] = field(default_factory=dict, hash=False)
     quarantined_rows: int = 0
+    bad_rows: Mapping[str, int] | None = field(default=None, hash=False)
     is_written_here: bool = True
 
     @property
@@ -156,6 +162,7 @@ class TableHealth(Readable):
             "branches": self.branches,
             "consumers": dict(self.consumers),
             "quarantined_rows": self.quarantined_rows,
+            "bad_rows": None if self.bad_rows is None else dict(self.bad_rows),
             "is_written_here": self.is_written_here,
             "findings": [f.to_json() for f in self.findings],
         }
@@ -188,7 +195,9 @@ class HealthReport(Readable):
         return {"tables": [t.to_json() for t in self.tables], "failed": [f.to_json() for f in self.failed]}
 
 
-def measure_tables(tables: TableManager, names: Iterable[str], clock: Callable[[], int]) -> HealthReport:
+def measure_tables(
+    tables: TableManager, names: Iterable[str], clock: Callable[[], int], count_bad_rows: CountBadRows
+) -> HealthReport:
     """Measure tables one by one; one that cannot be read does not hide the others.
 
     Raises `UsageError` for a name that is none, or that says a single state.
@@ -199,16 +208,16 @@ def measure_tables(tables: TableManager, names: Iterable[str], clock: Callable[[
     found, failed = [], []
     for branch in by_label.values():
         try:
-            found.append(measure_table(branch))
+            found.append(measure_table(branch, count_bad_rows))
         except LakebedError as error:
             failed.append(UnreadTable(branch.label, error.diagnostics, error.exit_code))
     return HealthReport(tuple(found), tuple(failed))
 
 
-def measure_table(table: TableBranch) -> TableHealth:
+def measure_table(table: TableBranch, count_bad_rows: CountBadRows) -> TableHealth:
     """Measure a table, or a branch of it. Raises `LakebedError` for what is not there or cannot be read."""
     now, schema = table.clock(), table.schemas.load_latest_schema()
-    shared = {**_around(table), "is_written_here": not write_problems(schema)}
+    shared = {**_around(table, count_bad_rows), "is_written_here": not write_problems(schema)}
     snapshots = _Snapshots(table.snapshots)
     if not snapshots:
         return TableHealth(table.label, now, schema.id, **shared)
@@ -231,14 +240,16 @@ def measure_table(table: TableBranch) -> TableHealth:
     )
 
 
-def _around(table: TableBranch) -> dict[str, Any]:
+def _around(table: TableBranch, count_bad_rows: CountBadRows) -> dict[str, Any]:
     """What lies beside the snapshots of a branch, by the names of `TableHealth`."""
+    quarantined = _quarantined(table)
     return {
         "changelogs": len(changelogs(table.store, table.table_path, table.branch)),
         "tags": len(table.snapshots.tags()),
         "branches": len(References(table).branch_directories()),
         "consumers": waiting_consumers(table),
-        "quarantined_rows": _quarantined(table),
+        "quarantined_rows": quarantined,
+        "bad_rows": count_bad_rows(table) if quarantined else {},
     }
 
 

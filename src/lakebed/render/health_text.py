@@ -39,6 +39,9 @@ def _facts(found: TableHealth) -> Iterator[str]:
     named = [_plural(count, word) for word, count in (*beside, ("consumer", len(found.consumers))) if count]
     if named:
         yield ", ".join(named)
+    if found.bad_rows:
+        kinds = sorted(found.bad_rows.items(), key=lambda kind: (-kind[1], kind[0]))
+        yield "bad rows: " + ", ".join(f"{one_line(code)} ({count_text(rows, 'row')})" for code, rows in kinds)
 
 
 def _plural(count: int, word: str) -> str:

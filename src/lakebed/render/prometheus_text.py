@@ -62,6 +62,12 @@ _BY: tuple[tuple[str, str, str, Callable[[TableHealth], Mapping[Any, int]]], ...
         "schema",
         lambda t: t.content.by_schema,
     ),
+    (
+        "bad_rows",
+        "Rows in quarantine that are not mended, by the codes of their problems; one of several codes counts in each.",
+        "code",
+        lambda t: t.bad_rows or {},
+    ),
     ("consumer_next_snapshot", "The snapshot that a consumer reads next.", "consumer", lambda t: t.consumers),
 )
 
