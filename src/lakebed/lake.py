@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from lakebed.chain_store import ExportedChain
     from lakebed.evolve import AppliedPlan, Plan
     from lakebed.evolve.merge_input import AnyColumns
+    from lakebed.evolve.pull_manifests import PulledManifests
     from lakebed.ingest.arguments import WatchKeywords
     from lakebed.ingest.ingest import IngestResult
     from lakebed.inspection import SystemTable
@@ -115,6 +116,7 @@ class Lake:
         allow: Iterable[str] = (),
         list_undeclared: bool = False,
         all_tables: bool = False,
+        drift: Literal["ask", "refuse", "adopt", "revert"] = "ask",
     ) -> Plan:
         """What applying the declared tables would change. Touches nothing.
 
@@ -123,14 +125,18 @@ class Lake:
         carries to `apply`, as `CODE` or `CODE:column`. For a directory, or with `list_undeclared`, the plan names the
         tables of the warehouse that nothing declares; with `all_tables`, for manifests that are to declare all of them,
         each is a warning, too (LB4240 where `apply` has made it, else LB4235), unless that is approved. Approvals of
-        manifests count until their day in the lake's time zone. Raises `ManifestError` with all problems of all files,
+        manifests count until their day in the lake's time zone. `drift` says what becomes of changes that would undo
+        what was made outside of `apply`: each needs leave (LB4231), they are forbidden, they are not planned and what
+        is there stays, or they are made as if there were leave. Raises `ManifestError` with all problems of all files,
         `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
         """
+        from lakebed.evolve.drift_rules import drift_rule
         from lakebed.evolve.manifest_approvals import day_of
         from lakebed.evolve.plan_manifests import ManifestPlanner
         from lakebed.format.refuse_unsupported import limits
 
-        planner = ManifestPlanner(self._tables, self._attributes, limits, day_of(self._clock(), self._time_zone))
+        today = day_of(self._clock(), self._time_zone)
+        planner = ManifestPlanner(self._tables, self._attributes, limits, today, drift_rule(drift))
         return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared, is_whole=all_tables)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
@@ -144,6 +150,26 @@ class Lake:
 
         given = frozenset(allow)
         return apply(plan, self._tables, self._time_zone, allow=given, clock=self._clock, attributes=self._attributes)
+
+    def pull(
+        self,
+        manifests: str | Path | Iterable[str | Path],
+        tables: Iterable[str] = (),
+        *,
+        whole: bool = False,
+    ) -> PulledManifests:
+        """What has to be written into manifests so that they declare what was made outside of `apply`. Touches nothing.
+
+        Takes files and directories of manifests, and the names of the tables that are meant, else all that are declared
+        there. The result has the files as they are and as they should be, with comments and order kept. What a manifest
+        asks for and is not applied stays in it; with `whole`, and where `apply` has made no version of the table, the
+        manifest becomes what the table is. Raises `NotFoundError` for a table that is not declared, `ManifestError`
+        with everything that cannot be written.
+        """
+        from lakebed.evolve.pull_manifests import pull_manifests
+
+        sources = [manifests] if isinstance(manifests, str | Path) else manifests
+        return pull_manifests(sources, self._tables, tables, whole=whole)
 
     def merge_schema(
         self,

@@ -18,6 +18,7 @@ from lakebed.catalog import TableSchema
 from lakebed.catalog.annotations import OPTION, applied_version
 from lakebed.errors import ManifestError, RefusedError, ValidationError
 from lakebed.evolve import Plan, evaluate, plan_table, with_changes
+from lakebed.evolve.adopt_drift import adopt_drift
 from lakebed.evolve.diff import diff
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import TablePlan
@@ -469,6 +470,37 @@ def test_going_back_to_what_was_applied_undoes_others_only(first: TableManifest,
     newest = _made_by_others(applied, theirs)
     if newest is not None:
         assert all(c.undoes_others for c in marked(first, newest, [applied]).changes)
+
+
+@LAW
+@given(three())
+def test_what_is_adopted_stays_and_what_else_is_wanted_is_planned(
+    versions: tuple[TableManifest, TableManifest, TableManifest],
+) -> None:
+    """Of any three: with what others did adopted, a plan keeps it, and asks for nothing that it did not ask before."""
+    first, theirs, wanted = versions
+    applied = marked(first, None, []).target
+    assert applied is not None
+    newest = _made_by_others(applied, theirs)
+    if newest is None:
+        return
+    try:
+        plan = marked(wanted, newest, [applied])
+        adopted = adopt_drift(wanted, newest, {applied.id: applied}.get)
+    except (ManifestError, ValidationError):
+        return
+    try:
+        again = marked(adopted.manifest, newest, [applied])
+    except ValidationError:
+        # Where others dropped all that is declared, nothing would be left.
+        return
+    assert (adopted.drift is None) == (plan.drift is None)
+    assert not any(c.undoes_others for c in again.changes)
+    assert {c.summary for c in again.changes} <= {c.summary for c in plan.changes}
+    if not any(c.kind is EditKind.RENAME and c.undoes_others for c in plan.changes):
+        own = {c.summary for c in plan.changes if not c.undoes_others and c.kind is not EditKind.POSITION}
+        assert own <= {c.summary for c in again.changes}
+    assert adopt_drift(adopted.manifest, newest, {applied.id: applied}.get).manifest == adopted.manifest
 
 
 def _thing(change: PlannedChange) -> tuple[Any, ...]:

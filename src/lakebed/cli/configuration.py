@@ -23,6 +23,7 @@ _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
 _CHECKSUMS = "verify_checksums"
 _ORIGIN = "record_origin"
+_DRIFT = "drift"
 _PROFILES = "env"
 #: What a profile may set, with the kind of its value.
 _PROFILE_KINDS: Mapping[str, type] = {
@@ -34,9 +35,10 @@ _PROFILE_KINDS: Mapping[str, type] = {
     _RACES: bool,
     _CHECKSUMS: bool,
     _ORIGIN: bool,
+    _DRIFT: str,
 }
 #: What is said of a project and its manifests, whatever the warehouse is.
-_OF_PROJECT: Mapping[str, Any] = {"engines": [], "lint": {}}
+_OF_PROJECT: Mapping[str, Any] = {_DRIFT: "ask", "engines": [], "lint": {}}
 _KINDS: Mapping[str, type] = {**_PROFILE_KINDS, "engines": list, "lint": dict, _PROFILES: dict}
 #: What says how one warehouse is reached, and nothing of another.
 _OF_WAREHOUSE = ("layout", _STORAGE, _RACES)

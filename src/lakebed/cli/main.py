@@ -31,6 +31,7 @@ COMMANDS = {
     "lint": "Check manifests against the rules of the project, and mend what is safe to mend.",
     "check": "Tell which changes of manifests since a commit break whom, without a warehouse.",
     "plan": "Show what applying manifests would change, and how safe that is.",
+    "pull": "Write what was made outside of `apply` into manifests.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
     "quarantine": "Bad rows of a table: list, show, replay, purge.",

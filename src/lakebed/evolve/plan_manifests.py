@@ -14,12 +14,14 @@ from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, LakebedError, ManifestError, UnsupportedError, ValidationError
+from lakebed.evolve.drift_rules import DriftRule, StoredVersions, plan_under
 from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
 from lakebed.evolve.planner import LimitWarnings, plan_table
-from lakebed.evolve.verdicts import ABANDONED_CODE, UNDECLARED_CODE
+from lakebed.evolve.verdicts import ABANDONED_CODE, OUTSIDE_CODE, UNDECLARED_CODE
 
 if TYPE_CHECKING:
+    from lakebed.evolve.declared_edits import AppliedVersion
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
 
@@ -32,13 +34,14 @@ class ManifestPlanner:
     """Plans the tables of a warehouse.
 
     `limits` are warnings of what cannot be done with a table of a schema. Approvals of manifests count until their day;
-    `today` is that of the lake's time zone.
+    `today` is that of the lake's time zone. `drift` says what becomes of changes that undo what others did.
     """
 
     tables: TableManager
     attributes: AttributeRegistry | None
     limits: LimitWarnings
     today: date
+    drift: DriftRule = DriftRule.ASK
 
     def plan(
         self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool, is_whole: bool
@@ -51,6 +54,8 @@ class ManifestPlanner:
         warnings = check_declared(self.attributes, loaded.tables) if self.attributes is not None else ()
         plan = Plan(self._planned(loaded.tables, branch), (*loaded.diagnostics, *warnings)).approved(allow)
         check_codes(plan.approvals)
+        if self.drift is DriftRule.REVERT and any(table.drift is not None for table in plan.tables):
+            plan = plan.approved([OUTSIDE_CODE])
         used: tuple[str, ...] = ()
         if is_whole:
             plan, used = self._with_others(plan, loaded)
@@ -113,16 +118,21 @@ class ManifestPlanner:
             return plan_table(declared, None, lambda: False, file_problems=problems, applied=marks, limits=self.limits)
         schemas = tables.get_schema_manager(name.database, name.table, branch)
         base = schemas.load_latest_schema()
-        make = partial(
-            plan_table,
-            base=base,
-            has_snapshots=schemas.has_snapshots,
-            history=schemas.versions,
-            file_problems=schemas.problems,
-            applied=schemas.find if tables.holds_annotations else None,
-            limits=self.limits,
-        )
-        planned = plan_with_approvals(declared, self.today, make, base=base)
+
+        def make(wanted: TableManifest, applied: AppliedVersion | None) -> TablePlan:
+            plan = partial(
+                plan_table,
+                base=base,
+                has_snapshots=schemas.has_snapshots,
+                history=schemas.versions,
+                file_problems=schemas.problems,
+                applied=applied,
+                limits=self.limits,
+            )
+            return plan_with_approvals(wanted, self.today, plan, base=base)
+
+        versions = StoredVersions(base, schemas.find if tables.holds_annotations else None)
+        planned = plan_under(self.drift, declared, versions, make)
         return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
 
 

@@ -15,16 +15,16 @@ from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, NotCastableError, UnsupportedError, ValidationError
 from lakebed.evolve.column_places import ColumnPlaces, column_id
+from lakebed.evolve.declared_edits import AppliedVersion, edits_to, last_applied
 from lakebed.evolve.declared_extras import with_extras
 from lakebed.evolve.declared_table import declared_table, key_columns, notes_on_keys
 from lakebed.evolve.describe_edits import before_and_after, summary
-from lakebed.evolve.diff import column_steps, table_steps
 from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.drift import Drift, Outside
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
-from lakebed.evolve.identity import identify, identify_new
+from lakebed.evolve.identity import identify_new
 from lakebed.evolve.judge_compatibility import Wanted, judge_compatibility
 from lakebed.evolve.manifest_approvals import giving
 from lakebed.evolve.meaning import Meanings, compare
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
 
 #: What Lakebed cannot do with a table of a schema, as warnings.
 LimitWarnings: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
-#: The version of a number, for the one that `apply` made last.
-AppliedVersion: TypeAlias = Callable[[int], TableSchema | None]
 
 #: What only annotations say.
 _NOTED = (EditKind.ANNOTATION, EditKind.MEANING)
@@ -190,20 +188,9 @@ class _Planning:
 
     def plan(self) -> TablePlan:
         declared, base = self.declared, self.base
-        primary, partition, options = declared_table(declared, base.options)
-        number, last = self._last_applied()
-        fields = identify(declared.schema, base, position_of=declared.position_of, applied=last)
-        fields = key_columns(fields, primary, options)
-        meanings = compare(base.fields, base.logical, fields, declared.schema)
-        steps = column_steps(base, fields, options)
-        reached, _ = evaluate_all(base, [s.change for s in steps], has_snapshots=lambda: False, now=0)
-        if OPTION in reached.options:
-            options[OPTION] = reached.options[OPTION]
-        for key in (table_options.PRIMARY_KEY, table_options.PARTITION):
-            if key not in reached.options:
-                options.pop(key, None)
-        steps += table_steps(reached, options, declared.description)
-        edits = [*self._key_edits(fields, primary, partition), *_unique(s.edit for s in steps), *meanings.edits]
+        number, last = last_applied(base, self.applied)
+        found = edits_to(declared, base, last)
+        fields, options, meanings, steps, edits = found.fields, found.options, found.meanings, found.steps, found.edits
         changes = [s.change for s in steps]
         target, refusals = evaluate_all(base, changes, has_snapshots=self.has_snapshots, now=0)
         refused = self._refused(steps, refusals, target, fields)
@@ -263,7 +250,7 @@ class _Planning:
             diagnostics=(
                 *drifted,
                 *unknown_options(declared),
-                *notes_on_keys(declared, primary, options),
+                *notes_on_keys(declared, found.primary_keys, options),
                 *look_alikes(base.fields, fields, declared.position_of, settled=(*of_others, *(c.path for c in drops))),
             ),
             drift=outside.drift if outside and undone else None,
@@ -274,28 +261,6 @@ class _Planning:
     def _older_versions(self) -> Iterator[TableSchema]:
         """The versions before the newest one."""
         yield from (v for v in (self.history() if self.history is not None else ()) if v.id < self.base.id)
-
-    def _last_applied(self) -> tuple[int | None, TableSchema | None]:
-        """Number and content of the version that `apply` made last; no number where nothing came after it."""
-        number = applied_version(self.base) if self.applied is not None else None
-        if self.applied is None or number is None or number == self.base.id:
-            return None, None
-        return number, self.applied(number)
-
-    def _key_edits(self, fields: Fields, primary: tuple[str, ...], partition: tuple[str, ...]) -> list[Edit]:
-        """Keys that are declared otherwise. The stored keys are compared under the names that they are to have."""
-        names = {f.id: f.name for f in fields}
-        renamed = {f.name: names.get(f.id, f.name) for f in self.base.fields}
-        edits = []
-        for kind, stored, wanted in (
-            (EditKind.PRIMARY_KEYS, self.base.primary_keys, primary),
-            (EditKind.PARTITION_KEYS, self.base.partition_keys, partition),
-        ):
-            present = tuple(renamed.get(k, k) for k in stored)
-            if present != wanted:
-                old, new = ", ".join(present) or "none", ", ".join(wanted) or "none"
-                edits.append(Edit(kind, (), before_text=old, after_text=new))
-        return edits
 
     def _not_null_allowed(self, options: Mapping[str, str]) -> bool:
         return not all(
@@ -356,10 +321,6 @@ def _reason(refusal: Refusal, edit: Edit) -> str:
     if not isinstance(refusal.error, NotCastableError) or edit.before is None or edit.after is None:
         return refusal.diagnostic.message
     return f"values that are stored as {type_line(edit.before)} cannot be read as {type_line(edit.after)}"
-
-
-def _unique(edits: Iterable[Edit]) -> list[Edit]:
-    return list(dict.fromkeys(edits))
 
 
 def _judgement(

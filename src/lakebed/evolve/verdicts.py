@@ -52,6 +52,8 @@ class Judgement:
 
 ODF_CODE = "LB4220"
 OUTSIDE_CODE = "LB4231"
+#: Of a table whose manifest does not say what others did, which the plan leaves.
+ADOPTED_CODE = "LB4244"
 #: Of a table that no manifest declares, and of one that no manifest declares any more.
 UNDECLARED_CODE = "LB4235"
 ABANDONED_CODE = "LB4240"
@@ -131,7 +133,7 @@ def undoing(judgement: Judgement, versions: str) -> Judgement:
     outside = f"it undoes or changes what {versions} did outside of `apply`"
     if judgement.verdict.rank >= Verdict.BREAKING.rank:
         return replace(judgement, reason=f"{judgement.reason}; {outside}")
-    remedy = "declare it as it is now, or give leave to undo it"
+    remedy = "declare it as it is now, as `lakebed pull` does, or give leave to undo it"
     return Judgement(_BREAKING, OUTSIDE_CODE, f"{outside}; {judgement.reason}", remedy)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
-from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
+from lakebed.cli.commands.manifest_files import drift_option, manifest_sources, open_lake_for
 from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
@@ -33,10 +33,16 @@ if TYPE_CHECKING:
     shell_complete=complete_branches,
     help="Apply manifests to this branch of each table; a saved plan says its own.",
 )
+@drift_option
 @common_options
 @click.pass_obj
 def command(
-    session: Session, files: tuple[str, ...], allow: tuple[str, ...], yes: bool, branch: str | None
+    session: Session,
+    files: tuple[str, ...],
+    allow: tuple[str, ...],
+    yes: bool,
+    branch: str | None,
+    drift: Literal["ask", "refuse", "adopt", "revert"] | None,
 ) -> ExitCode:
     """Apply the manifests FILES, or one plan that `lakebed plan --out` saved.
 
@@ -50,9 +56,10 @@ def command(
     saved = _saved_plan(files)
     sources = [] if saved is not None else manifest_sources(session, files)
     lake = open_lake_for(session, sources)
-    if saved is not None and branch is not None:
-        raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy="leave out --branch")
-    plan = saved or lake.plan(sources, branch=branch)
+    if saved is not None and (branch is not None or drift is not None):
+        said = "--branch" if branch is not None else "--drift"
+        raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy=f"leave out {said}")
+    plan = saved or lake.plan(sources, branch=branch, drift=drift or session.setting("drift"))
     session.output.diagnose(plan.all_diagnostics)
     if not yes and _can_run(plan, allow):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)

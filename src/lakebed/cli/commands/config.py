@@ -49,10 +49,15 @@ def shown_settings(settings: Iterable[Setting]) -> list[Setting]:
 def setting_faults(session: Session) -> Iterator[Diagnostic]:
     """What keeps commands from using the settings."""
     from lakebed.catalog import Layout, check_time_zone
+    from lakebed.evolve.drift_rules import drift_rule
     from lakebed.lint import LintSettings
 
     settings = {setting.name: setting for setting in session.settings()}
-    for name, check, always in (("time_zone", check_time_zone, None), ("layout", Layout.of, "auto")):
+    for name, check, always in (
+        ("time_zone", check_time_zone, None),
+        ("layout", Layout.of, "auto"),
+        ("drift", drift_rule, "ask"),
+    ):
         try:
             if settings[name].value != always:
                 check(settings[name].value)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import difflib
-import re
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,13 +13,9 @@ from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
 from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session, common_options
-from lakebed.cli.output import Look
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ManifestError, UsageError
-from lakebed.render.terminal import plain, styled
-
-_LINE = re.compile("[^\n]*\n|[^\n]+")
-_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+from lakebed.render.file_diff import file_diff
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,7 @@ def command(session: Session, files: tuple[str, ...], check: bool, diff: bool) -
     result = {"files": [_file_json(f, with_text=is_input and not is_dry) for f in found]}
     return session.finish(
         result,
-        lambda look: "\n".join([*(_diffs(changed, look) if diff else []), *_summary(found, check or diff)]),
+        lambda look: "\n".join([*(_diffs(changed, look.colour) if diff else []), *_summary(found, check or diff)]),
         code=ExitCode.FAILURE if problems else pending,
         painted=True,
     )
@@ -98,17 +91,8 @@ def _formatted(session: Session, file: str) -> _Formatted:
         return _Formatted(name, problems=error.diagnostics)
 
 
-def _diffs(changed: list[_Formatted], look: Look) -> Iterator[str]:
-    """What changes in each file, as `diff -u` shows it."""
-    for formatted in changed:
-        # Line breaks that are not LF, and one that lacks at the end, are part of what changes.
-        old, new = (_LINE.findall(text) for text in (formatted.old, formatted.new))
-        for line in difflib.unified_diff(old, new, formatted.file, formatted.file):
-            style = "bold" if line.startswith(("---", "+++")) else _STYLES.get(line[:1])
-            shown = line.removesuffix("\n")
-            yield styled(shown, style, look.colour) if style else plain(shown, look.colour)
-            if shown == line:
-                yield "\\ No newline at end of file"
+def _diffs(changed: list[_Formatted], colour: bool) -> list[str]:
+    return [line for f in changed for line in file_diff(f.file, f.old, f.new, colour=colour)]
 
 
 def _summary(found: list[_Formatted], dry: bool) -> list[str]:

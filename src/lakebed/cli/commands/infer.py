@@ -6,7 +6,6 @@ import os
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -18,7 +17,6 @@ from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
 from lakebed.errors import LakebedError, ManifestError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
-    from lakebed.catalog import TableSchema
     from lakebed.diagnostics import Diagnostic
     from lakebed.infer_files import InferredTable
     from lakebed.lake import Lake
@@ -143,6 +141,7 @@ def _refused(text: str) -> tuple[Diagnostic, ...]:
 def _add_columns(session: Session, found: tuple[InferredTable, ...], name: str | None, file: str) -> ExitCode:
     """Add the columns that only a file has; what the manifest declares stays as it is."""
     from lakebed.diagnostics import Diagnostic, Severity
+    from lakebed.evolve.pull_manifests import text_of
     from lakebed.infer_files import other_types, with_new_columns
     from lakebed.manifest import load_manifest
     from lakebed.manifest.edit import edit_manifest
@@ -161,7 +160,7 @@ def _add_columns(session: Session, found: tuple[InferredTable, ...], name: str |
         Diagnostic("LB7056", f"{path} has {what} there; the manifest keeps its own", Severity.WARNING, path=path)
         for path, what in other_types(declared.schema, inferred.schema)
     )
-    old = _text_of(file)
+    old = text_of(file)
     merged = with_new_columns(declared.schema, inferred.schema)
     new = edit_manifest(old, lambda t: replace(t, schema=merged), table=declared.name, source=file)
     if new != old:
@@ -170,52 +169,19 @@ def _add_columns(session: Session, found: tuple[InferredTable, ...], name: str |
     return session.finish({"table": declared.name, "file": file, "changed": new != old}, lambda _: said)
 
 
-def _text_of(file: str) -> str:
-    with Path(file).open(encoding="utf-8", newline="") as stream:
-        return stream.read()
-
-
 def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> ExitCode:
     from lakebed.catalog import TableName
+    from lakebed.evolve.pull_manifests import text_of, whole_update
     from lakebed.manifest import load_manifest
-    from lakebed.manifest.edit import edit_manifest
 
     name = TableName.parse(wanted.name)
     declared = next((t for t in load_manifest(file).tables if TableName.parse(t.name) == name), None)
     if declared is None:
         raise NotFoundError.of("LB1630", f"{file} does not declare {name}", path=file)
     versions = lake.tables.get_schema_manager(name.database, name.table).versions()
-    renames = _renames([f.name for f in declared.schema.fields], list(versions))
-    old = _text_of(file)
-    new = edit_manifest(
-        old,
-        lambda t: _with_own(wanted, t),
-        table=declared.name,
-        renames=renames,
-        source=file,
-    )
+    old = text_of(file)
+    new = whole_update(wanted, declared, versions).edited(old, declared, file)
     if new != old:
         write_file(file, new)
     said = f"{file} is brought up to date with {name}." if new != old else f"{file} declares {name} as it is."
     return session.finish({"table": str(name), "file": file, "changed": new != old}, lambda _: said)
-
-
-def _with_own(wanted: TableManifest, declared: TableManifest) -> TableManifest:
-    """What a table is, with what only its manifest knows: leave, and options that others own."""
-    from lakebed.evolve.declared_table import is_ignored
-
-    options = {key: value for key, value in wanted.options.items() if not is_ignored(key, declared)}
-    wanted = replace(wanted, name=declared.name, source_kind=declared.source_kind, options=options)
-    return replace(wanted, approvals=declared.approvals, ignore_options=declared.ignore_options)
-
-
-def _renames(declared: Iterable[str], versions: list[TableSchema]) -> dict[str, str]:
-    """Present name by declared name of columns that were renamed since they were declared."""
-    newest = max(versions, key=lambda v: v.id)
-    present = {f.id: f.name for f in newest.fields}
-    found: dict[str, str] = {}
-    for name in set(declared) - set(present.values()):
-        ids = [f.id for v in sorted(versions, key=lambda v: -v.id) for f in v.fields if f.name == name]
-        if ids and ids[0] in present:
-            found[present[ids[0]]] = name
-    return found

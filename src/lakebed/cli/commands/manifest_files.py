@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import click
+
+from lakebed.cli.configuration import nearest_file
 from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session
 from lakebed.errors import NotFoundError, NoWarehouseError
 
@@ -14,6 +19,17 @@ if TYPE_CHECKING:
     from lakebed.manifest.load import LoadedFile
 
 _HERE = (".",)
+_RULES = ("ask", "refuse", "adopt", "revert")
+
+
+def drift_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--drift`, for commands that plan manifests."""
+    return click.option(
+        "--drift",
+        type=click.Choice(_RULES),
+        help="What becomes of changes that undo what was made outside of `apply`: they need leave, are refused, are "
+        "not made, or are made. Without it `drift` of lakebed.toml, else ask.",
+    )(function)
 
 
 def manifest_sources(session: Session, files: tuple[str, ...]) -> list[str | Manifest]:
@@ -48,6 +64,12 @@ def open_lake_for(session: Session, sources: list[str | Manifest]) -> Lake:
     except (NoWarehouseError, NotFoundError):
         load_all(sources)
         raise
+
+
+def project_directory() -> str:
+    """The directory of the manifests of the project: that of the nearest lakebed.toml, else the present one."""
+    found = nearest_file(Path.cwd())
+    return os.path.relpath(found.parent) if found is not None else "."
 
 
 def holds_manifests(file: str) -> bool:

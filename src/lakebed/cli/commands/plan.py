@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import click
 
-from lakebed.cli.commands.manifest_files import holds_manifests, manifest_sources, open_lake_for
+from lakebed.cli.commands.manifest_files import (
+    drift_option,
+    holds_manifests,
+    manifest_sources,
+    open_lake_for,
+    project_directory,
+)
 from lakebed.cli.commands.saved_plans import next_command, save_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
-from lakebed.cli.configuration import nearest_file
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.report_formats import format_option
@@ -50,6 +55,7 @@ if TYPE_CHECKING:
 @click.option(
     "--odf", is_flag=True, help="Say what Open Data Fabric's rule for changes says, also where it gates none."
 )
+@drift_option
 @format_option()
 @common_options
 @click.pass_obj
@@ -63,6 +69,7 @@ def command(
     all_tables: bool,
     undeclared: bool,
     odf: bool,
+    drift: Literal["ask", "refuse", "adopt", "revert"] | None,
 ) -> ExitCode:
     """Show what applying the manifests FILES would change, with a verdict on each change and its reason.
 
@@ -73,7 +80,8 @@ def command(
     named = files or _of_project(all_tables)
     sources = manifest_sources(session, named)
     lake = open_lake_for(session, sources)
-    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared, all_tables=all_tables)
+    rule = drift or session.setting("drift")
+    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared, all_tables=all_tables, drift=rule)
     if out is not None:
         _check_place(out, named)
         save_plan(plan, out)
@@ -81,7 +89,9 @@ def command(
     session.output.diagnose(plan.all_diagnostics)
     # A saved plan says itself what was allowed, and for which branch.
     again = () if out is not None else plan.approvals
-    flags = {**session.warehouse_flags, "--branch": branch if out is None else None}
+    flags = session.warehouse_flags
+    if out is None:
+        flags |= {"--branch": branch, "--drift": drift}
     then = next_command(plan, (out,) if out is not None else named, flags, again)
     return session.finish(
         plan.to_json(),
@@ -93,12 +103,11 @@ def command(
 
 
 def _of_project(all_tables: bool) -> tuple[str, ...]:
-    """The directory of the manifests of the project: that of the nearest lakebed.toml, else the present one."""
+    """The directory of the manifests of the project."""
     if not all_tables:
         message = "missing argument 'FILES...': name manifests, or give --all for those of the project"
         raise click.UsageError(message, click.get_current_context())
-    found = nearest_file(Path.cwd())
-    directory = os.path.relpath(found.parent) if found is not None else "."
+    directory = project_directory()
     # Where every manifest is gone, every table has lost its own.
     return (directory,) if holds_manifests(directory) else ()
 
@@ -114,9 +123,10 @@ def _report(session: Session, plan: Plan, next_command: str | None) -> Report:
 def _gate(plan: Plan, all_tables: bool) -> ExitCode:
     from lakebed.evolve.verdicts import OUTSIDE_CODE
 
-    if plan.is_forbidden or plan.approved([OUTSIDE_CODE]).leave_missing():
+    forbidden = {change.code for table in plan.tables for change in table.forbidden}
+    if forbidden - {OUTSIDE_CODE} or plan.approved([OUTSIDE_CODE]).leave_missing():
         return ExitCode.REFUSED
-    if plan.leave_missing() or plan.annotations_drifted or (all_tables and plan.undeclared):
+    if forbidden or plan.leave_missing() or plan.annotations_drifted or (all_tables and plan.undeclared):
         return ExitCode.DRIFT
     return ExitCode.OK if plan.is_noop else ExitCode.CHANGES_PENDING
 

@@ -1,0 +1,131 @@
+"""`lakebed pull`, and what `plan --drift` makes of changes that undo what others did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cli.command_line import CommandLine
+from cli.conftest import MANIFEST
+from cli.other_engine import add_column, set_option
+
+COMMENTED = MANIFEST.replace("  description:", "  # Ask the shop team first.\n  description:").replace(
+    "      - {name: note,", "      # Free text.\n      - {name: note,"
+)
+WISH = "      - {name: wish, type: {kind: Option, inner: String}}\n"
+ASKED = COMMENTED + WISH
+
+
+@pytest.fixture
+def drifted(lakebed: CommandLine, orders: Path, warehouse: Path) -> Path:
+    """A manifest with comments that asks for a column, of a table to which others did two things."""
+    orders.write_text(ASKED, encoding="utf-8")
+    add_column(warehouse, "shop.orders", "theirs", "STRING")
+    set_option(warehouse, "shop.orders", "snapshot.num-retained.max", "20")
+    return orders
+
+
+class TestPull:
+    def test_what_others_did_is_written_and_everything_else_stays(self, lakebed: CommandLine, drifted: Path) -> None:
+        result = lakebed("pull")
+        assert (result.code, result.out.splitlines()) == (
+            0,
+            [
+                "orders.yaml: shop.orders, what versions 1 to 2 did outside of `apply`",
+                "  add column theirs: Option<String>",
+                "  set option snapshot.num-retained.max to 20",
+            ],
+        )
+        text = drifted.read_text(encoding="utf-8")
+        assert [line for line in text.splitlines() if line not in ASKED.splitlines()] == [
+            "      - {name: theirs, type: {kind: Option, inner: String}}",
+            '  options: {snapshot.num-retained.max: "20"}',
+        ]
+        assert [line for line in ASKED.splitlines() if line not in text.splitlines()] == []
+        assert [c["summary"] for c in lakebed.json("plan", "orders.yaml")["tables"][0]["changes"]] == [
+            "add column wish: Option<String>"
+        ]
+        assert lakebed.ok("pull").strip() == "Nothing to pull: the manifests declare what was made outside of `apply`."
+
+    @pytest.mark.parametrize(("flag", "code"), [("--check", 13), ("--diff", 0)])
+    def test_a_dry_run_writes_nothing(self, lakebed: CommandLine, drifted: Path, flag: str, code: int) -> None:
+        result = lakebed("pull", "shop.orders", "--manifest", "orders.yaml", flag)
+        assert (result.code, "+      - {name: theirs" in result.out) == (code, flag == "--diff")
+        assert drifted.read_text(encoding="utf-8") == ASKED
+        assert lakebed("pull", "--json", "--check").json["result"] == {
+            "tables": [
+                {
+                    "table": "shop.orders",
+                    "file": "orders.yaml",
+                    "versions": "versions 1 to 2",
+                    "changes": ["add column theirs: Option<String>", "set option snapshot.num-retained.max to 20"],
+                }
+            ],
+            "files": ["orders.yaml"],
+            "written": False,
+        }
+
+    def test_the_whole_table_where_it_is_asked_for_or_nothing_was_applied(
+        self, lakebed: CommandLine, drifted: Path, warehouse: Path
+    ) -> None:
+        import lakebed as library
+
+        library.open(warehouse).tables.create_table("shop", "foreign", ["id INT", "more STRING"])
+        foreign = "kind: Table\nversion: 1\ncontent:\n  name: shop.foreign\n  schema:\n    fields:\n"
+        Path("foreign.yaml").write_text(foreign + "      - {name: id, type: {kind: Option, inner: Int32}}  # a\n")
+        assert lakebed.ok("pull", "--whole").splitlines()[0] == "foreign.yaml: shop.foreign, the table as it is"
+        assert "# a\n      - {name: more," in Path("foreign.yaml").read_text()
+        assert "wish" not in drifted.read_text(encoding="utf-8")
+        assert "No changes: 2 tables are as declared." in lakebed.ok("plan", "--all")
+
+    def test_a_table_that_no_manifest_declares(self, lakebed: CommandLine, drifted: Path) -> None:
+        assert lakebed("pull", "shop.ordres").codes_of_text == ["LB1633"]
+
+    def test_what_cannot_be_written_is_told_and_nothing_is(self, lakebed: CommandLine, drifted: Path) -> None:
+        shared = ASKED.replace("  schema:", "  options: &kept {}\n  schema:").replace(
+            "String}}\n", "String}, extra: *kept}\n"
+        )
+        drifted.write_text(shared, encoding="utf-8")
+        result = lakebed("pull")
+        assert (result.code, result.codes_of_text) == (1, ["LB1631", "LB1009"])
+        assert drifted.read_text(encoding="utf-8") == shared
+
+
+class TestRules:
+    def test_refused_whatever_leave_there_is(self, lakebed: CommandLine, drifted: Path) -> None:
+        leave = ("--allow", "LB4231", "--allow", "LB4203")
+        result = lakebed("plan", "orders.yaml", "--drift", "refuse", "--exit-code", *leave)
+        assert (result.code, "cannot be changed as declared" in result.out) == (13, True)
+        refused = lakebed("apply", "orders.yaml", "--yes", "--drift", "refuse", *leave)
+        assert (refused.code, refused.codes_of_text) == (11, ["LB4231", "LB4231"])
+
+    def test_adopted_until_the_manifest_declares_it(self, lakebed: CommandLine, drifted: Path) -> None:
+        Path("lakebed.toml").write_text(Path("lakebed.toml").read_text() + 'drift = "adopt"\n')
+        result = lakebed("plan", "orders.yaml")
+        assert "add column wish" in result.out
+        assert "theirs" not in result.out.replace("    add column theirs: Option<String>", "")
+        assert "warning[LB4244]" in result.err
+        assert lakebed("apply", "orders.yaml", "--yes").code == 0
+        # The mark stays where it was: without the setting nothing of the others' work is undone without leave.
+        plain = lakebed("plan", "orders.yaml", "--drift", "ask", "--json")
+        assert all(change["undoes_others"] for change in plain.json["result"]["tables"][0]["changes"])
+        lakebed.ok("pull")
+        assert "No changes" in lakebed.ok("plan", "orders.yaml")
+
+    def test_reverted_as_if_there_were_leave(self, lakebed: CommandLine, drifted: Path) -> None:
+        result = lakebed("plan", "orders.yaml", "--drift", "revert")
+        assert "Next: lakebed apply --drift revert orders.yaml --allow LB4231 --allow LB4203:theirs" in result.out
+        assert lakebed("apply", "orders.yaml", "--yes", "--drift", "revert").codes_of_text == ["LB4203"]
+        assert lakebed("apply", "orders.yaml", "--yes", "--drift", "revert", "--allow", "LB4203:theirs").code == 0
+        assert "No changes" in lakebed.ok("plan", "orders.yaml")
+
+    def test_a_rule_that_is_none(self, lakebed: CommandLine, drifted: Path) -> None:
+        Path("lakebed.toml").write_text(Path("lakebed.toml").read_text() + 'drift = "undo"\n')
+        assert lakebed("plan", "orders.yaml").codes_of_text == ["LB4310"]
+        assert lakebed("config", "show").codes_of_text == ["LB4310"]
+
+    def test_a_saved_plan_has_followed_a_rule(self, lakebed: CommandLine, drifted: Path) -> None:
+        lakebed.ok("plan", "orders.yaml", "--drift", "adopt", "--out", "plan.json")
+        assert lakebed("apply", "plan.json", "--drift", "revert").codes_of_text == ["LB7004"]
+        assert lakebed("apply", "plan.json", "--yes").code == 0
