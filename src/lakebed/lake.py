@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from lakebed.ingest.ingest import IngestResult
     from lakebed.inspection import SystemTable
     from lakebed.inspection.history import History
+    from lakebed.inspection.table_drift import DriftReport
     from lakebed.inspection.table_health import HealthReport
     from lakebed.maintenance.branches import Branches
     from lakebed.maintenance.orphans import OrphanReport
@@ -150,6 +151,18 @@ class Lake:
 
         given = frozenset(allow)
         return apply(plan, self._tables, self._time_zone, allow=given, clock=self._clock, attributes=self._attributes)
+
+    def drift(self, manifest: str | Path | Iterable[str | Path], *, files: bool = False) -> DriftReport:
+        """How tables, their manifests and, with `files`, their data files have come apart. Touches nothing.
+
+        Of each declared table: the schema versions that were made since `apply` made one, what each did and who wrote
+        under it first; what applying the manifest would undo of that, and what else it would change. Of a directory the
+        tables of the warehouse that nothing declares are named, too. For `files` the footers of the live Parquet files
+        are read, which needs PyArrow.
+        """
+        from lakebed.inspection.table_drift import measure_drift
+
+        return measure_drift(self.plan(manifest), self._tables, files=files)
 
     def pull(
         self,

@@ -92,6 +92,26 @@ class TestPull:
         assert drifted.read_text(encoding="utf-8") == shared
 
 
+class TestDrift:
+    def test_what_others_did_is_13_and_what_is_not_applied_10(self, lakebed: CommandLine, drifted: Path) -> None:
+        result = lakebed("drift", "--exit-code")
+        assert (result.code, result.out.splitlines()[-3:]) == (
+            13,
+            [
+                "  to keep it: lakebed pull shop.orders",
+                "",
+                "Tables: 1 drifted, 1 with changes that are not applied.",
+            ],
+        )
+        (table,) = lakebed.json("drift", "orders.yaml", "--files")["tables"]
+        assert (table["drift"], table["files"], [v["schema_id"] for v in table["versions"]]) == (True, 0, [1, 2])
+        lakebed.ok("pull")
+        assert lakebed("drift", "--exit-code").code == 10
+        lakebed.ok("apply", "orders.yaml", "--yes")
+        result = lakebed("drift", "--exit-code")
+        assert (result.code, result.out.strip()) == (0, "Tables: 1 as declared.")
+
+
 class TestRules:
     def test_refused_whatever_leave_there_is(self, lakebed: CommandLine, drifted: Path) -> None:
         leave = ("--allow", "LB4231", "--allow", "LB4203")

@@ -31,6 +31,7 @@ COMMANDS = {
     "lint": "Check manifests against the rules of the project, and mend what is safe to mend.",
     "check": "Tell which changes of manifests since a commit break whom, without a warehouse.",
     "plan": "Show what applying manifests would change, and how safe that is.",
+    "drift": "Tell what was done to tables outside of `apply`, and by which engine.",
     "pull": "Write what was made outside of `apply` into manifests.",
     "apply": "Apply manifests, or a saved plan.",
     "ingest": "Ingest files into a table; bad rows go to quarantine.",
@@ -74,7 +75,7 @@ COMMANDS = {
 #: Set where a shell asks for completions.
 _COMPLETION = "_LAKEBED_COMPLETE"
 #: Modules that are not called like their commands, as others are called so.
-MODULES = {"validate": "validate_manifests"}
+MODULES = {"validate": "validate_manifests", "drift": "show_drift"}
 
 
 class _Commands(click.Group):
