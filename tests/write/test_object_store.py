@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import gzip
+import io
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from pyspark.sql import DataFrame, SparkSession
 
@@ -35,19 +39,39 @@ def server() -> Iterator[S3Server]:
         yield server
 
 
-def test_rows_are_put_once_and_nothing_is_listed_or_copied(
-    spark: SparkSession, server: S3Server, tmp_path: Path
-) -> None:
+def put(server: S3Server, name: str, data: bytes) -> str:
+    """The URL of a source on the store."""
+    s3fs = pytest.importorskip("s3fs")
+    s3fs.S3FileSystem(**server.options, skip_instance_cache=True).pipe_file(f"{BUCKET}/{name}", data)
+    return f"s3://{BUCKET}/{name}"
+
+
+def test_json_lines_and_parquet_are_ingested_from_where_they_lie(spark: SparkSession, server: S3Server) -> None:
+    lake = lakebed.open(f"s3://{BUCKET}/sources", storage_options=server.options)
+    lake.tables.create_table("db", "t", (Field("k", Int64()), Field("v", Option(String())), Field("day", String())))
+    out = io.BytesIO()
+    pq.write_table(pa.table({"k": pa.array([3, 4], pa.int32()), "v": ["c", None]}), out)
+    put(server, "lines/day=1/a.json.gz", gzip.compress(b'{"k": 1, "v": "a"}\n{"k": 2, "v": "\xff"}\n[]\n'))
+    put(server, "files/day=2/b.parquet", out.getvalue())
+    results = [lake.ingest(spark, "db.t", f"s3://{BUCKET}/{name}") for name in ("lines", "files")]
+    assert [(r.rows_written, r.rows_quarantined) for r in results] == [(1, 2), (2, 0)]
+    rows = [(1, "a", "1"), (3, "c", "2"), (4, None, "2")]
+    assert sorted(map(tuple, lake.read(spark, "db.t").collect())) == rows
+    with pytest.raises(UnsupportedError, match="LB6462"):
+        lake.ingest(spark, "db.t", put(server, "in/wide.csv", b"k,v,day\n1,a,1\n"), options={"multiLine": "true"})
+
+
+def test_rows_are_put_once_and_nothing_is_listed_or_copied(spark: SparkSession, server: S3Server) -> None:
     lake = lakebed.open(f"s3://{BUCKET}/warehouse", storage_options=server.options)
     fields = (Field("p", String()), Field("k", Int64()), Field("v", Option(String())))
     lake.tables.create_table("db", "log", fields, partition_keys=["p"])
     lake.tables.create_table("db", "t", fields, primary_keys=["k"], options={"bucket": "2"})
-    source = tmp_path / "a.csv"
-    source.write_text("p,k,v\na,1,x\nb,2,\na,bad,y\n")
+    source = put(server, "in/a.csv", b"p,k,v\na,1,x\nb,2,\na,bad,y\n")
     log, keyed = lake.table("db.log"), lake.table("db.t")
     server.requests.clear()
-    result = lake.ingest(spark, "db.log", str(source))
+    result = lake.ingest(spark, "db.log", source)
     assert (result.rows_written, result.rows_quarantined) == (2, 1)
+    assert [bad.source_file for bad in lake.quarantine("db.log").rows(spark).collect()] == [source]
     files = [(method, path) for method, path in server.requests if "/db.db/log/p=" in path]
     puts = [path for method, path in files if method == "PUT"]
     assert len(puts) == len(set(puts)) == 2

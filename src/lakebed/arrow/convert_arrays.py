@@ -37,7 +37,7 @@ from lakebed.physical.paimon_types import (
 )
 
 #: From here on, INT96 timestamps may be ones before 1970 that some writers store in a way of their own (2262-04-11).
-_INT96_END = 9_214_646_400_000_000
+INT96_END = 9_214_646_400_000_000
 _INTEGERS = (TinyInt, SmallInt, Int, BigInt)
 _PER_MICRO = {"s": (1_000_000, 1), "ms": (1000, 1), "us": (1, 1), "ns": (1, 1000)}
 #: For the command line and for programs: a Spark without a connector for the storage reads as this does.
@@ -237,7 +237,7 @@ def _stamps(array: pa.Array, wanted: pa.DataType, at: Stored) -> pa.Array:
     if factor != 1:
         numbers = pc.multiply_checked(numbers, factor)
     micros = floor_div(numbers, divisor)
-    if at.int96 and (pc.max(micros).as_py() or 0) >= _INT96_END:
+    if at.int96 and (pc.max(micros).as_py() or 0) >= INT96_END:
         raise at.refused("LB5604", "an INT96 timestamp from the year 2262 on can mean one before 1970, too")
     return micros.cast(wanted)
 

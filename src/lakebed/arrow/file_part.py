@@ -178,7 +178,7 @@ def _parquet(store: Store, part: FilePart) -> Iterator[tuple[int, pa.RecordBatch
         )
         names = [f.name for f in metadata.schema.to_arrow_schema()]
         wanted = [names[i] for i in _places(names, part.stored)]
-        groups, start = _row_groups(metadata, part)
+        groups, start = row_groups(metadata, part)
         if not wanted:
             total = sum(metadata.row_group(i).num_rows for i in groups)
             yield from _empty(start, total)
@@ -200,7 +200,7 @@ def _empty(start: int, rows: int) -> Iterator[tuple[int, pa.RecordBatch, bool]]:
         start, rows = start + count, rows - count
 
 
-def _row_groups(metadata: pq.FileMetaData, part: FilePart) -> tuple[list[int], int]:
+def row_groups(metadata: pq.FileMetaData, part: FilePart) -> tuple[list[int], int]:
     """The row groups whose middle lies in a part of the file, one after the other, and the place of their first row."""
     groups: list[int] = []
     start = place = offset = 0

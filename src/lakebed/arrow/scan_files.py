@@ -18,7 +18,7 @@ from lakebed.store.base import Store
 _TASK_BYTES = 128 << 20
 
 
-class _Piece(NamedTuple):
+class Piece(NamedTuple):
     """What is read of a file at a time, and the ordinal that its rows carry."""
 
     path: str
@@ -33,16 +33,16 @@ def pieces(files: Iterable[tuple[str, int, int]]) -> tuple[pa.Table, int]:
 
     A big Parquet file is read in several pieces, others as they are.
     """
-    found: list[_Piece] = []
+    found: list[Piece] = []
     weight = 0
     for path, size, ordinal in files:
         count = part_count(path, size, _TASK_BYTES)
-        found += (_Piece(path, size, number, count, ordinal) for number in range(count))
+        found += (Piece(path, size, number, count, ordinal) for number in range(count))
         weight += size + count * OPENING
     columns = zip(*found, strict=True)
     types = (pa.string(), pa.int64(), pa.int32(), pa.int32(), pa.int32())
     arrays = [pa.array(values, type_) for values, type_ in zip(columns, types, strict=True)]
-    return pa.table(arrays, names=_Piece._fields), min(-(-weight // _TASK_BYTES), len(found))
+    return pa.table(arrays, names=Piece._fields), min(-(-weight // _TASK_BYTES), len(found))
 
 
 def scanner(
@@ -60,7 +60,7 @@ def scanner(
 
     def scan(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
-            for piece in (_Piece(**row) for row in batch.to_pylist()):
+            for piece in (Piece(**row) for row in batch.to_pylist()):
                 part = replace(whole, path=piece.path, size=piece.size, part=piece.part, parts=piece.parts)
                 for start, rows in placed_rows(store, part, columns):
                     ordinals = pa.repeat(pa.scalar(piece.ordinal, pa.int32()), rows.num_rows)

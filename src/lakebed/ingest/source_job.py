@@ -55,7 +55,7 @@ from lakebed.ingest.stream_batch import StreamBatch
 from lakebed.ingest.system_columns import system_roles, system_row
 from lakebed.ingest.typed_rows import typed_rows
 from lakebed.ingest.write_frame import ReplacingWrite
-from lakebed.spark.reach import check_reach
+from lakebed.spark.reach import check_reach, needs_workers
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.write.write_result import WriteResult
 
@@ -158,7 +158,7 @@ class SourceJob:
             if done is not None:
                 return done
         if looked.fresh and looked.declared.documents is None:
-            check_reach(self.spark, [f.path for f in looked.fresh])
+            needs_workers(self.spark, [f.path for f in looked.fresh])
         with self._explained(looked, self.schema):
             schema = self._merged(looked)
         with self._explained(looked, schema):
@@ -190,7 +190,7 @@ class SourceJob:
         """What is made of files, whether or not they were ingested before."""
         looked = self._look(named, again=True)
         if looked.declared.documents is None:
-            check_reach(self.spark, [f.path for f in looked.fresh])
+            needs_workers(self.spark, [f.path for f in looked.fresh])
         with (
             self._explained(looked, self.schema),
             naming_columns(looked.parquet_paths, self.context.sources),

@@ -34,8 +34,8 @@ def check_reach(spark: SparkSession, files: Iterable[str]) -> None:
     Looks at one file of each storage, and at each storage once a session; at files of this machine only for a server,
     which may run on another one.
     """
-    for path, scheme, cause in _failures(spark, files):
-        raise _not_reached(path, scheme, cause)
+    for path, _, cause in _failures(spark, files):
+        raise not_reached(path, cause)
 
 
 def needs_workers(spark: SparkSession, files: Iterable[str]) -> bool:
@@ -46,7 +46,7 @@ def needs_workers(spark: SparkSession, files: Iterable[str]) -> bool:
     failures = list(_failures(spark, files))
     for path, scheme, cause in failures:
         if scheme in _OF_A_PROCESS or not _is_for_want_of_connector(cause):
-            raise _not_reached(path, scheme, cause)
+            raise not_reached(path, cause)
     return bool(failures)
 
 
@@ -82,7 +82,9 @@ def _is_for_want_of_connector(cause: str) -> bool:
     return any(sign in cause for sign in _NO_CONNECTOR)
 
 
-def _not_reached(path: str, scheme: str, cause: str) -> UnsupportedError:
+def not_reached(path: str, cause: str) -> UnsupportedError:
+    """The error for a file that Spark does not open, for this cause."""
+    scheme = urlsplit(path).scheme.lower() if "://" in path else ""
     return UnsupportedError.of(
         "LB6462", f"Spark cannot reach {path}: {cause}", path=path, found=cause, remedy=_remedy(scheme, cause)
     )
@@ -93,7 +95,7 @@ def _remedy(scheme: str, cause: str) -> str:
         connector = _CONNECTORS.get(scheme, f"one for {scheme}://")
         return (
             f"start Spark with a connector (spark.jars.packages: {connector}), or ingest copies of the files that lie "
-            "where Spark's machines see them; for tables none is needed"
+            "where Spark's machines see them"
         )
     if scheme in ("", "file"):
         return "the server sees the paths of its own machine: let the warehouse and the sources be there under the same"

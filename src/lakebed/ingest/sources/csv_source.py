@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.arrow.plain_rows import PlainTexts
+from lakebed.arrow.text_lines import LineRules
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.ingest.raw_rows import line_as_json
@@ -38,6 +39,7 @@ from lakebed.ingest.sources.source_parts import (
 )
 from lakebed.ingest.sources.source_types import Text
 from lakebed.ingest.sources.text_scan import MARKS, GzipStart, Scan, TextScan
+from lakebed.ingest.sources.worker_files import WorkerFiles, places_of
 from lakebed.spark.sql_names import file_options, quote_name, spark_pattern
 
 MALFORMED = "LB6208"
@@ -83,11 +85,15 @@ def csv_parts(
     options: SourceOptions,
     declared: Sequence[str],
     storage: SourceStorage = LOCAL,
+    workers: WorkerFiles | None = None,
 ) -> Iterator[SourcePart]:
     """The parts of CSV files: those with the same header, and the same need of being looked at, together.
 
-    `declared` are the columns by position of files without a header.
+    `declared` are the columns by position of files without a header; `workers` read the files where Spark cannot. What
+    these cannot either is refused (LB6462).
     """
+    if workers is not None and not _is_decoded_by_line(options):
+        workers.refuse(files, "CSV that goes over lines, or is neither UTF-8 nor ISO-8859-1")
     groups: dict[tuple[tuple[str, ...], bool, bool, bool, bool], list[str]] = {}
     refuse_marks(files, options)
     for file in files:
@@ -100,11 +106,13 @@ def csv_parts(
             as_bytes = (invalid or marked) and options.encoding == "UTF-8" and _is_decoded_by_line(options)
             groups.setdefault((names, quoted, invalid, marked, as_bytes), []).append(file.path)
     for (names, quoted, invalid, marked, as_bytes), paths in groups.items():
-        if options.is_on("multiline", is_wide(options.encoding)) or not (quoted or invalid or marked):
+        is_plain = not (quoted or invalid or marked)
+        if options.is_on("multiline", is_wide(options.encoding)) or (is_plain and workers is None):
             yield _split_by_reader(session, paths, names, options, invalid=invalid)
         else:
             lines = _Lines(invalid, marked, as_bytes)
-            yield _split_by_line(session, paths, names, options, lines)
+            frame = _read_lines(session, paths, options, lines, workers)
+            yield _split_by_line(frame, paths, names, options, lines)
 
 
 def refuse_marks(files: Sequence[SourceFile], options: SourceOptions) -> None:
@@ -165,26 +173,45 @@ def _has_replacement(decoded: Column) -> Column:
     return decoded.contains(_REPLACEMENT)
 
 
-def _split_by_line(
+def _read_lines(
     session: SparkSession,
+    files: Sequence[str],
+    options: SourceOptions,
+    lines_are: _Lines,
+    workers: WorkerFiles | None,
+) -> DataFrame:
+    """The lines that are rows, as texts; as they are in the file where they are read `as_bytes`."""
+    of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
+    if workers is not None:
+        end, comment = (of_lines.get(name, "").encode() for name in ("linesep", "comment"))
+        rules = LineRules(end, skips_blank=True, comment=comment, header=options.is_on("header", True))
+        read = workers.lines(files, rules)
+        text = F.decode("line", LATIN_1) if options.encoding == LATIN_1 else F.col("line").cast("string")
+        return read.withColumn("line", text)
+    if lines_are.as_bytes:
+        of_lines = {k: v for k, v in of_lines.items() if k != "charset"} | {"encoding": LATIN_1}
+    reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
+    lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
+    if lines_are.as_bytes:
+        # Every byte came as a character: the line is what they are in UTF-8.
+        return lines.select(F.encode("line", LATIN_1).cast("string").alias("line"))
+    return lines
+
+
+def _split_by_line(
+    frame: DataFrame,
     files: Sequence[str],
     names: Sequence[str],
     options: SourceOptions,
     lines_are: _Lines,
 ) -> SourcePart:
-    of_lines = {k: v for k, v in _own(options).items() if k in _OF_LINES}
-    if lines_are.as_bytes:
-        of_lines = {k: v for k, v in of_lines.items() if k != "charset"} | {"encoding": LATIN_1}
-    reader = session.read.options(**of_lines, **file_options(files), **_READER, quote="", sep=_NO_SEPARATOR)
-    lines = reader.schema("line string").csv([spark_pattern(f) for f in files])
     not_text = _has_replacement(F.col("line")) if lines_are.invalid else None
     if lines_are.as_bytes:
-        # Every byte came as a character: the line is what they are in UTF-8.
-        lines = lines.select(F.encode("line", LATIN_1).cast("string").alias("bytes"))
-        is_text = F.is_valid_utf8("bytes")
-        line = F.when(is_text, F.col("bytes")).otherwise(F.make_valid_utf8("bytes"))
-        lines, not_text = lines.select(line.alias("line"), (~is_text).alias("not_text")), F.col("not_text")
-    split = split_lines(lines, names, options, marked=lines_are.marked, not_text=not_text)
+        others = [name for name in frame.columns if name != "line"]
+        is_text = F.is_valid_utf8("line")
+        line = F.when(is_text, F.col("line")).otherwise(F.make_valid_utf8("line"))
+        frame, not_text = frame.select(line.alias("line"), (~is_text).alias("not_text"), *others), F.col("not_text")
+    split = split_lines(frame, names, options, marked=lines_are.marked, not_text=not_text)
     # Whoever says that a row is a line has the rows with open quotes in quarantine; else the source is read wrongly.
     cut = None if "multiline" in options.reader else split.cut
     return _part(split.frame, files, text_columns(names, options), split.faults, options, cut)
@@ -254,15 +281,15 @@ def _part(
 ) -> SourcePart:
     malformed, values = F.col("malformed"), columns_as_json(columns)
     faults = [*faults, RowFault(malformed.isNotNull(), MALFORMED, f"{len(columns)} values")]
-    place = frame.metadataColumn("_metadata")
+    url, start = places_of(frame)
     return SourcePart(
         frame,
         columns,
         tuple(RowFault(F.coalesce(f.when, F.lit(False)), f.code, f.expected) for f in faults),
         F.coalesce(line_as_json(malformed), values),
-        place.getField("file_path"),
+        url,
         F.lit(None).cast("bigint"),
-        place.getField("file_block_start"),
+        start,
         cut=cut,
         line=F.coalesce(malformed, values),
         label=label(files),

@@ -18,6 +18,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
 from lakebed.arrow.plain_rows import PlainLines
+from lakebed.arrow.text_lines import LineRules
 from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
@@ -40,6 +41,7 @@ from lakebed.ingest.sources.source_parts import (
     with_folders,
 )
 from lakebed.ingest.sources.source_types import Entries, Items, Members, SourceType, from_spark
+from lakebed.ingest.sources.worker_files import WorkerFiles, places_of, worker_files
 from lakebed.physical.paimon_types import DataField
 from lakebed.spark.scan import page_checks
 from lakebed.spark.spark_errors import spark_errors
@@ -66,17 +68,18 @@ def open_files(
     JSON files are one document each.
     """
     parts: list[SourcePart] = []
+    workers = None if documents is not None else worker_files(spark_session, files, storage)
     for folders, alike in _by_folders(files).items():
         paths = [f.path for f in alike]
         match format_:
             case SourceFormat.CSV:
-                found = tuple(csv_parts(spark_session, alike, options, declared, storage))
+                found = tuple(csv_parts(spark_session, alike, options, declared, storage, workers))
             case SourceFormat.JSON if documents is not None:
                 found = (_document_part(spark_session, paths, options, documents, storage),)
             case SourceFormat.JSON:
-                found = (_json_part(spark_session, paths, options),)
+                found = (_json_part(spark_session, paths, options, workers),)
             case SourceFormat.PARQUET:
-                found = tuple(_parquet_parts(spark_session, paths, options, storage))
+                found = tuple(_parquet_parts(spark_session, alike, options, storage, workers))
         parts += (with_folders(part, folders, alike) for part in found)
     return tuple(parts)
 
@@ -160,17 +163,22 @@ def _members(schema: spark.StructType) -> Members:
     return found
 
 
-def _json_part(session: SparkSession, files: Sequence[str], options: SourceOptions) -> SourcePart:
+def _json_part(
+    session: SparkSession, files: Sequence[str], options: SourceOptions, workers: WorkerFiles | None
+) -> SourcePart:
     parsing = parsing_options(options)
-    lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
-    frame = session.read.options(**lines, **file_options(files)).text([spark_pattern(f) for f in files])
-    line = F.col("value")
-    if options.encoding == LATIN_1:
-        line = F.decode(line.cast("binary"), LATIN_1)
-    frame = frame.select(line.alias("line")).where(~json_values.is_nothing(F.col("line"), parsing))
-    frame = looked_into(frame, parsing)
-    place = frame.metadataColumn("_metadata")
-    url, start = place.getField("file_path"), place.getField("file_block_start")
+    if workers is not None:
+        frame = workers.lines(files, LineRules(options.get("linesep", "").encode()))
+    else:
+        lines = {"lineSep": options.reader["linesep"]} if "linesep" in options.reader else {}
+        read = session.read.options(**lines, **file_options(files)).text([spark_pattern(f) for f in files])
+        frame = read.withColumnRenamed("value", "line")
+    is_latin = options.encoding == LATIN_1
+    line = F.decode(F.col("line").cast("binary"), LATIN_1) if is_latin else F.col("line").cast("string")
+    others = [name for name in frame.columns if name != "line"]
+    frame = frame.select(line.alias("line"), *others).where(~json_values.is_nothing(F.col("line"), parsing))
+    frame = looked_into(frame, parsing, *others)
+    url, start = places_of(frame)
     part = json_rows(frame, files, parsing, url, F.lit(None).cast("bigint"), start)
     return replace(part, plain=_plain_lines(parsing))
 
@@ -235,22 +243,32 @@ def json_rows(
 
 
 def _parquet_parts(
-    session: SparkSession, files: Sequence[str], options: SourceOptions, storage: SourceStorage
+    session: SparkSession,
+    files: Sequence[SourceFile],
+    options: SourceOptions,
+    storage: SourceStorage,
+    workers: WorkerFiles | None,
 ) -> Iterator[SourcePart]:
     groups: dict[ParquetColumns, list[str]] = {}
     rebase = options.get("datetimerebasemode", "CORRECTED").upper() != "CORRECTED"
-    for path in files:
-        groups.setdefault(parquet_columns(path, storage, rebase=rebase), []).append(path)
+    for file in files:
+        if workers is not None:
+            workers.refuse_rebased(file, rebase=rebase or options.get("int96rebasemode", "CORRECTED") != "CORRECTED")
+        groups.setdefault(parquet_columns(file.path, storage, rebase=rebase), []).append(file.path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         checks = page_checks(options.verify_checksums)
-        reader = session.read.options(**(_CORRECTED | dict(options.reader)), **file_options(paths), **checks)
-        frame = reader.schema(group.schema).parquet(*(spark_pattern(p) for p in paths))
-        frame = frame.select(*renamed([n for n, _ in group.members.fields]))
-        place = frame.metadataColumn("_metadata")
+        if workers is not None:
+            frame = workers.parquet(paths, group.schema, verify_checksums=options.verify_checksums)
+        else:
+            reader = session.read.options(**(_CORRECTED | dict(options.reader)), **file_options(paths), **checks)
+            frame = reader.schema(group.schema).parquet(*(spark_pattern(p) for p in paths))
+        frame = frame.select(
+            *renamed([n for n, _ in group.members.fields]), *frame.columns[len(group.members.fields) :]
+        )
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
-        url, offset = place.getField("file_path"), place.getField("row_index")
-        start = place.getField("file_block_start")
+        url, offset = places_of(frame, "row_index")
+        _, start = places_of(frame)
         yield SourcePart(frame, columns, (), columns_as_json(columns), url, offset, start, label=label(paths))
 
 

@@ -23,6 +23,8 @@ REBASED_OVERFLOW = "LB6470"
 
 _VERSION, _LEGACY = b"org.apache.spark.version", b"org.apache.spark.legacyDateTime"
 _FIRST_CORRECT = b"3.0.0"
+_LEGACY_INT96 = b"org.apache.spark.legacyINT96"
+_DAYS = ("DATE", "TIMESTAMP")
 #: What Java says where 64 bits do not hold a number.
 _OVERFLOW = "long overflow"
 #: 1900-01-02, in milliseconds since 1970: from then on both calendars, and all zones of Java, agree.
@@ -71,6 +73,17 @@ def is_rebased(footer: Any, otherwise: bool) -> bool:
     """Whether Spark's reader rebases the old days of a file; `otherwise` counts for files that Spark did not write."""
     said = footer.metadata or {}
     return otherwise if _VERSION not in said else said[_VERSION] < _FIRST_CORRECT or _LEGACY in said
+
+
+def needs_spark(footer: Any, *, rebase: bool) -> bool:
+    """Whether only Spark's own reader makes the rows of a file: it has days of the Julian calendar, or may have, or
+    INT96 within others. `rebase`: an option takes old days for those of the Julian calendar.
+    """
+    leaves = [footer.schema.column(i) for i in range(footer.num_columns)]
+    if any(leaf.physical_type == "INT96" and "." in leaf.path for leaf in leaves):
+        return True
+    has_days = any(leaf.physical_type == "INT96" or leaf.logical_type.type in _DAYS for leaf in leaves)
+    return has_days and (rebase or is_rebased(footer, False) or _LEGACY_INT96 in (footer.metadata or {}))
 
 
 def overflow(path: str, columns: Sequence[str]) -> Diagnostic:
