@@ -74,14 +74,20 @@ def spark() -> Iterator[SparkSession]:
 
 
 def _remember_java_names() -> None:
-    """Has py4j remember what a name is in Java: it asks each time, and Java looks into every jar of Spark for it."""
-    from py4j.java_gateway import JavaPackage, JVMView
+    """Has py4j remember what a name is in Java: it asks each time, and Java looks into every jar of Spark for it.
 
-    for kind in (JVMView, JavaPackage):
+    For a static method it copies all methods of the class, which `functions` has a thousand of.
+    """
+    from py4j.java_gateway import JavaClass, JavaMember, JavaPackage, JVMView
+
+    # What a static field has may be another thing the next time.
+    for kind, lasting in ((JVMView, object), (JavaPackage, object), (JavaClass, JavaMember)):
         ask = kind.__getattr__
 
-        def remembered(self: Any, name: str, ask: Callable[[Any, str], Any] = ask) -> Any:
-            found = self.__dict__[name] = ask(self, name)
+        def remembered(self: Any, name: str, ask: Callable[[Any, str], Any] = ask, lasting: type[Any] = lasting) -> Any:
+            found = ask(self, name)
+            if isinstance(found, lasting):
+                self.__dict__[name] = found
             return found
 
         kind.__getattr__ = remembered
