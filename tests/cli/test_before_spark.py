@@ -29,6 +29,9 @@ from lakebed.spark.session import _Started
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+#: Seconds: what hangs does so for long, and what ends soon does so much earlier, on a machine with much else to do too.
+LONG, SOON = 60, 20
+
 
 @pytest.fixture(autouse=True)
 def _no_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -102,7 +105,7 @@ def jvm() -> Iterator[Callable[[], subprocess.Popen[bytes]]]:
     started = []
 
     def start() -> subprocess.Popen[bytes]:
-        started.append(subprocess.Popen(["sleep", "60"]))
+        started.append(subprocess.Popen(["sleep", str(LONG)]))
         return started[-1]
 
     yield start
@@ -122,7 +125,7 @@ def test_an_interrupt_ends_the_jvm_that_is_starting_and_no_other_child(
         interrupt()
         steps.append("went on")
     assert steps == []
-    assert starting.wait(timeout=5) in (-signal.SIGTERM, 0)
+    assert starting.wait(timeout=SOON) in (-signal.SIGTERM, 0)
     assert other.poll() is None
     assert signal.getsignal(signal.SIGINT) is handler
 
@@ -148,7 +151,7 @@ def test_an_interrupt_stands_in_place_of_the_failure_that_follows_it(
         except KeyboardInterrupt:
             late = jvm()
             raise Py4JNetworkError("Answer from Java side is empty") from None
-    assert late.wait(timeout=5) in (-signal.SIGTERM, 0)
+    assert late.wait(timeout=SOON) in (-signal.SIGTERM, 0)
 
 
 def test_a_start_in_another_thread_leaves_interrupts_alone() -> None:
@@ -186,10 +189,8 @@ def test_children_are_those_of_this_process_that_live(
     child = jvm()
     assert children() - before == {child.pid}
     child.kill()
-    until = time.monotonic() + 5
-    while child.pid in children() and time.monotonic() < until:
-        time.sleep(0.01)
     # It is not waited for yet, so it is there as a zombie.
+    wait_until(lambda: child.pid not in children(), SOON)
     assert child.pid not in children()
     child.wait()
 
@@ -267,7 +268,7 @@ def test_every_session_is_stopped_with_its_jvm(
     monkeypatch.setattr(session, "_started", [_Started(Lost(), frozenset([p.pid])) for p in jvms])
     session.stop_session()
     assert asked == ["interrupt", "stop"] * 2
-    assert [process.wait(timeout=5) for process in jvms] == [-signal.SIGTERM] * 2
+    assert [process.wait(timeout=SOON) for process in jvms] == [-signal.SIGTERM] * 2
 
 
 @pytest.mark.parametrize("hangs", ["interruptAll", "stop"])
@@ -279,23 +280,24 @@ def test_a_session_that_does_not_answer_is_not_waited_for(
     class Hanging:
         def interruptAll(self) -> None:  # noqa: N802
             if hangs == "interruptAll":
-                over.wait(60)
+                over.wait(LONG)
 
         def stop(self) -> None:
             if hangs == "stop":
-                over.wait(60)
+                over.wait(LONG)
 
     process = jvm()
     monkeypatch.setattr(session, "_started", [_Started(Hanging(), frozenset([process.pid]))])
+    monkeypatch.setattr(session, "PATIENCE", 2)
     started = time.monotonic()
     session.cancel_sessions()
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < 2
     if hangs == "interruptAll":
         # The JVM goes even if nobody stops the session: what waits for it goes on.
-        assert process.wait(timeout=5) == -signal.SIGTERM
+        assert process.wait(timeout=SOON) == -signal.SIGTERM
     session.stop_session()
-    assert time.monotonic() - started < 6
-    assert process.wait(timeout=5) == -signal.SIGTERM
+    assert time.monotonic() - started < SOON
+    assert process.wait(timeout=SOON) == -signal.SIGTERM
     over.set()
 
 
@@ -310,14 +312,14 @@ def test_an_interrupt_ends_quietly_and_soon_and_leaves_no_process(
     os.killpg(started.pid, signal.SIGINT)
     interrupted = time.monotonic()
     out, err = started.communicate(timeout=200)
-    # About two seconds; a machine with much else to do takes longer.
-    assert time.monotonic() - interrupted < 10
+    # About two seconds.
+    assert time.monotonic() - interrupted < SOON
     assert (started.returncode, out) == (130, "")
     assert [line for line in err.splitlines() if line] == [
         "error[LB7010]: stopped",
         "    remedy: repeat the command: nothing is left half done",
     ]
-    wait_until(lambda: not of_session(started.pid), 30)
+    wait_until(lambda: not of_session(started.pid), LONG)
     assert of_session(started.pid) == []
     assert lakebed.json("history", "shop.orders")["snapshots"] == []
 
@@ -335,7 +337,7 @@ def test_what_the_server_of_accumulators_meets_is_logged_and_not_printed(
     with caplog.at_level(logging.DEBUG, "lakebed"), socket.create_connection(server.server_address) as jvm:
         jvm.sendall(b"\0")
         jvm.close()
-        wait_until(lambda: caplog.records, 20)
+        wait_until(lambda: caplog.records, LONG)
     server.shutdown()
     assert [record.exc_info is not None for record in caplog.records] == [True]
     assert capsys.readouterr().err == ""

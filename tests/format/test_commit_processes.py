@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 import time
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 
 from format.building import Built, table_schema
@@ -13,9 +14,9 @@ COMMITS = 10
 SCHEMA = table_schema([("v", "BIGINT")], options={"manifest.merge-min-count": "5", "commit.max-retries": "100"})
 
 
-def _writer(path: str, name: str, start: float) -> None:
+def _writer(path: str, name: str, both: Barrier) -> None:
     table = Built(LocalStore(), SCHEMA, path=path)
-    time.sleep(max(0.0, start - time.time()))
+    both.wait(60)
     for i in range(COMMITS):
         table.append(table.new_file(name=f"{name}-{i}.parquet"), user=f"{name}-{i}", sleep=time.sleep)
 
@@ -24,8 +25,8 @@ def test_two_processes_lose_nothing(tmp_path: Path) -> None:
     path = str(tmp_path / "lab.db" / "t")
     table = Built(LocalStore(), SCHEMA, path=path)
     context = multiprocessing.get_context("spawn")
-    start = time.time() + 2
-    writers = [context.Process(target=_writer, args=(path, name, start)) for name in ("a", "b")]
+    both = context.Barrier(2)
+    writers = [context.Process(target=_writer, args=(path, name, both)) for name in ("a", "b")]
     for writer in writers:
         writer.start()
     for writer in writers:
