@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -118,6 +119,8 @@ class Lake:
         list_undeclared: bool = False,
         all_tables: bool = False,
         drift: Literal["ask", "refuse", "adopt", "revert"] = "ask",
+        data: bool | Literal["spark"] = False,
+        spark: SparkSession | Callable[[], SparkSession] | None = None,
     ) -> Plan:
         """What applying the declared tables would change. Touches nothing.
 
@@ -128,16 +131,25 @@ class Lake:
         each is a warning, too (LB4240 where `apply` has made it, else LB4235), unless that is approved. Approvals of
         manifests count until their day in the lake's time zone. `drift` says what becomes of changes that would undo
         what was made outside of `apply`: each needs leave (LB4231), they are forbidden, they are not planned and what
-        is there stays, or they are made as if there were leave. Raises `ManifestError` with all problems of all files,
-        `NotFoundError` for a missing branch, `UsageError` for an approval of nothing.
+        is there stays, or they are made as if there were leave.
+
+        With `data` the stored rows are asked whether they fit: what becomes required, holds less or allows fewer values
+        is safe where all do, and needs leave where some do not, with evidence (`PlannedChange.evidence`) that holds for
+        the snapshot it names. Statistics of files come first, then rows, as Arrow batches and, where these do not do,
+        by `spark`, a session or what makes one; `data="spark"` reads all rows by it.
+
+        Raises `ManifestError` with all problems of all files, `NotFoundError` for a missing branch, `UsageError` for an
+        approval of nothing.
         """
         from lakebed.evolve.drift_rules import drift_rule
         from lakebed.evolve.manifest_approvals import day_of
         from lakebed.evolve.plan_manifests import ManifestPlanner
         from lakebed.format.refuse_unsupported import limits
+        from lakebed.row_level.prove_changes import Rows
 
+        prover = Rows(self._tables, self._time_zone, self._verify_checksums, spark, data == "spark") if data else None
         today = day_of(self._clock(), self._time_zone)
-        planner = ManifestPlanner(self._tables, self._attributes, limits, today, drift_rule(drift))
+        planner = ManifestPlanner(self._tables, self._attributes, limits, today, drift_rule(drift), prover)
         return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared, is_whole=all_tables)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
@@ -145,12 +157,21 @@ class Lake:
 
         `allow` names breaking changes that may happen, as `CODE` or `CODE:column`, beside those that the plan carries
         and those that manifests approve until today. Raises `RefusedError` for the others and for forbidden ones,
-        `StalePlanError` where a table is not what it was, and `UsageError` for an approval of nothing.
+        `StalePlanError` where a table is not what it was, or where rows came since a change was found to be safe by the
+        rows (LB4309), and `UsageError` for an approval of nothing.
         """
         from lakebed.evolve import apply
+        from lakebed.format.table_branch import newest_snapshot
 
-        given = frozenset(allow)
-        return apply(plan, self._tables, self._time_zone, allow=given, clock=self._clock, attributes=self._attributes)
+        return apply(
+            plan,
+            self._tables,
+            self._time_zone,
+            allow=frozenset(allow),
+            clock=self._clock,
+            attributes=self._attributes,
+            newest_snapshot=partial(newest_snapshot, self._tables),
+        )
 
     def drift(self, manifest: str | Path | Iterable[str | Path], *, files: bool = False) -> DriftReport:
         """How tables, their manifests and, with `files`, their data files have come apart. Touches nothing.

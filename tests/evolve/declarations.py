@@ -9,6 +9,7 @@ from lakebed.catalog import PathFactory, TableManager, TableName, TableSchema
 from lakebed.catalog.paths import has_snapshots
 from lakebed.evolve import AppliedPlan, Plan, TablePlan, apply, plan_table
 from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.planner import Past
 from lakebed.manifest import TableManifest, parse_manifest
 from lakebed.testing.memory_store import MemoryStore
 
@@ -65,8 +66,10 @@ class Warehouse:
             table,
             base,
             lambda: has_snapshots(self.store, root),
-            history=manager.versions if manager else None,
-            applied=None if not self.marks else manager.find if manager else lambda _: None,
+            past=Past(
+                manager.versions if manager else None,
+                None if not self.marks else manager.find if manager else lambda _: None,
+            ),
         )
 
     def apply(self, plan: Plan | str, *allow: str) -> AppliedPlan:

@@ -17,6 +17,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, RefusedError
 from lakebed.evolve import Plan, TablePlan, plan_table
 from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.planner import Past
 from lakebed.evolve.schema_changes import AddColumn
 from lakebed.evolve.without_warehouse import check_against, plan_between
 from lakebed.manifest import Compatibility, Consumer, TableManifest
@@ -301,7 +302,7 @@ def test_a_transitive_mode_allows_no_more(first: TableManifest, second: TableMan
         for plain in (Compatibility.BACKWARD, Compatibility.FORWARD, Compatibility.FULL):
             modes = plain, Compatibility(f"{plain.value}_TRANSITIVE")
             loose, strict = (
-                mode_codes(plan_table(replace(third, compatibility=m), base, lambda: False, history=history))
+                mode_codes(plan_table(replace(third, compatibility=m), base, lambda: False, past=Past(history)))
                 for m in modes
             )
             assert loose <= strict

@@ -23,6 +23,7 @@ from lakebed.evolve.diff import diff
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import TablePlan
 from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.planner import Past
 from lakebed.evolve.verdicts import Verdict
 from lakebed.manifest import TableManifest
 from lakebed.physical.paimon_tree import walk_fields
@@ -386,7 +387,7 @@ class TestIgnoredOptions:
 
 def marked(declared: TableManifest, base: TableSchema | None, versions: list[TableSchema]) -> TablePlan:
     by_id = {v.id: v for v in versions}
-    return plan_table(declared, base, lambda: False, applied=by_id.get)
+    return plan_table(declared, base, lambda: False, past=Past(applied=by_id.get))
 
 
 def said(schema: TableSchema) -> dict[Any, Any]:

@@ -14,9 +14,10 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
 from lakebed.evolve.evaluate import evaluate
+from lakebed.evolve.evidence import relies_on_rows
 from lakebed.evolve.manifest_approvals import day_of, ended_before, without_ended
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, leave_missing, unmatched
-from lakebed.evolve.planned_change import approval, leave_in_python, leave_on_the_command_line
+from lakebed.evolve.planned_change import PlannedChange, approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
 from lakebed.readable import Readable
 
@@ -75,6 +76,7 @@ def apply(
     allow: frozenset[str] = frozenset(),
     clock: Callable[[], int],
     attributes: AttributeRegistry | None = None,
+    newest_snapshot: Callable[[TableName, str], int | None] | None = None,
 ) -> AppliedPlan:
     """Make the planned changes, tables in order; stops at the first failure, whose last diagnostic says what was done.
 
@@ -83,6 +85,8 @@ def apply(
     Nothing is written when a change is forbidden or lacks leave (`RefusedError`, all of them at once), when a table is
     not what it was (`StalePlanError`), when a code in `allow` is unknown (`UsageError`), or when a table would have
     attributes that are not as `attributes` declares them (`ValidationError`). Raises `StalePlanError` for a lost race.
+    `newest_snapshot` gives that of a branch of a table: what only the rows of a snapshot show to be safe is refused
+    where there is a newer one (`StalePlanError`).
     """
     if attributes is not None:
         _check_attributes(plan, attributes)
@@ -92,6 +96,9 @@ def apply(
     is_dated = any(table.approvals for table in plan.tables)
     _check_leave(plan, allow | frozenset(plan.approvals), day_of(clock(), time_zone) if is_dated else date.min)
     stale = [d for table in plan.tables for d in _staleness(table, tables)]
+    if newest_snapshot is not None:
+        given = allow | frozenset(plan.approvals)
+        stale += [d for table in plan.tables for d in _newer_rows(table, given, newest_snapshot)]
     if stale:
         raise StalePlanError(*stale)
     done: list[AppliedTable] = []
@@ -133,7 +140,7 @@ def _check_leave(plan: Plan, allow: frozenset[str], today: date) -> None:
     problems = [
         Diagnostic(
             change.code,
-            f"{table.name}: cannot {change.summary}: {change.reason}",
+            f"{table.name}: cannot {change.summary}: {change.reason}{_of_rows(change)}",
             position=change.position,
             path=change.column or None,
             remedy=change.remedy,
@@ -147,7 +154,7 @@ def _check_leave(plan: Plan, allow: frozenset[str], today: date) -> None:
         problems.append(
             Diagnostic(
                 code,
-                f"{table.name}: leave is needed to {change.summary}: {why}",
+                f"{table.name}: leave is needed to {change.summary}: {why}{_of_rows(change)}",
                 position=change.position,
                 path=change.column or None,
                 remedy=leave_on_the_command_line(approval(code, change)),
@@ -157,6 +164,11 @@ def _check_leave(plan: Plan, allow: frozenset[str], today: date) -> None:
     if problems:
         ended = [d for table in plan.tables for d in ended_before(table, today)] if missing else []
         raise RefusedError(*problems, *ended)
+
+
+def _of_rows(change: PlannedChange) -> str:
+    """What the stored rows say, where they were asked."""
+    return "" if change.evidence is None else f"; rows: {change.evidence.text}"
 
 
 def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:
@@ -172,6 +184,33 @@ def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:
     if table.target is not None and newest.fingerprint == table.target.fingerprint:
         return [_stale(table, f"is at version {newest.id} already, which this plan makes")]
     return [_stale(table, f"was at version {table.base_id} when the plan was made and is at {newest.id} now")]
+
+
+def _newer_rows(
+    table: TablePlan, allow: frozenset[str], newest_snapshot: Callable[[TableName, str], int | None]
+) -> list[Diagnostic]:
+    """The changes that are safe by the rows of a snapshot which is not the newest any more, and have no leave."""
+    relying = [
+        change
+        for change in table.changes
+        if relies_on_rows(change.code, change.evidence) and not {change.code, approval(change.code, change)} & allow
+    ]
+    newest = newest_snapshot(*_place(table)) if relying else None
+    return [
+        Diagnostic(
+            "LB4309",
+            f"{table.name}: it is not known any more whether all rows fit, to {change.summary}: they were asked at "
+            f"snapshot {change.evidence.snapshot}, and the newest is {newest}",
+            position=change.position,
+            path=change.column or None,
+            expected=f"snapshot {change.evidence.snapshot}",
+            found=f"snapshot {newest}",
+            remedy="make the plan again with --data, or apply the manifest with --data",
+            python_remedy="make the plan again: lake.plan(..., data=True)",
+        )
+        for change in relying
+        if change.evidence is not None and change.evidence.snapshot != newest
+    ]
 
 
 def _stale(table: TablePlan, what: str) -> Diagnostic:

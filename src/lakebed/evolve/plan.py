@@ -17,6 +17,7 @@ from lakebed.errors import LakebedError, RefusedError, UsageError
 from lakebed.evolve import schema_changes as change_values
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
+from lakebed.evolve.evidence import Evidence
 from lakebed.evolve.planned_change import Incompatibility, PlannedChange, approval, needed_leave, refused_by_odf
 from lakebed.evolve.schema_changes import Change
 from lakebed.evolve.verdicts import ODF_CODE, Verdict, worst
@@ -234,7 +235,8 @@ def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
 
 
 #: Version 2 added `approvals` and `undeclared`, version 3 the approvals of each table, ids of columns, whom a change
-#: breaks and what mode and consumers have against it, and which of the undeclared tables were declared.
+#: breaks and what mode and consumers have against it, what rows say of it, and which of the undeclared tables were
+#: declared.
 FORMAT_VERSION = 3
 
 
@@ -372,6 +374,7 @@ def _change_json(change: PlannedChange) -> dict[str, Any]:
         "incompatible": [asdict(found) for found in change.incompatible],
         "position": _position_json(change.position),
         "changes": [change_values.to_json(c) for c in change.changes],
+        **({} if change.evidence is None else {"evidence": change.evidence.to_json()}),
     }
 
 
@@ -394,6 +397,7 @@ def _change(value: Mapping[str, Any]) -> PlannedChange:
         field_id=value.get("field_id"),
         breaks=tuple(Party(name) for name in value.get("breaks", ())),
         incompatible=tuple(Incompatibility(**found) for found in value.get("incompatible", ())),
+        evidence=Evidence.from_json(value["evidence"]) if "evidence" in value else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
@@ -15,9 +15,10 @@ from lakebed.catalog.table_manager import TableManager
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, LakebedError, ManifestError, UnsupportedError, ValidationError
 from lakebed.evolve.drift_rules import DriftRule, StoredVersions, plan_under
+from lakebed.evolve.evidence import Prover
 from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
-from lakebed.evolve.planner import LimitWarnings, plan_table
+from lakebed.evolve.planner import LimitWarnings, Past, plan_table
 from lakebed.evolve.verdicts import ABANDONED_CODE, OUTSIDE_CODE, UNDECLARED_CODE
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ class ManifestPlanner:
     """Plans the tables of a warehouse.
 
     `limits` are warnings of what cannot be done with a table of a schema. Approvals of manifests count until their day;
-    `today` is that of the lake's time zone. `drift` says what becomes of changes that undo what others did.
+    `today` is that of the lake's time zone. `drift` says what becomes of changes that undo what others did, `prover`
+    asks the rows of a branch of a table, where they are to be asked.
     """
 
     tables: TableManager
@@ -42,6 +44,7 @@ class ManifestPlanner:
     limits: LimitWarnings
     today: date
     drift: DriftRule = DriftRule.ASK
+    prover: Callable[[TableName, str], Prover] | None = None
 
     def plan(
         self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool, is_whole: bool
@@ -113,9 +116,9 @@ class ManifestPlanner:
     def _table(self, declared: TableManifest, branch: str) -> TablePlan:
         tables, name = self.tables, _declared_name(declared)
         if branch == "main" and not tables.exists(name):
-            marks = (lambda _: None) if tables.holds_annotations else None
+            past = Past(applied=(lambda _: None) if tables.holds_annotations else None)
             problems = tables.file_problems
-            return plan_table(declared, None, lambda: False, file_problems=problems, applied=marks, limits=self.limits)
+            return plan_table(declared, None, lambda: False, past=past, file_problems=problems, limits=self.limits)
         schemas = tables.get_schema_manager(name.database, name.table, branch)
         base = schemas.load_latest_schema()
 
@@ -124,10 +127,10 @@ class ManifestPlanner:
                 plan_table,
                 base=base,
                 has_snapshots=schemas.has_snapshots,
-                history=schemas.versions,
+                past=Past(schemas.versions, applied),
                 file_problems=schemas.problems,
-                applied=applied,
                 limits=self.limits,
+                prove=None if self.prover is None else self.prover(name, branch),
             )
             return plan_with_approvals(wanted, self.today, plan, base=base)
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from lakebed.diagnostics import Position
 from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.evidence import Evidence
 from lakebed.evolve.schema_changes import Change, Path
 from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict
 from lakebed.manifest.compatibility import Compatibility
@@ -38,7 +39,8 @@ class PlannedChange:
     `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
     changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`. `field_id`
     is that of the column, or of the one that the path leads into. `breaks` are those who have to follow first: who
-    write rows as before, or read them as before. `incompatible` is what compatibility and consumers have against it.
+    write rows as before, or read them as before. `incompatible` is what compatibility and consumers have against it,
+    `evidence` what the stored rows say, where they were asked.
     """
 
     kind: EditKind
@@ -58,6 +60,7 @@ class PlannedChange:
     field_id: int | None = None
     breaks: tuple[Party, ...] = ()
     incompatible: tuple[Incompatibility, ...] = ()
+    evidence: Evidence | None = None
 
     @property
     def leave_codes(self) -> tuple[str, ...]:

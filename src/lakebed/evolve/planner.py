@@ -23,6 +23,7 @@ from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.drift import Drift, Outside
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
+from lakebed.evolve.evidence import Evidence, Prover, weigh
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify_new
 from lakebed.evolve.judge_compatibility import Wanted, judge_compatibility
@@ -35,6 +36,7 @@ from lakebed.evolve.plan import TablePlan
 from lakebed.evolve.planned_change import PlannedChange, needed_leave
 from lakebed.evolve.possible_renames import look_alikes
 from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
+from lakebed.evolve.value_rules import RuleMaker
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, broken_by, judge, limited_by, undoing
 from lakebed.manifest.compatibility import stored_consumers
 from lakebed.model import Schema
@@ -47,6 +49,21 @@ if TYPE_CHECKING:
 
 #: What Lakebed cannot do with a table of a schema, as warnings.
 LimitWarnings: TypeAlias = Callable[[TableSchema], Sequence[Diagnostic]]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The versions of a table before the newest one, where these are known.
+
+    `history` are those that data files may have been written under: type changes that old files could not be read under
+    are refused. `applied` gives the version of a number, None where it is not there; with it the planned version is
+    marked as made by `apply`, and what was made otherwise since the last such one is told apart: undoing that needs
+    leave.
+    """
+
+    history: Callable[[], Iterable[TableSchema]] | None = None
+    applied: AppliedVersion | None = None
+
 
 #: What only annotations say.
 _NOTED = (EditKind.ANNOTATION, EditKind.MEANING)
@@ -69,20 +86,17 @@ def plan_table(
     base: TableSchema | None,
     has_snapshots: Callable[[], bool],
     *,
-    history: Callable[[], Iterable[TableSchema]] | None = None,
+    past: Past = Past(),
     file_problems: FileProblems = lambda _schema, _previous: (),
-    applied: AppliedVersion | None = None,
     limits: LimitWarnings = lambda _schema: (),
+    prove: Prover | None = None,
 ) -> TablePlan:
     """What has to be done so that the table is as declared; `base` is its newest version, None where there is none.
 
     The manifest's options are all the options that a user gives: one that the table has and the manifest has not is
-    removed, those under `lakebed.` excepted. `history`, the versions that data files may have been written under, lets
-    type changes be refused that old files could not be read under. `file_problems` says what the schema files of the
-    warehouse's layout cannot hold. `applied` gives the version of a number, None where it is not there; with it the
-    planned version is marked as made by `apply`, and what was made otherwise since the last such one is told apart:
-    undoing that needs leave. `limits` are warnings of what Lakebed cannot do with a table of a schema; those that come
-    with the planned version are told. The manifest's approvals count whatever day it is.
+    removed, those under `lakebed.` excepted. `file_problems` says what the schema files of the warehouse's layout
+    cannot hold. `limits` are warnings of what Lakebed cannot do with a table of a schema; those that come with the
+    planned version are told. `prove` asks the stored rows. The manifest's approvals count whatever day it is.
 
     Raises `ManifestError` for pins and renames that cannot be followed, `ConversionError` for columns that cannot be
     stored, `ValidationError` for a table that the format does not allow, and `UnsupportedError` for one that the layout
@@ -91,8 +105,9 @@ def plan_table(
     try:
         declared = with_extras(declared)
         if base is None:
-            return _with_limits(_creation(declared, file_problems, marked=applied is not None), None, limits, declared)
-        plan = _Planning(declared, base, has_snapshots, history, file_problems, applied).plan()
+            new = _creation(declared, file_problems, marked=past.applied is not None)
+            return _with_limits(new, None, limits, declared)
+        plan = _Planning(declared, base, has_snapshots, past, file_problems, prove).plan()
         return _with_limits(plan, base, limits, declared)
     except LakebedError as error:
         raise type(error)(*placed(error.diagnostics, declared), *unknown_options(declared)) from error
@@ -182,13 +197,13 @@ class _Planning:
     declared: TableManifest
     base: TableSchema
     has_snapshots: Callable[[], bool]
-    history: Callable[[], Iterable[TableSchema]] | None
+    past: Past
     file_problems: FileProblems
-    applied: AppliedVersion | None
+    prove: Prover | None
 
     def plan(self) -> TablePlan:
         declared, base = self.declared, self.base
-        number, last = last_applied(base, self.applied)
+        number, last = last_applied(base, self.past.applied)
         found = edits_to(declared, base, last)
         fields, options, meanings, steps, edits = found.fields, found.options, found.meanings, found.steps, found.edits
         changes = [s.change for s in steps]
@@ -203,14 +218,19 @@ class _Planning:
         circumstances = Circumstances(meanings, self._not_null_allowed(options))
         outside = None if number is None else Outside(number, last, base, fields)
         undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
+        own = {edit: _judgement(edit, circumstances, refused) for edit in edits}
+        evidence = self._evidence(own, RuleMaker(base, fields, meanings))
         judged = [
-            _planned(
-                edit,
-                _judgement(edit, circumstances, refused, outside.drift if outside and edit in undone else None),
-                meanings,
-                declared,
-                odf_allowed=_odf_allows(edit, fields),
-                undoes_others=edit in undone,
+            replace(
+                _planned(
+                    edit,
+                    _weighed(own[edit], evidence.get(edit), outside.drift if outside and edit in undone else None),
+                    meanings,
+                    declared,
+                    odf_allowed=_odf_allows(edit, fields),
+                    undoes_others=edit in undone,
+                ),
+                evidence=evidence.get(edit),
             )
             for edit in edits
         ]
@@ -258,9 +278,16 @@ class _Planning:
             approvals=approvals,
         )
 
+    def _evidence(self, judged: Mapping[Edit, Judgement], maker: RuleMaker) -> dict[Edit, Evidence]:
+        """What the stored rows say of the edits that depend on them."""
+        if self.prove is None:
+            return {}
+        rules = {edit: rule for edit, own in judged.items() if (rule := maker.rule(edit, own)) is not None}
+        return dict(zip(rules, self.prove(self.base, tuple(rules.values())), strict=True)) if rules else {}
+
     def _older_versions(self) -> Iterator[TableSchema]:
         """The versions before the newest one."""
-        yield from (v for v in (self.history() if self.history is not None else ()) if v.id < self.base.id)
+        yield from (v for v in (self.past.history() if self.past.history is not None else ()) if v.id < self.base.id)
 
     def _not_null_allowed(self, options: Mapping[str, str]) -> bool:
         return not all(
@@ -277,9 +304,9 @@ class _Planning:
             if number == 0 or not refusal.may_follow:
                 refused = steps[refusal.index].edit
                 found.setdefault(refused, Judgement(Verdict.FORBIDDEN, d.code, _reason(refusal, refused), d.remedy))
-        if self.history is not None and self.has_snapshots():
+        if self.past.history is not None and self.has_snapshots():
             by_path = {path_text(s.edit.path): s.edit for s in steps if s.edit.kind is EditKind.TYPE}
-            for d in unreadable(self.base, target, self.history):
+            for d in unreadable(self.base, target, self.past.history):
                 edit = by_path.get(d.path or "")
                 if edit is not None:
                     found.setdefault(edit, Judgement(Verdict.FORBIDDEN, d.code, d.message, d.remedy))
@@ -297,7 +324,7 @@ class _Planning:
         kept = approvals_of(self.base)
         if not steps and stored == annotate(target.fields, schema, applied=number, approvals=kept):
             return []
-        if self.applied is not None:
+        if self.past.applied is not None:
             number, kept = self.base.id + 1, tuple(a.to_json() for a in approvals)
         text = annotate(target.fields, schema, applied=number, approvals=kept)
         if text == stored:
@@ -312,7 +339,7 @@ class _Planning:
         target, refusals = evaluate_all(self.base, changes, has_snapshots=self.has_snapshots, now=0)
         if refusals:
             raise ValidationError(*(r.diagnostic for r in refusals))
-        check(self.base, target, has_snapshots=self.has_snapshots, history=self.history)
+        check(self.base, target, has_snapshots=self.has_snapshots, history=self.past.history)
         return target
 
 
@@ -323,15 +350,15 @@ def _reason(refusal: Refusal, edit: Edit) -> str:
     return f"values that are stored as {type_line(edit.before)} cannot be read as {type_line(edit.after)}"
 
 
-def _judgement(
-    edit: Edit, circumstances: Circumstances, refused: Mapping[Edit, Judgement], undone: Drift | None
-) -> Judgement:
-    """What the format refuses is forbidden; where the verdict alone forbids it too, its words are the better ones.
-
-    `undone` are the versions whose work the edit undoes.
-    """
+def _judgement(edit: Edit, circumstances: Circumstances, refused: Mapping[Edit, Judgement]) -> Judgement:
+    """What the format refuses is forbidden; where the verdict alone forbids it too, its words are the better ones."""
     own = judge(edit, circumstances)
-    found = own if own.verdict is Verdict.FORBIDDEN else refused.get(edit, own)
+    return own if own.verdict is Verdict.FORBIDDEN else refused.get(edit, own)
+
+
+def _weighed(judgement: Judgement, evidence: Evidence | None, undone: Drift | None) -> Judgement:
+    """The judgement in the light of the rows; `undone` are the versions whose work the edit undoes."""
+    found = weigh(judgement, evidence)
     return found if undone is None else undoing(found, undone.versions)
 
 

@@ -57,6 +57,8 @@ ADOPTED_CODE = "LB4244"
 #: Of a table that no manifest declares, and of one that no manifest declares any more.
 UNDECLARED_CODE = "LB4235"
 ABANDONED_CODE = "LB4240"
+#: Of changes that stored rows may not fit: a type that holds less, a required column, attributes that allow less.
+TYPE_CODE, REQUIRED_CODE, STRICTER_CODE = "LB4206", "LB4210", "LB4234"
 _SAFE, _CAUTION, _BREAKING, _FORBIDDEN = Verdict
 
 #: Edits that are judged the same whatever they lead to.
@@ -155,9 +157,10 @@ def _nullability(edit: Edit, not_null_allowed: bool) -> Judgement:
         return Judgement(_CAUTION, "LB4209", "those who read it must expect nulls from now on")
     reason = "rows that are stored may hold nulls"
     if not_null_allowed:
-        return Judgement(_BREAKING, "LB4210", reason, "make sure that no stored row is null there, then give leave")
+        remedy = "make sure that no stored row is null there, then give leave"
+        return Judgement(_BREAKING, REQUIRED_CODE, reason, remedy)
     remedy = f"keep it an Option, or set option {table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED} to false"
-    return Judgement(_FORBIDDEN, "LB4210", reason, remedy)
+    return Judgement(_FORBIDDEN, REQUIRED_CODE, reason, remedy)
 
 
 def _annotation(edit: Edit, meanings: Meanings) -> Judgement:
@@ -167,7 +170,7 @@ def _annotation(edit: Edit, meanings: Meanings) -> Judgement:
         reason = (
             "rows that were good may be bad from now on, and go to quarantine; rows that are stored are not checked"
         )
-        return Judgement(_CAUTION, "LB4234", reason)
+        return Judgement(_CAUTION, STRICTER_CODE, reason)
     return Judgement(_SAFE, "LB4214", "no stored row is touched")
 
 
@@ -189,10 +192,10 @@ def _type_change(edit: Edit, meanings: Meanings) -> Judgement:
         reason = _loss(edit.before, edit.after) if stored is Effect.LOSES else _UNCHECKED
         if reason == _AS_TEXT:
             return Judgement(
-                _BREAKING, "LB4206", reason, "add a new column, or give leave when those who read it agree"
+                _BREAKING, TYPE_CODE, reason, "add a new column, or give leave when those who read it agree"
             )
         return Judgement(
-            _BREAKING, "LB4206", reason, "add a new column, or make sure that all values fit and give leave"
+            _BREAKING, TYPE_CODE, reason, "add a new column, or make sure that all values fit and give leave"
         )
     if Effect.PADS in (stored, declared):
         return Judgement(_CAUTION, "LB4208", "stored values are filled up to the new length when they are read")
@@ -202,6 +205,11 @@ def _type_change(edit: Edit, meanings: Meanings) -> Judgement:
 _UNCHECKED = "stored values may lie outside of what the new type allows, and are not checked when they are read"
 _CUT = "stored values may not fit: they are cut, wrapped, nulled or fail when they are read"
 _AS_TEXT = "stored values are read as their text: what computes with them fails or sorts and compares differently"
+
+
+def is_read_as_text(judgement: Judgement) -> bool:
+    """Whether a change of a type is judged so because of those who read its values as texts, whatever these are."""
+    return judgement.reason == _AS_TEXT
 
 
 def _loss(old: DataType, new: DataType) -> str:

@@ -22,6 +22,11 @@ ONE_STATE = "LB3668"
 _DELETES_AT_ONCE = 8
 
 
+def newest_snapshot(tables: TableManager, name: TableName, branch: str) -> int | None:
+    """The number of the newest snapshot of a branch of a table; None where it has none."""
+    return TableBranch(tables, name, branch).snapshots.latest_id()
+
+
 @dataclass(frozen=True, slots=True)
 class TableBranch:
     """A branch of a table. `clock` gives milliseconds since 1970."""

@@ -13,6 +13,7 @@ from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
 from lakebed.physical import path_text
+from lakebed.printable import one_line
 from lakebed.render.findings import ChangedPart, Finding, Report, Subject
 
 if TYPE_CHECKING:
@@ -81,6 +82,11 @@ def objections(change: PlannedChange) -> tuple[str, ...]:
     """What the compatibility of the table and its consumers have against a change, beside its own reason."""
     others = (found for found in change.incompatible if not change.reason.startswith(found.reason))
     return tuple(f"{found.code}: {found.reason}" for found in others)
+
+
+def evidence_line(change: PlannedChange) -> tuple[str, ...]:
+    """What the stored rows say of a change, where they were asked."""
+    return () if change.evidence is None else (f"rows: {one_line(change.evidence.text)}",)
 
 
 def compatibility_lines(table: TablePlan) -> tuple[str, ...]:
@@ -154,7 +160,7 @@ def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], all
     if wanted and not is_forbidden:
         remedies.append(f"leave: {leave_on_the_command_line(*wanted)}")
     refused = f"Open Data Fabric's rule refuses it ({ODF_CODE})"
-    reasons = [change.reason, *objections(change)]
+    reasons = [change.reason, *evidence_line(change), *objections(change)]
     if table.gated_by_odf and not change.odf_allowed:
         reasons.append(refused)
     return Finding(

@@ -19,6 +19,7 @@ from lakebed.render.plan_report import (
     approved_text,
     compatibility_lines,
     drift_lines,
+    evidence_line,
     objections,
     table_status,
     upgrade_first,
@@ -205,7 +206,7 @@ def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool
     sign = "+" if table.create else change.kind.sign
     lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
     if not table.create:
-        for reason in (f"{change.code}: {change.reason}", *objections(change)):
+        for reason in (f"{change.code}: {change.reason}", *evidence_line(change), *objections(change)):
             more += _pieces(reason, width)
         more += _advice(change, table, leave, width)
     return lines + [_INDENT + plain(line, colour) for line in more]

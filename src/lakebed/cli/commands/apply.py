@@ -8,6 +8,7 @@ import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
 from lakebed.cli.commands.manifest_files import drift_option, manifest_sources, open_lake_for
+from lakebed.cli.commands.row_evidence import RowEvidence, data_options
 from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     help="Apply manifests to this branch of each table; a saved plan says its own.",
 )
 @drift_option
+@data_options
 @common_options
 @click.pass_obj
 def command(
@@ -43,11 +45,13 @@ def command(
     yes: bool,
     branch: str | None,
     drift: Literal["ask", "refuse", "adopt", "revert"] | None,
+    rows: RowEvidence,
 ) -> ExitCode:
     """Apply the manifests FILES, or one plan that `lakebed plan --out` saved.
 
     A saved plan runs exactly as it was reviewed, with what was approved then, or is refused as stale. A directory
-    stands for all manifests in it, `-` for one on standard input.
+    stands for all manifests in it, `-` for one on standard input. With --data the rows are asked first; what only they
+    show to be safe is refused where others come meanwhile (LB4309), as it is of a saved plan.
     """
     from lakebed.evolve.plan import check_codes
     from lakebed.render.plan_text import render_applied, render_plan
@@ -59,7 +63,10 @@ def command(
     if saved is not None and (branch is not None or drift is not None):
         said = "--branch" if branch is not None else "--drift"
         raise UsageError.of("LB7004", "a saved plan says itself what it is for", remedy=f"leave out {said}")
-    plan = saved or lake.plan(sources, branch=branch, drift=drift or session.setting("drift"))
+    if saved is not None and rows.data:
+        remedy = "leave out --data; rows that came since are told (LB4309)"
+        raise UsageError.of("LB7004", "a saved plan says itself what the rows say", remedy=remedy)
+    plan = saved or lake.plan(sources, branch=branch, drift=drift or session.setting("drift"), **rows.asked)
     session.output.diagnose(plan.all_diagnostics)
     if not yes and _can_run(plan, allow):
         session.output.talk(lambda look: render_plan(plan, colour=look.colour, width=look.width), painted=True)

@@ -15,6 +15,7 @@ from lakebed.cli.commands.manifest_files import (
     open_lake_for,
     project_directory,
 )
+from lakebed.cli.commands.row_evidence import RowEvidence, data_options
 from lakebed.cli.commands.saved_plans import next_command, save_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     "--odf", is_flag=True, help="Say what Open Data Fabric's rule for changes says, also where it gates none."
 )
 @drift_option
+@data_options
 @format_option()
 @common_options
 @click.pass_obj
@@ -70,6 +72,7 @@ def command(
     undeclared: bool,
     odf: bool,
     drift: Literal["ask", "refuse", "adopt", "revert"] | None,
+    rows: RowEvidence,
 ) -> ExitCode:
     """Show what applying the manifests FILES would change, with a verdict on each change and its reason.
 
@@ -80,8 +83,15 @@ def command(
     named = files or _of_project(all_tables)
     sources = manifest_sources(session, named)
     lake = open_lake_for(session, sources)
-    rule = drift or session.setting("drift")
-    plan = lake.plan(sources, branch=branch, allow=allow, list_undeclared=undeclared, all_tables=all_tables, drift=rule)
+    plan = lake.plan(
+        sources,
+        branch=branch,
+        allow=allow,
+        list_undeclared=undeclared,
+        all_tables=all_tables,
+        drift=drift or session.setting("drift"),
+        **rows.asked,
+    )
     if out is not None:
         _check_place(out, named)
         save_plan(plan, out)
@@ -89,9 +99,8 @@ def command(
     session.output.diagnose(plan.all_diagnostics)
     # A saved plan says itself what was allowed, and for which branch.
     again = () if out is not None else plan.approvals
-    flags = session.warehouse_flags
-    if out is None:
-        flags |= {"--branch": branch, "--drift": drift}
+    own = {"--branch": branch, "--drift": drift, "--data": rows.data} if out is None else {}
+    flags = {**session.warehouse_flags, **own}
     then = next_command(plan, (out,) if out is not None else named, flags, again)
     return session.finish(
         plan.to_json(),
