@@ -9,9 +9,10 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as F
 
 from ingest.test_values import CAST, ENUM, NULL, TWICE, outcomes
+from lakebed.arrow.plain_problems import SHOWN
 from lakebed.catalog.node import Node
 from lakebed.convert.paimon import to_paimon
-from lakebed.ingest.columns.checkers import SHOWN, problem
+from lakebed.ingest.columns.checkers import problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.sources.json_values import parse

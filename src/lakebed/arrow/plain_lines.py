@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow.json import ParseOptions, ReadOptions, read_json
 
-from lakebed.arrow.plain_values import PlainColumn, convert_texts
+from lakebed.arrow.plain_problems import Judged, judge_texts
+from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken
 from lakebed.convert.arrow_rows import row_type
 from lakebed.physical.paimon_types import (
     BigInt,
@@ -50,6 +53,41 @@ def read_lines(lines: pa.Array, columns: Sequence[PlainColumn]) -> tuple[list[pa
             plain = pc.and_(plain, is_plain)
         made.append(array)
     return made, plain
+
+
+def judge_lines(lines: pa.Array, columns: Sequence[PlainColumn]) -> tuple[list[Judged], pa.Array]:
+    """The columns of JSON lines, judged, and whether each line could be read to judge them.
+
+    Numbers and truth values may stand in quotes: such texts are taken out of the lines, so that these can be read.
+    """
+    texts, left = {}, lines
+    for column in columns:
+        if isinstance(column.type, _OWN):
+            texts[column], left = _quoted(lines, left, column.source)
+    schema = pa.schema([pa.field(c.source, row_type(c.type) if c in texts else pa.string()) for c in columns])
+    found: list[pa.Table] = []
+    # Behind a backslash a quote is none.
+    likely = pc.and_(_may_be_plain(lines), pc.invert(pc.match_substring(lines, "\\")))
+    whole = _read(left, likely, schema, found)
+    values = _in_place(found, whole, schema)
+    return [_judged(c, texts.get(c), v) for c, v in zip(columns, values, strict=True)], whole
+
+
+def _quoted(lines: pa.Array, left: pa.Array, key: str) -> tuple[pa.Array, pa.Array]:
+    """The texts that lines have for a key, NULL where they have none, and what is left of the lines."""
+    before = rf"{re.escape(json.dumps(key, ensure_ascii=False))}\s*:\s*"
+    text = r"[^\"\x00-\x1f]*"
+    found = pc.struct_field(pc.extract_regex(lines, f'{before}"(?P<text>{text})"'), "text")
+    return found, pc.replace_substring_regex(left, f'({before})"{text}"', r"\1null")
+
+
+def _judged(column: PlainColumn, texts: pa.Array | None, values: pa.Array) -> Judged:
+    """A column of lines, judged; `values` are what is not in quotes. A NULL may be a key that is not there."""
+    if texts is None:
+        texts, judged = values, judge_texts(values, replace(column, takes_null=True))
+        return replace(judged, fine=pc.and_(judged.fine, pc.or_(texts.is_valid(), pa.scalar(column.takes_null))))
+    judged = judge_texts(texts, replace(column, takes_null=True))
+    return replace(judged, fine=pc.if_else(texts.is_valid(), judged.fine, is_taken(values, column)))
 
 
 def _examples(lines: pa.Array) -> list[Mapping[str, object]]:

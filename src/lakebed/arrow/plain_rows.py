@@ -15,7 +15,8 @@ from functools import reduce
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from lakebed.arrow.plain_lines import read_lines
+from lakebed.arrow.plain_lines import judge_lines, read_lines
+from lakebed.arrow.plain_problems import PROBLEM, Judged, judge_texts, list_problems
 from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken, with_default
 from lakebed.convert.arrow_rows import row_type
 from lakebed.physical.paimon_types import Char, VarChar
@@ -24,6 +25,8 @@ from lakebed.physical.paimon_types import Char, VarChar
 PART = "_LAKEBED_PART"
 #: A column that is not NULL where something is wrong with the row as a whole.
 FAULT = "_LAKEBED_FAULT"
+#: What is wrong with a row, in what is left of rows; NULL where that is in doubt.
+PROBLEMS = "_LAKEBED_PROBLEMS"
 #: After so many rows of a task, of which most were in doubt, the rest is not tried.
 _TRIED = 20_000
 
@@ -49,6 +52,11 @@ class PlainTexts:
             made.append(values)
         return made, plain
 
+    def judge(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[Judged], pa.Array]:
+        """The columns of rows, judged, and whether each row has no fault as a whole."""
+        judged = [judge_texts(self._text(batch.column(c.source), c), c) for c in columns]
+        return judged, batch.column(FAULT).is_null()
+
     def _text(self, texts: pa.Array, column: PlainColumn) -> pa.Array:
         is_text = isinstance(column.type, Char | VarChar)
         empty = pc.fill_null(pc.equal(texts, self.empty), False)
@@ -69,6 +77,10 @@ class PlainLines:
     def read(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[pa.Array], pa.Array]:
         """The values of the columns, and whether each row is plain."""
         return read_lines(batch.column(self.line), columns)
+
+    def judge(self, batch: pa.RecordBatch, columns: Sequence[PlainColumn]) -> tuple[list[Judged], pa.Array]:
+        """The columns of rows, judged, and whether each row could be read to judge them."""
+        return judge_lines(batch.column(self.line), columns)
 
     def has_key(self, batch: pa.RecordBatch, plain: pa.Array, column: PlainColumn) -> bool:
         """Whether a plain row has a column, be it NULL."""
@@ -103,6 +115,12 @@ class PlainPart:
         written = [with_default(values, column) for values, column in zip((*made, *absent), every, strict=True)]
         return pa.RecordBatch.from_arrays(written, names=[c.name for c in every])
 
+    def problems(self, batch: pa.RecordBatch) -> pa.Array:
+        """The problems of rows that are not plain, where they are certain; NULL for others."""
+        if not self.columns or any(c.expected is None for c in self.columns):
+            return _in_doubt(batch.num_rows)
+        return list_problems(*self.form.judge(batch, self.columns))
+
     def found(self, batch: pa.RecordBatch, made: Sequence[pa.Array], plain: pa.Array) -> Iterator[str]:
         """The columns that plain rows have, where the rows themselves say it."""
         if isinstance(self.form, PlainLines):
@@ -117,18 +135,21 @@ class PlainRows:
     """How batches of a source become rows of a table; a value that travels to the workers.
 
     Batches have the column `PART` and those of the parts. `found` are the columns that rows of a task had, by the names
-    in the batches that are made, where no header tells them.
+    in the batches that are made, where no header tells them. `bad` is how many of its rows have known problems.
     """
 
     parts: tuple[PlainPart, ...]
     found: set[str] = field(default_factory=set, init=False)
+    bad: int = field(default=0, init=False)
     _seen: int = field(default=0, init=False)
     _in_doubt: int = field(default=0, init=False)
 
     def split(self, batch: pa.RecordBatch) -> tuple[pa.RecordBatch | None, pa.RecordBatch | None]:
-        """The rows of a batch that are plain, as rows of the table, and the others as they came; None for no rows."""
+        """The rows of a batch that are plain, as rows of the table, and the others as they came, with `PROBLEMS`; None
+        for no rows.
+        """
         if self._seen >= _TRIED and self._in_doubt * 2 > self._seen:
-            return None, batch
+            return None, _with(batch, _in_doubt(batch.num_rows))
         numbers = pc.unique(batch.column(PART)).to_pylist()
         if len(numbers) > 1:
             return self._split_parts(batch, numbers)
@@ -139,9 +160,17 @@ class PlainRows:
         self._seen += batch.num_rows
         if bool(pc.all(plain).as_py()):
             return rows, None
-        rest = batch.filter(pc.invert(plain))
-        self._in_doubt += rest.num_rows
-        return _some(rows.filter(plain)), rest
+        return _some(rows.filter(plain)), self._judged(part, batch.filter(pc.invert(plain)))
+
+    def _judged(self, part: PlainPart, rest: pa.RecordBatch) -> pa.RecordBatch:
+        """The rows that are not plain, with their problems."""
+        problems = part.problems(rest)
+        bad = rest.filter(problems.is_valid())
+        nothing = [pa.nulls(bad.num_rows)] * len(part.columns)
+        self.found.update(part.found(bad, nothing, pa.repeat(pa.scalar(True), bad.num_rows)))
+        self.bad += bad.num_rows
+        self._in_doubt += problems.null_count
+        return _with(rest, problems)
 
     def _split_parts(
         self, batch: pa.RecordBatch, numbers: Sequence[int]
@@ -150,6 +179,14 @@ class PlainRows:
         split = [self.split(batch.filter(pc.equal(batch.column(PART), number))) for number in numbers]
         rows, rest = ([some for some in side if some is not None] for side in zip(*split, strict=True))
         return _together(rows), _together(rest)
+
+
+def _in_doubt(count: int) -> pa.Array:
+    return pa.nulls(count, pa.list_(PROBLEM))
+
+
+def _with(rows: pa.RecordBatch, problems: pa.Array) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([*rows.columns, problems], names=[*rows.schema.names, PROBLEMS])
 
 
 def _some(batch: pa.RecordBatch) -> pa.RecordBatch | None:

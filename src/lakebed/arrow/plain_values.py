@@ -60,7 +60,8 @@ class PlainColumn:
 
     `source` names it in the source, `name` in the batches that are made. `limits` are the least and the largest number,
     both allowed. `takes_null`: NULL is no fault; `default`, a plain text, is what is written for it. `utc`: a moment
-    without a zone is one of UTC.
+    without a zone is one of UTC. `path` and `expected` are what a problem says of a bad value; without `expected` no
+    value is called bad here.
     """
 
     source: str
@@ -70,6 +71,8 @@ class PlainColumn:
     takes_null: bool = True
     default: str | None = None
     utc: bool = False
+    path: str = ""
+    expected: str | None = None
 
 
 def can_be_plain(type_: DataType) -> TypeGuard[PlainType]:
@@ -86,7 +89,7 @@ def convert_texts(texts: pa.Array, column: PlainColumn) -> tuple[pa.Array, pa.Ar
     type_ = column.type
     if isinstance(type_, Char | VarChar):
         return texts, _is_short(texts, type_.length)
-    plain = pc.fill_null(pc.match_substring_regex(texts, _pattern(type_, utc=column.utc)), True)
+    plain = pc.fill_null(has_plain_form(texts, column), True)
     if not _all(plain):
         texts = pc.if_else(plain, texts, None)
     if isinstance(type_, Boolean):
@@ -97,6 +100,11 @@ def convert_texts(texts: pa.Array, column: PlainColumn) -> tuple[pa.Array, pa.Ar
     if values.null_count != texts.null_count:
         plain = pc.and_(plain, pc.or_(values.is_valid(), texts.is_null()))
     return values.cast(row_type(type_)), plain
+
+
+def has_plain_form(texts: pa.Array, column: PlainColumn) -> pa.Array:
+    """Whether texts look like values of the column's type; NULL for NULL."""
+    return pc.match_substring_regex(texts, _pattern(column.type, utc=column.utc))
 
 
 def with_default(values: pa.Array, column: PlainColumn) -> pa.Array:

@@ -163,6 +163,11 @@ class CheckedPart:
         """What `PreparedRows.bad` gives of a bad row, of flagged rows."""
         return [self._problems(self._fault, self._line).alias("problems"), *self._place]
 
+    def told_with(self, problems: Column) -> DataFrame:
+        """The rows of the part, all of them bad, with these problems; see `PreparedRows.bad`."""
+        rows = self.part.frame.select("*", plain_path(self.part.url).alias("path"), self.part.offset.alias("offset"))
+        return rows.select(problems.alias("problems"), *self._place)
+
     @property
     def _place(self) -> list[Column]:
         """A bad row itself, and where it comes from."""

@@ -150,6 +150,10 @@ class PreparedRows:
         frames = (part.bad(frame.select(*part.told, *part.kept)) for part, frame in found)
         return reduce(DataFrame.union, frames)
 
+    def with_known(self, bad: DataFrame, *, others: bool) -> PreparedRows:
+        """The rows with bad ones of which all is known, beside `others` that these may have."""
+        return replace(self, known_bad=lambda: bad.union(self.bad()) if others else bad)
+
     def shown(self) -> DataFrame:
         """The bad rows as an error may show them."""
         return mask_problems(self.bad(), self.personal)

@@ -33,7 +33,7 @@ from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.nulled_values import summed
 from lakebed.ingest.numbering import NumberedRows
-from lakebed.ingest.plain_frame import in_doubt, plain_frame
+from lakebed.ingest.plain_frame import in_doubt, known_bad, plain_frame
 from lakebed.ingest.repeated_values import ROW, check_unique, unique_columns
 from lakebed.ingest.row_kind_column import arrival, kind_of_operation, kind_of_text, with_kind_column
 from lakebed.ingest.run_commit import CountedRows, GoodRows, NumberedCommit
@@ -196,7 +196,7 @@ class CheckedWrite:
         Raises `IngestError` for what makes the source unfit as a whole.
         """
         kind = self._row_kind() if self.schema.primary_keys else None
-        plain, of_plain, nullable = 0, frozenset[str](), rows.nullable
+        plain, known, of_plain, nullable = 0, 0, frozenset[str](), rows.nullable
         with spark_errors():
             if (
                 isinstance(good, GoodRows)
@@ -205,19 +205,21 @@ class CheckedWrite:
                 and (frame := plain_frame(rows, self._places)) is not None
             ):
                 left = good.write_plain(frame.frame, frame.rows)
-                rows, plain = in_doubt(rows, left.read(self.spark, frame.kept)), good.rows
+                plain, known, doubt = good.rows, left.bad_rows, left.rows - left.bad_rows
                 of_plain = frozenset(f.name for i, f in enumerate(self.schema.fields) if f"v{i}" in left.columns)
-                found = _NO_ROWS
-                if left.rows:
-                    few, few_shapes = left.rows <= _FEW_ROWS, left.rows <= _FEW_SHAPES
+                aside, found = left.read(self.spark, frame.kept), _NO_ROWS
+                told, rows = known_bad(rows, aside), in_doubt(rows, aside)
+                if doubt:
+                    few, few_shapes = doubt <= _FEW_ROWS, doubt <= _FEW_SHAPES
                     rows, found = self._write_checked(rows, good, kind, few=few, few_shapes=few_shapes)
+                rows = rows.with_known(told, others=bool(doubt))
             else:
                 few = not self.is_large
                 rows, found = self._write_checked(rows, good, kind, few=few, few_shapes=few)
         bad = found["bad"] or 0
         by_kind = {KINDS[0]: plain + found["rows"] - bad} if kind is None else {k: found[k] for k in KINDS}
         by_kind = {k: number for k, number in by_kind.items() if number}
-        counts = RunCounts(plain + found["rows"] - bad, bad, rows.ignored, by_kind)
+        counts = RunCounts(plain + found["rows"] - bad, known + bad, rows.ignored, by_kind)
         counts = replace(counts, nulled=summed(one for column in nullable for one in column.counted(found)))
         if found["cut"]:
             raise cut_rows_error(rows.shown(), found["cut"])

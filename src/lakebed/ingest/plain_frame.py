@@ -10,15 +10,17 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.types import StructType
 
-from lakebed.arrow.plain_rows import FAULT, PART, PlainPart, PlainRows, PlainTexts
+from lakebed.arrow.plain_rows import FAULT, PART, PROBLEMS, PlainPart, PlainRows, PlainTexts
 from lakebed.arrow.plain_values import PlainColumn, can_be_plain, is_plain
 from lakebed.ingest.checked_part import CheckedColumn, CheckedPart
 from lakebed.ingest.checked_rows import PreparedRows
-from lakebed.ingest.columns.checkers import FlatChecker, any_of
-from lakebed.ingest.columns.values import RANGES, Rules, TextFormats
+from lakebed.ingest.columns.checkers import PROBLEM, FlatChecker, any_of
+from lakebed.ingest.columns.values import RANGES, TextFormats
+from lakebed.ingest.nulled_values import FAIL, NULL
 from lakebed.ingest.sources.source_parts import PlainSource
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as physical
+from lakebed.physical import path_text
 from lakebed.spark.clocks import UTC
 
 #: Columns of rows that are not checked yet: the file that they are from, and where in it.
@@ -35,8 +37,9 @@ class PlainFrame:
 
     @property
     def kept(self) -> StructType:
-        """What is kept of rows in doubt."""
-        return self.frame.schema
+        """What is kept of rows that are not plain."""
+        problems = F.lit(None).cast(f"array<{PROBLEM}>").alias(PROBLEMS)
+        return self.frame.select("*", problems).schema
 
 
 def plain_frame(rows: PreparedRows, places: Sequence[int]) -> PlainFrame | None:
@@ -55,15 +58,25 @@ def plain_frame(rows: PreparedRows, places: Sequence[int]) -> PlainFrame | None:
 
 
 def in_doubt(rows: PreparedRows, left: DataFrame) -> PreparedRows:
-    """The rows of `plain_frame` that workers have left, as they came, in place of all."""
-    parts = (_with_rows(part, left.where(F.col(PART) == i)) for i, part in enumerate(rows.parts))
-    return replace(rows, parts=tuple(parts))
+    """The rows of `plain_frame` that workers have left in doubt, as they came, in place of all."""
+    return replace(rows, parts=_left(rows, left.where(F.col(PROBLEMS).isNull())))
+
+
+def known_bad(rows: PreparedRows, left: DataFrame) -> DataFrame:
+    """Those of the rows that workers have left whose problems they know, as `PreparedRows.bad` gives them."""
+    parts = _left(rows, left.where(F.col(PROBLEMS).isNotNull()))
+    return reduce(DataFrame.union, (part.told_with(F.col(PROBLEMS)) for part in parts))
+
+
+def _left(rows: PreparedRows, left: DataFrame) -> tuple[CheckedPart, ...]:
+    """The parts of rows, with those of their rows that are left."""
+    return tuple(_with_rows(part, left.where(F.col(PART) == i)) for i, part in enumerate(rows.parts))
 
 
 def _with_rows(checked: CheckedPart, rows: DataFrame) -> CheckedPart:
     plain = checked.part.plain
     assert plain is not None
-    frame = plain.restored(rows.select(*plain.kept, _URL, _START))
+    frame = plain.restored(rows.select(*plain.kept, _URL, _START, PROBLEMS))
     return replace(checked, part=replace(checked.part, frame=frame, url=F.col(_URL), start=F.col(_START)))
 
 
@@ -72,7 +85,7 @@ def _plain_part(checked: CheckedPart, number: int, places: Sequence[int]) -> tup
     part, plain = checked.part, checked.part.plain
     if plain is None or part.folders:
         return None
-    made = [_plain_column(c, plain, checked.rules) for c in checked.columns]
+    made = [_plain_column(c, checked, plain) for c in checked.columns]
     found = [(c.source is not None, column) for c, column in zip(checked.columns, made, strict=True) if column]
     if len(found) < len(made):
         return None
@@ -86,9 +99,9 @@ def _plain_part(checked: CheckedPart, number: int, places: Sequence[int]) -> tup
     return part.frame.select(*plain.kept, *beside), PlainPart(plain.form, of_source, absent)
 
 
-def _plain_column(column: CheckedColumn, plain: PlainSource, rules: Rules) -> PlainColumn | None:
+def _plain_column(column: CheckedColumn, part: CheckedPart, plain: PlainSource) -> PlainColumn | None:
     """The column as workers convert it; None where they cannot."""
-    stored, own, checker = column.node.stored, column.node.own, column.checker
+    stored, own, checker, rules = column.node.stored, column.node.own, column.checker, part.rules
     if checker is not None and (not isinstance(checker, FlatChecker) or checker.has_rules):
         return None
     limits, default = RANGES.get(type(own)), column.default_text
@@ -98,7 +111,19 @@ def _plain_column(column: CheckedColumn, plain: PlainSource, rules: Rules) -> Pl
         return None
     source = "" if column.source is None else plain.texts(column.source.name)
     takes_null = column.node.nullable if checker is None else checker.presence.nullable
-    made = PlainColumn(source, f"v{column.index}", stored, limits, takes_null, default, rules.time_zone == UTC)
+    # A row that ends the run, or loses a value, is counted by the checks.
+    told = None if checker is None or part.action(column) in (FAIL, NULL) else checker.presence.expected
+    made = PlainColumn(
+        source,
+        f"v{column.index}",
+        stored,
+        limits=limits,
+        takes_null=takes_null,
+        default=default,
+        utc=rules.time_zone == UTC,
+        path=path_text(column.node.path),
+        expected=told,
+    )
     return made if default is None or is_plain(default, made) else None
 
 

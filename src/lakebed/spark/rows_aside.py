@@ -28,8 +28,9 @@ _ROWS_OF_TASK = 10_000
 
 @dataclass(slots=True)
 class RowsAside:
-    """The rows that one write puts aside: `files` are those of the job that came to its end, with `rows` in all, `task`
-    says how they are opened. `columns` are those that rows which were not put aside had, if that is told of them.
+    """The rows that one write puts aside: `files` are those of the job that came to its end, with `rows` in all, of
+    which `bad_rows` have known problems, `task` says how they are opened. `columns` are those that other rows had, if
+    that is told of them.
     """
 
     store: Store
@@ -37,6 +38,7 @@ class RowsAside:
     id: str = field(default_factory=lambda: uuid4().hex)
     files: tuple[str, ...] = ()
     rows: int = 0
+    bad_rows: int = 0
     columns: frozenset[str] = frozenset()
     task: WriteTask | None = None
     _may_exist: bool = False

@@ -185,6 +185,7 @@ class TableWriter:
             if self.aside is not None and rows.aside is not None:
                 self.aside.task, self.aside.columns = task, written.columns
                 self.aside.files, self.aside.rows = written.aside, written.aside_rows
+                self.aside.bad_rows = written.bad_rows
             return written.files
         except BaseException:
             self.discard_failed(task.id)

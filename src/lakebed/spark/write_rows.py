@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _PLACE = "_LAKEBED_PLACE"
 _MESSAGE, _CHANGELOG = "entries", "changelog"
-_ASIDE_FILE, _ASIDE_ROWS, _COLUMNS = "aside", "aside_rows", "columns"
+_ASIDE_FILE, _ASIDE_ROWS, _BAD_ROWS, _COLUMNS = "aside", "aside_rows", "bad_rows", "columns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,12 +80,13 @@ class RowsToWrite:
 class WrittenRows:
     """What a job has written: files of the table, and files of rows that were put aside, `aside_rows` in all.
 
-    `columns` are those that plain rows had; see `PlainRows`.
+    `bad_rows` of these have known problems, and `columns` are those that plain rows had; see `PlainRows`.
     """
 
     files: NewFiles
     aside: tuple[str, ...] = ()
     aside_rows: int = 0
+    bad_rows: int = 0
     columns: frozenset[str] = frozenset()
 
 
@@ -102,7 +103,7 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     if not counts_bytes:
         routed = refuse_large_rows(routed, _sent(rows, plan))
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):
-        told = f"{_ASIDE_FILE} string, {_ASIDE_ROWS} bigint, {_COLUMNS} array<string>"
+        told = f"{_ASIDE_FILE} string, {_ASIDE_ROWS} bigint, {_BAD_ROWS} bigint, {_COLUMNS} array<string>"
         schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {told}"
         messages = routed.mapInArrow(_writer(task, names, rows.aside, rows.plain), schema).collect()
     found = (
@@ -111,7 +112,8 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     )
     aside = tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None)
     columns = frozenset(name for m in messages for name in m[_COLUMNS])
-    return WrittenRows(NewFiles(*found), aside, sum(m[_ASIDE_ROWS] for m in messages), columns)
+    put_aside, bad = (sum(m[name] for m in messages) for name in (_ASIDE_ROWS, _BAD_ROWS))
+    return WrittenRows(NewFiles(*found), aside, put_aside, bad, columns)
 
 
 def _sent(rows: RowsToWrite, plan: WritePlan) -> list[tuple[Column, DataType]]:
@@ -248,7 +250,8 @@ def _writer(
             parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
             told = [*(pa.array([part], pa.binary()) for part in parts), pa.array([put_aside], pa.string())]
             told.append(pa.array([0 if aside is None else aside.rows], pa.int64()))
+            told.append(pa.array([0 if plain is None else plain.bad], pa.int64()))
             told.append(pa.array([[] if plain is None else sorted(plain.found)], pa.list_(pa.string())))
-            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS, _COLUMNS])
+            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS, _BAD_ROWS, _COLUMNS])
 
     return write

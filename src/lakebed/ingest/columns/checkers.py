@@ -14,10 +14,10 @@ from typing import Protocol
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-from lakebed.ingest.columns.values import DIGITS_LOST, NOT_CASTABLE, OUT_OF_RANGE, WRONG_LENGTH, Converter, Fault
+from lakebed.arrow.plain_problems import NOT_CASTABLE, NULL_IN_REQUIRED, OUT_OF_RANGE, SHOWN, WRONG_LENGTH
+from lakebed.ingest.columns.values import DIGITS_LOST, Converter, Fault
 from lakebed.physical import path_text
 
-NULL_IN_REQUIRED = "LB6201"
 SAME_KEY_TWICE = "LB6209"
 
 #: What may be wrong with a value, or with one inside of it.
@@ -25,8 +25,6 @@ VALUE_CODES = (
     *(NULL_IN_REQUIRED, NOT_CASTABLE, OUT_OF_RANGE, DIGITS_LOST, WRONG_LENGTH, "LB6206", "LB6207", SAME_KEY_TWICE),
     *("LB6211", "LB6212", "LB1640", "LB1641"),
 )
-#: How much of a value a problem shows, in characters.
-SHOWN = 200
 PROBLEM = "struct<path:string,code:string,expected:string,found:string>"
 _NOTHING = f"array<{PROBLEM}>"
 

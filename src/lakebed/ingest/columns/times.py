@@ -12,10 +12,9 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.arrow.plain_problems import NOT_CASTABLE, OUT_OF_RANGE
 from lakebed.ingest.columns.values import (
     DIGITS_LOST,
-    NOT_CASTABLE,
-    OUT_OF_RANGE,
     WHOLE_TYPES,
     Conversion,
     Converter,

@@ -17,16 +17,14 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.arrow.plain_problems import NOT_CASTABLE, OUT_OF_RANGE, WRONG_LENGTH
 from lakebed.ingest.sources.source_types import Plain, SourceType, Text
 from lakebed.model import types as logical
 from lakebed.physical import paimon_types as physical
 from lakebed.spark.casts.text_casts import has_exponent, to_decimal
 from lakebed.spark.clocks import instant_to_wall
 
-NOT_CASTABLE = "LB6202"
-OUT_OF_RANGE = "LB6203"
 DIGITS_LOST = "LB6204"
-WRONG_LENGTH = "LB6205"
 
 _FLOAT16_MAX = 65504.0
 #: What Java takes for a number and nobody else does: `1f`, `1d`, hexadecimal digits.
