@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from random import Random
@@ -18,6 +19,8 @@ import lakebed
 from ingest.ingest_lake import SmallLake
 from ingest.test_read_schemas import applied, optional
 from lakebed.arrow.plain_lines import read_lines
+from lakebed.arrow.plain_problems import judge_texts
+from lakebed.arrow.plain_rows import PART, PROBLEMS, PlainLines, PlainPart, PlainRows
 from lakebed.arrow.plain_values import PlainColumn, convert_texts, is_taken
 from lakebed.errors import LakebedError
 from lakebed.ingest import checked_write
@@ -41,7 +44,7 @@ from lakebed.model import (
     UInt8,
     UInt32,
 )
-from lakebed.model.extra import DEFAULT, Extra
+from lakebed.model.extra import DEFAULT, ON_BAD_ROW, Extra
 from lakebed.physical import paimon_types as physical
 
 TYPES: dict[str, LogicalType] = {
@@ -104,7 +107,8 @@ def always_plain(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
 
 
 def fields() -> list[Field | str]:
-    return [Field("id", Int32()), *(Field(name, Option(type_)) for name, type_ in TYPES.items()), "wall TIMESTAMP(3)"]
+    flat = (Field(name, Option(type_)) for name, type_ in TYPES.items())
+    return [Field("id", Int32()), *flat, "wall TIMESTAMP(3)", "short VARCHAR(3)"]
 
 
 def told(lake: SmallLake, table: str) -> tuple[list[str], list[tuple[str, str]]]:
@@ -140,12 +144,13 @@ def assert_same(checked: Any, plain: Any) -> None:
 
 def test_values_of_csv_are_those_of_the_checks(lake: SmallLake, always_plain: Callable[[bool], None]) -> None:
     """Each text in each column, one odd value a row; also lines with too few values and ones without any."""
-    names = [*TYPES, "wall"]
+    names = [*TYPES, "wall", "short"]
     lines = [",".join(["id", *names])]
     for i, (text, name) in enumerate(some_values(names)):
         shown = '"' + text + '"' if "," in text else text
         lines.append(",".join([str(i), *(shown if n == name else "" for n in names)]))
     lines += ["x", "7", "", "1" + "," * len(names), '8,""' + "," * (len(names) - 1), "9,true" + "," * (len(names) - 1)]
+    lines += [",maybe,300" + "," * (len(names) - 2), f"9,{'no' * 200}" + "," * (len(names) - 1), "z" + "," * len(names)]
     path = lake.file("a.csv", "\n".join(lines) + "\n")
     checked, plain = both_ways(lake, path, always_plain)
     assert_same(checked, plain)
@@ -155,7 +160,7 @@ def test_values_of_csv_are_those_of_the_checks(lake: SmallLake, always_plain: Ca
 def test_values_of_json_are_those_of_the_checks(lake: SmallLake, always_plain: Callable[[bool], None]) -> None:
     """Each text in each column, as a string and as it is; keys that are unknown, there twice, or of no object."""
     lines = []
-    for i, (text, name) in enumerate(some_values([*TYPES, "wall"])):
+    for i, (text, name) in enumerate(some_values([*TYPES, "wall", "short"])):
         lines.append(f'{{"id":{i},"{name}":{json.dumps(text)}}}')
         if not i % 7:
             lines.append(f'{{"id":{i},"{name}":{text}}}')
@@ -182,6 +187,13 @@ def test_values_of_json_are_those_of_the_checks(lake: SmallLake, always_plain: C
         '{"id":1,"name":[1]}',
         '{"id":1,"flag":true,"name":7}',
         '{"id":1,"ID":2}',
+        '{"id":"x","tiny":"300","flag":"maybe","short":"long","day":"2024-02-30","double":1.5}',
+        '{"id":"x","id":"y"}',
+        '{"flag":"","day":"","whole":""}',
+        '{"id":7,"whole":"a\\"b"}',
+        '{"id":7,"whole":"a\tb"}',
+        f'{{"id":"{"é" * 300}","name":"\\"id\\":\\"x\\""}}',
+        f'{{"id":1,"whole" : "{"x" * 201}"}}',
     ]
     path = lake.file("a.json", "\n".join(lines) + "\n")
     checked, plain = both_ways(lake, path, always_plain, unknown_columns="ignore")
@@ -250,6 +262,25 @@ def test_keys_that_differ_only_in_case_are_told_apart(lake: SmallLake, always_pl
     assert not [*lake.files(), *lake.files("db.flat")]
 
 
+@pytest.mark.parametrize("action", ["null", "fail"])
+def test_what_becomes_of_bad_values_is_alike(
+    lake: SmallLake, always_plain: Callable[[bool], None], action: str
+) -> None:
+    """Workers leave rows to the checks where one of their values may end the run, or become NULL."""
+    declared = [Field("k", Int32()), Field("s", Option(Int32()), extra=Extra({ON_BAD_ROW: action}))]
+    path, found = lake.file("a.csv", "k,s\n1,5\n2,no\nx,7\nx,no\n"), []
+    for name, looked_for in (("checked", False), ("plain", True)):
+        always_plain(looked_for)
+        lake.tables.create_table("db", name, declared)
+        try:
+            result = lake.ingest(path, f"db.{name}")
+            found.append((counts(result), result.nulled, told(lake, f"db.{name}")))
+        except LakebedError as error:
+            found.append([d.to_json() | {"message": ""} for d in error.diagnostics])
+    assert found[0] == found[1]
+    assert isinstance(found[0], list) == (action == "fail")
+
+
 def test_what_the_source_declares_is_required(
     tmp_path: Path, spark: SparkSession, always_plain: Callable[[bool], None]
 ) -> None:
@@ -313,6 +344,51 @@ def test_most_usual_texts_are_plain() -> None:
     assert plain_texts(["ab", "abc", None], column(physical.VarChar(2))) == ["ab", ..., None]
     assert plain_texts([None, "1"], column(physical.Int(), takes_null=False)) == [..., 1]
     assert plain_texts(["255", "256", "-1"], column(physical.SmallInt(), limits=(0, 255))) == [255, ..., ...]
+
+
+def codes(texts: Sequence[str | None], of: PlainColumn) -> list[str | None]:
+    return judge_texts(pa.array(texts, pa.string()), of).codes.to_pylist()
+
+
+def test_usual_faults_are_told_by_workers() -> None:
+    """Else they were right and slow. What may be a value is none of them."""
+    assert codes(["none", "1,5", "2147483648", "1.5", " 7", "-", "1", None], column(physical.Int())) == [
+        *("LB6202", "LB6202", "LB6203"),
+        *[None] * 5,
+    ]
+    assert codes(["256", "-1", "x", "7"], column(physical.SmallInt(), limits=(0, 255)))[:3] == ["LB6203"] * 2 + [
+        "LB6202"
+    ]
+    assert codes(["none", "nan", "-inf", "1d", "0x1F", "1e999"], column(physical.Double())) == ["LB6202", *[None] * 5]
+    assert codes(["1234", "123.45", "n/a", "\u0663"], column(physical.Decimal(5, 2))) == [
+        "LB6203",
+        None,
+        "LB6202",
+        None,
+    ]
+    assert codes(["2024-02-30", "15.01.2024", "2024-2-9", None], column(physical.Date()))[:3] == ["LB6202"] * 2 + [None]
+    assert codes(["2024-02-30 00:00:00", "2024-02-09 25:00:00"], column(physical.Timestamp(3))) == ["LB6202"] * 2
+    assert codes(["maybe", "YES", "0", " t"], column(physical.Boolean())) == ["LB6202", None, None, None]
+    assert codes(["\u00e9\u00e9\u00e9", "abcd", None], column(physical.VarChar(3))) == [None, "LB6205", None]
+    assert codes([None, "1"], column(physical.Int(), takes_null=False)) == ["LB6201", None]
+
+
+def known(rows: PlainRows, lines: Sequence[str]) -> list[Any]:
+    """The codes of rows that workers know to be bad, by column; None for rows in doubt."""
+    _, rest = rows.split(pa.record_batch([pa.array(lines), pa.repeat(pa.scalar(0), len(lines))], ["line", PART]))
+    assert rest is not None
+    told = rest.column(PROBLEMS).to_pylist()
+    return [None if some is None else {p["path"]: p["code"] for p in some} for some in told]
+
+
+def test_a_row_is_bad_where_all_of_it_is_known() -> None:
+    of = [(f, PlainColumn(f, f, physical.Int(), path=f, expected="Int32", takes_null=f != "a")) for f in "ab"]
+    rows = PlainRows((PlainPart(PlainLines("line"), tuple(c for _, c in of)),))
+    lines = ['{"a":"x","b":"y"}', '{"a":"x","b":7}', '{"a":"x","b":" 7"}', '{"b":"x"}', '{"a":"x","c":1}']
+    assert known(rows, lines) == [{"a": "LB6202", "b": "LB6202"}, {"a": "LB6202"}, None, None, None]
+    assert (rows.bad, rows.found) == (2, {"a", "b"})
+    told_by_checks = PlainRows((PlainPart(PlainLines("line"), (of[1][1], replace(of[0][1], expected=None))),))
+    assert known(told_by_checks, ['{"a":"x"}']) == [None]
 
 
 def test_lines_are_told_from_their_neighbours() -> None:

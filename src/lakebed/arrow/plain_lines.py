@@ -152,10 +152,19 @@ def _read(lines: pa.Array, plain: pa.Array, schema: pa.Schema, found: list[pa.Ta
     if table is not None:
         found.append(table)
         return plain
+    likely = pc.invert(_look_odd(wanted, schema))
+    table = _table(wanted.filter(likely), schema)
+    if table is not None:
+        found.append(table)
+        return _within(plain, likely)
     odd = pa.array(map(_odd_finder(schema), wanted.to_pylist()), pa.bool_())
-    is_read = _read_halves(wanted, pc.invert(odd), schema, found)
-    places = pc.indices_nonzero(plain).filter(is_read)
-    return pc.is_in(pa.array(range(len(lines)), places.type), places)
+    return _within(plain, pa.array(_read_halves(wanted, pc.invert(odd), schema, found), pa.bool_()))
+
+
+def _within(plain: pa.Array, kept: pa.Array) -> pa.Array:
+    """Those of the plain ones that are kept."""
+    places = pc.indices_nonzero(plain).filter(kept)
+    return pc.is_in(pa.array(range(len(plain)), places.type), places)
 
 
 def _read_halves(lines: pa.Array, likely: pa.Array, schema: pa.Schema, found: list[pa.Table]) -> list[bool]:
@@ -186,6 +195,22 @@ def _table(lines: pa.Array, schema: pa.Schema) -> pa.Table | None:
     except pa.ArrowInvalid:
         return None
     return table if table.num_rows == len(lines) else None
+
+
+def _look_odd(lines: pa.Array, schema: pa.Schema) -> pa.Array:
+    """Whether a line has, for some key, what begins otherwise than a value of its type."""
+    begins = (
+        (_begins_otherwise(field.type), re.escape(json.dumps(field.name, ensure_ascii=False))) for field in schema
+    )
+    patterns = (rf"{key}\s*:\s*[{others}]" for others, key in begins)
+    return pc.match_substring_regex(lines, "|".join(patterns))
+
+
+def _begins_otherwise(type_: pa.DataType) -> str:
+    """The characters with which a JSON value of another type begins."""
+    if pa.types.is_boolean(type_):
+        return r'"0-9\[{-'
+    return r"tf0-9\[{-" if pa.types.is_string(type_) else r'"tf\[{'
 
 
 def _odd_finder(schema: pa.Schema) -> Callable[[str], bool]:

@@ -65,11 +65,12 @@ def judge_texts(texts: pa.Array, column: PlainColumn) -> Judged:
     """Judge texts, of which NULL is none."""
     values, plain = convert_texts(texts, column)
     fine = pc.and_(plain, is_taken(values, column))
-    faults = _faults(texts, fine, column)
-    if not column.takes_null:
-        faults.append((NULL_IN_REQUIRED, pc.and_(texts.is_null(), pc.invert(fine))))
-    conditions = pc.make_struct(*(pc.fill_null(when, False) for _, when in faults))
-    codes = pc.case_when(conditions, *(pa.scalar(code) for code, _ in faults)) if faults else _none(texts)
+    codes = pa.nulls(len(texts), pa.string())
+    if not bool(pc.all(fine).as_py()):
+        for code, when in reversed(_faults(texts, fine, column)):
+            codes = pc.if_else(pc.fill_null(when, False), code, codes)
+        if not column.takes_null:
+            codes = pc.if_else(texts.is_null(), NULL_IN_REQUIRED, codes)
     return Judged(column, texts, fine, codes)
 
 
@@ -79,25 +80,26 @@ def list_problems(judged: Sequence[Judged], whole: pa.Array) -> pa.Array:
     Rows that are not `whole` may have something else wrong with them.
     """
     told = reduce(pc.and_, (pc.or_(one.fine, one.codes.is_valid()) for one in judged), whole)
-    codes = [pc.if_else(told, one.codes, None) for one in judged]
-    places = [pc.indices_nonzero(some.is_valid()) for some in codes]
-    problems = pa.concat_arrays(
-        [_problems(one, some.take(at), at) for one, some, at in zip(judged, codes, places, strict=True)]
-    )
-    counts = reduce(pc.add, (some.is_valid().cast(pa.int32()) for some in codes))
-    ends = pc.cumulative_sum(counts).cast(pa.int32())
-    offsets = pa.concat_arrays([pa.array([0], pa.int32()), ends])
+    bad = [one for one in judged if one.codes.null_count < len(told)]
+    if not bad:
+        return pa.nulls(len(told), pa.list_(PROBLEM))
+    wrong = [pc.and_(told, one.codes.is_valid()) for one in bad]
+    places = [pc.indices_nonzero(some) for some in wrong]
+    problems = pa.concat_arrays([_problems(one, at) for one, at in zip(bad, places, strict=True)])
+    # The sort leaves those of one row in the order of the columns.
     in_order = problems.take(pc.array_sort_indices(pa.concat_arrays(places)))
+    counts = reduce(pc.add, (some.cast(pa.int32()) for some in wrong))
+    offsets = pa.concat_arrays([pa.array([0], pa.int32()), pc.cumulative_sum(counts)])
     return pa.ListArray.from_arrays(offsets, in_order, mask=pc.equal(counts, 0))
 
 
-def _problems(judged: Judged, codes: pa.Array, at: pa.Array) -> pa.Array:
+def _problems(judged: Judged, at: pa.Array) -> pa.Array:
     """The problems of one column, of rows at these places."""
     path, expected = (pa.repeat(pa.scalar(said), len(at)) for said in (judged.column.path, judged.column.expected))
     found = pc.fill_null(judged.texts.take(at), "NULL")
     cut = pc.binary_join_element_wise(pc.utf8_slice_codeunits(found, 0, SHOWN), "…", "")
     shown = pc.if_else(pc.greater(pc.utf8_length(found), SHOWN), cut, found)
-    return pa.StructArray.from_arrays([path, codes, expected, shown], fields=list(PROBLEM))
+    return pa.StructArray.from_arrays([path, judged.codes.take(at), expected, shown], fields=list(PROBLEM))
 
 
 def _faults(texts: pa.Array, fine: pa.Array, column: PlainColumn) -> list[tuple[str, pa.Array]]:
@@ -121,7 +123,3 @@ def _faults(texts: pa.Array, fine: pa.Array, column: PlainColumn) -> list[tuple[
 
 def _matches(texts: pa.Array, pattern: str) -> pa.Array:
     return pc.match_substring_regex(texts, pattern)
-
-
-def _none(texts: pa.Array) -> pa.Array:
-    return pa.nulls(len(texts), pa.string())
