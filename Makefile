@@ -36,8 +36,10 @@ demo: $(DEMO_STAMP) ## Run the main job on real data: the flights of New York in
 	$(JAVA) $(BIN)/python -m lakebed.demo
 
 ##@ Check
+# Most of what comes before the tests keeps one processor busy: so many steps of it go on at once, too.
 .PHONY: test
-test: lint types environments ## Lint, types and all tests
+test: ## Lint, types and all tests
+	$(MAKE) --no-print-directory --jobs=$(WORKERS) lint types environments
 	$(JAVA) $(TESTS) $(PYTEST)
 
 .PHONY: quick
