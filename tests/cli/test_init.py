@@ -19,6 +19,22 @@ def test_a_warehouse_and_a_file_that_names_it(lakebed: CommandLine, here: Path) 
     assert lakebed("tables").code == 0
 
 
+def test_a_warehouse_inside_of_a_checkout_is_left_out_of_git(lakebed: CommandLine, here: Path) -> None:
+    (here / ".git").mkdir()
+    assert lakebed.ok("init", "data/lake").endswith("lakebed.toml names it. .gitignore leaves it out of git.\n")
+    assert (here / ".gitignore").read_text() == "/data/lake/\n"
+
+
+@pytest.mark.parametrize(("ignored", "is_told"), [("*.log\n", True), ("data/lake\n", False)])
+def test_a_gitignore_that_is_there_is_not_written_over(
+    lakebed: CommandLine, here: Path, ignored: str, is_told: bool
+) -> None:
+    (here / ".git").mkdir()
+    (here / ".gitignore").write_text(ignored)
+    assert ("Write /data/lake/ into .gitignore" in lakebed.ok("init", "data/lake")) == is_told
+    assert (here / ".gitignore").read_text() == ignored
+
+
 def test_again_changes_nothing(lakebed: CommandLine, orders: Path, here: Path) -> None:
     before = {p: p.stat().st_mtime_ns for p in here.rglob("*")}
     assert lakebed.ok("init", "warehouse") == f"Warehouse {here}/warehouse is ready.\n"

@@ -44,18 +44,22 @@ class TestPlan:
         assert (result.code, result.err) == (0, "")
         assert result.out.splitlines() == [
             "shop.orders: new table",
-            "  + safe       create table shop.orders (4 columns)",
-            "  + safe       add column day: Date",
-            "  + safe       add column id: Int32",
-            "  + safe       add column amount: Decimal(9, 2)",
-            "  + safe       add column note: Option<String>",
-            "  + safe       partition keys: day",
-            '  + safe       set description of the table to "Orders of the shop"',
+            "  + day: Date",
+            "  + id: Int32",
+            "  + amount: Decimal(9, 2)",
+            "  + note: Option<String>",
+            "  + partition keys: day",
+            '  + set description of the table to "Orders of the shop"',
             "",
             "Tables: 1 to create.",
             "Next: lakebed apply orders.yaml",
         ]
         assert list((here / "warehouse").iterdir()) == []
+
+    def test_what_to_name_is_said(self, lakebed: CommandLine, here: Path) -> None:
+        for command, hint in (("plan", "--all"), ("apply", "`.` for all below here")):
+            result = lakebed(command)
+            assert (result.code, hint in result.err) == (2, True)
 
     @pytest.mark.parametrize("settings", ["", 'warehouse = "none"'])
     @pytest.mark.parametrize("command", ["plan", "apply"])

@@ -264,6 +264,15 @@ class TestLookAlikes:
             "s.element.lon goes and s.element.long of the same type comes: is it a rename?"
         ]
 
+    def test_a_wider_type_under_a_similar_name_is_asked_about(self, lake: Warehouse) -> None:
+        lake.settle(fields(column("k"), column("delay", type_="{kind: Option, inner: Int32}")))
+        text = fields(column("k"), column("delays", type_="{kind: Option, inner: Int64}"))
+        assert self.questions(lake, text) == ["delay goes and delays of a wider type comes: is it a rename?"]
+        narrower = fields(column("k"), column("delays", type_="{kind: Option, inner: Int16}"))
+        assert self.questions(lake, narrower) == []
+        elsewhere = fields(column("k"), column("zzz", type_="{kind: Option, inner: Int64}"))
+        assert self.questions(lake, elsewhere) == []
+
     def test_another_type_is_not_asked_about(self, lake: Warehouse) -> None:
         lake.settle(fields(column("k"), column("delay")))
         text = fields(column("k"), column("delayed", type_="{kind: Option, inner: Bool}"))

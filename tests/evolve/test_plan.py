@@ -264,6 +264,17 @@ class TestOptions:
         lake.put_data()
         assert verdicts(lake.plan_one(changed)) == {"option merge-engine": "forbidden LB4016"}
 
+    def test_other_buckets_need_leave_once_there_is_data(self, lake: Warehouse) -> None:
+        head = "primaryKeys: [a]\noptions: {bucket: '2'}"
+        lake.settle(manifest("{name: a, type: Int32}", head=head))
+        changed = manifest("{name: a, type: Int32}", head=head.replace("2", "4"))
+        assert verdicts(lake.plan_one(changed)) == {"option bucket": "caution LB4215"}
+        lake.put_data()
+        (change,) = lake.plan_one(changed).changes
+        assert (change.verdict, change.code) == (Verdict.BREAKING, "LB4245")
+        assert "overwritten as a whole" in change.reason
+        lake.apply(changed, "LB4245:bucket")
+
 
 class TestAnnotations:
     def test_each_attribute_is_one_change_and_the_raw_option_is_none(self, lake: Warehouse) -> None:

@@ -215,7 +215,7 @@ class _Planning:
         if not refusals:
             written, _ = evaluate_all(base, [*changes, *annotation], has_snapshots=lambda: False, now=0)
             refused = refused_by_files(edits, self.file_problems(written, base)) | refused
-        circumstances = Circumstances(meanings, self._not_null_allowed(options))
+        circumstances = Circumstances(meanings, self._not_null_allowed(options), self.has_snapshots)
         outside = None if number is None else Outside(number, last, base, fields)
         undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
         own = {edit: _judgement(edit, circumstances, refused) for edit in edits}

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator
 from difflib import SequenceMatcher
 
 from lakebed.diagnostics import Diagnostic, Severity
+from lakebed.evolve.cast_rules import Effect, stored_effect
 from lakebed.evolve.identity import PositionOf
 from lakebed.evolve.nested_paths import Fields, changeable_parts
 from lakebed.evolve.schema_changes import Path
@@ -30,14 +31,17 @@ def look_alikes(
     """
     for level, old_fields, new_fields in alike_levels(before, after, changeable_parts):
         names = {path[-1] for path in settled if path[:-1] == level}
-        for old, new in resembling(old_fields, new_fields, of_others=names):
-            yield _question((*level, new.name), old.name, position_of)
+        for old, new in resembling(old_fields, new_fields, of_others=names, wider=True):
+            yield _question((*level, new.name), old.name, position_of, is_wider=not _same_type(old, new))
 
 
-def resembling(before: Fields, after: Fields, *, of_others: Collection[str] = ()) -> list[tuple[DataField, DataField]]:
+def resembling(
+    before: Fields, after: Fields, *, of_others: Collection[str] = (), wider: bool = False
+) -> list[tuple[DataField, DataField]]:
     """Pairs of a field that went and one without an id that looks like it; each field is in one pair at most.
 
-    Fields with names `of_others` are in none.
+    Both have one type, or with `wider` similar names and a type that holds every value of the one that went. Fields
+    with names `of_others` are in none.
     """
     kept = {f.id for f in after if f.id != UNASSIGNED}
     gone = {i: f for i, f in enumerate(before) if f.id not in kept and f.name not in of_others}
@@ -47,7 +51,9 @@ def resembling(before: Fields, after: Fields, *, of_others: Collection[str] = ()
     pairs = []
     for place, new in came.items():
         found = max(
-            ((i, _likeness(i, old, place, new)) for i, old in gone.items()), key=lambda pair: pair[1], default=(0, 0.0)
+            ((i, _likeness((i, old), (place, new), wider)) for i, old in gone.items()),
+            key=lambda pair: pair[1],
+            default=(0, 0.0),
         )
         if found[1] > 0:
             pairs.append((gone.pop(found[0]), new))
@@ -74,20 +80,23 @@ def _same_type(old: DataField, new: DataField) -> bool:
     return equal_ignoring_nullability(without_ids(old.type), without_ids(new.type))
 
 
-def _likeness(old_place: int, old: DataField, new_place: int, new: DataField) -> float:
-    """0 for no resemblance."""
-    if not _same_type(old, new):
+def _likeness(gone: tuple[int, DataField], came: tuple[int, DataField], wider: bool) -> float:
+    """0 for no resemblance; a field of the same type is more alike than one of a wider type."""
+    (old_place, old), (new_place, new) = gone, came
+    is_same = _same_type(old, new)
+    if not is_same and not (wider and stored_effect(old.type, new.type) is Effect.KEEPS):
         return 0.0
     names = SequenceMatcher(None, old.name.casefold(), new.name.casefold()).ratio()
     if names >= _SIMILAR:
-        return names + 1
-    return 0.5 if old_place == new_place else 0.0
+        return names + is_same
+    return 0.5 if is_same and old_place == new_place else 0.0
 
 
-def _question(path: Path, old: str, position_of: PositionOf) -> Diagnostic:
+def _question(path: Path, old: str, position_of: PositionOf, *, is_wider: bool) -> Diagnostic:
+    type_ = "a wider type" if is_wider else "the same type"
     return Diagnostic(
         "LB4104",
-        f"{path_text((*path[:-1], old))} goes and {path_text(path)} of the same type comes: is it a rename?",
+        f"{path_text((*path[:-1], old))} goes and {path_text(path)} of {type_} comes: is it a rename?",
         Severity.WARNING,
         position=position_of(path),
         path=path_text(path),

@@ -6,6 +6,7 @@ With the reason and the way out.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -86,10 +87,14 @@ _FIXED: dict[EditKind, Judgement] = {
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What a verdict depends on beside the edit. `not_null_allowed`: an option lets columns become NOT NULL."""
+    """What a verdict depends on beside the edit.
+
+    `not_null_allowed`: an option lets columns become NOT NULL. `holds_data`: there are snapshots.
+    """
 
     meanings: Meanings
     not_null_allowed: bool = False
+    holds_data: Callable[[], bool] = lambda: False
 
 
 def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
@@ -102,7 +107,7 @@ def judge(edit: Edit, circumstances: Circumstances) -> Judgement:
         case EditKind.NULLABILITY:
             return _nullability(edit, circumstances.not_null_allowed)
         case EditKind.OPTION:
-            return _option(edit)
+            return _option(edit, circumstances)
         case EditKind.ANNOTATION:
             return _annotation(edit, circumstances.meanings)
         case _:
@@ -174,9 +179,16 @@ def _annotation(edit: Edit, meanings: Meanings) -> Judgement:
     return Judgement(_SAFE, "LB4214", "no stored row is touched")
 
 
-def _option(edit: Edit) -> Judgement:
+def _option(edit: Edit, circumstances: Circumstances) -> Judgement:
     if edit.name in (table_options.PRIMARY_KEY, table_options.PARTITION, table_options.PRIMARY_KEY_NULLABLE):
         return Judgement(_FORBIDDEN, "LB4216", "it is a part of the table's keys", guards.NEW_TABLE)
+    if edit.name == table_options.BUCKET and circumstances.holds_data():
+        reason = (
+            "stored partitions keep the number of buckets that they have, and nobody can write to one, or to a table "
+            "without partitions, until it is overwritten as a whole"
+        )
+        remedy = "stop those who write, give leave, and overwrite each partition with its own rows"
+        return Judgement(_BREAKING, "LB4245", reason, remedy)
     return Judgement(_CAUTION, "LB4215", "every engine that writes or reads the table follows it")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lakebed.diagnostics import Severity
@@ -19,6 +19,7 @@ from lakebed.render.findings import ChangedPart, Finding, Report, Subject
 if TYPE_CHECKING:
     from lakebed.evolve.plan import Plan, TablePlan
     from lakebed.evolve.planned_change import PlannedChange
+    from lakebed.evolve.schema_changes import Path
     from lakebed.manifest.approvals import Approval
 
 #: How those are called who have to follow before a change is made.
@@ -69,9 +70,10 @@ def upgrade_first(table: TablePlan) -> tuple[str, ...]:
     """Who has to follow the changes before they are made: who reads or writes the columns as they were."""
     if table.target is None or table.create:
         return ()
+    renamed = {c.path: c.before for c in table.changes if c.kind is EditKind.RENAME and c.before is not None}
     said = []
     for party, noun in PARTIES.items():
-        columns = list(dict.fromkeys(old_name(change) for change in table.changes if party in change.breaks))
+        columns = list(dict.fromkeys(_old_name(c, renamed) for c in table.changes if party in c.breaks))
         more = f" and {len(columns) - _MOST_COLUMNS:,} more" if len(columns) > _MOST_COLUMNS else ""
         if columns:
             said.append(f"{noun} of {', '.join(columns[:_MOST_COLUMNS])}{more}")
@@ -106,10 +108,14 @@ def compatibility_lines(table: TablePlan) -> tuple[str, ...]:
     return (*lines, f"breaks {', '.join(broken.values())}") if broken else tuple(lines)
 
 
-def old_name(change: PlannedChange) -> str:
-    """The column that a change is about, as those who use it call it now."""
-    is_renamed = change.kind is EditKind.RENAME and change.before is not None
-    return path_text((*change.path[:-1], change.before or "")) if is_renamed else change.column
+def _old_name(change: PlannedChange, renamed: Mapping[Path, str]) -> str:
+    """The column that a change is about, as those who use it call it now: `renamed` are old names by new paths."""
+    path = change.path
+    names = [renamed.get(path[: end + 1], name) for end, name in enumerate(path)]
+    if change.kind is EditKind.DROP:
+        # Its own name is the old one, which another column may have now.
+        names[-1] = path[-1]
+    return path_text(tuple(names)) if path else change.column
 
 
 def approved_text(given: Approval) -> str:

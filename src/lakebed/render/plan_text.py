@@ -6,11 +6,13 @@ With `colour` the text carries a terminal's colours; in `width` columns of a ter
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.options import BUCKET
+from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.planned_change import approval, leave_in_python, leave_on_the_command_line
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
@@ -165,11 +167,31 @@ def _undeclared(plan: Plan, width: int | None) -> list[str]:
 
 
 def _table(table: TablePlan, leave: _Leave, colour: bool, width: int | None, odf: bool = False) -> str:
+    if table.create:
+        return "\n".join([_head(table, colour), *_creation(table, colour, width)])
     lines = [_head(table, colour), *_drift(table, colour, width)]
     for change in table.changes:
         lines += _change(change, table, leave, colour, width)
     lines += [*_first(table, colour, width), *_odf(table, leave, colour, width, odf)]
     return "\n".join(lines)
+
+
+def _creation(table: TablePlan, colour: bool, width: int | None) -> list[str]:
+    """A new table: a line for each column, then what is settled with it."""
+    lines = []
+    for text in _created(table.changes):
+        first, *more = wrapped(text, None if width is None else width - 6)
+        lines += [f"  + {plain(first, colour)}", *(f"      {plain(line, colour)}" for line in more)]
+    return lines
+
+
+def _created(changes: Sequence[PlannedChange]) -> Iterator[str]:
+    is_spread = any(change.kind is EditKind.BUCKETS for change in changes)
+    for change in changes:
+        # The table is told already, and so is the option where how rows are spread is told.
+        is_told = change.kind is EditKind.OPTION and change.name == BUCKET and is_spread
+        if change.kind is not EditKind.CREATE and not is_told:
+            yield change.summary.removeprefix("add column ")
 
 
 def _head(table: TablePlan, colour: bool) -> str:
@@ -203,12 +225,10 @@ def _drift(table: TablePlan, colour: bool, width: int | None) -> list[str]:
 def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool, width: int | None) -> list[str]:
     verdict = styled(change.verdict.value.ljust(_WIDTH), _STYLES[change.verdict], colour)
     first, *more = _pieces(change.summary, width)
-    sign = "+" if table.create else change.kind.sign
-    lines = [f"  {sign} {verdict}  {plain(first, colour)}"]
-    if not table.create:
-        for reason in (f"{change.code}: {change.reason}", *evidence_line(change), *objections(change)):
-            more += _pieces(reason, width)
-        more += _advice(change, table, leave, width)
+    lines = [f"  {change.kind.sign} {verdict}  {plain(first, colour)}"]
+    for reason in (f"{change.code}: {change.reason}", *evidence_line(change), *objections(change)):
+        more += _pieces(reason, width)
+    more += _advice(change, table, leave, width)
     return lines + [_INDENT + plain(line, colour) for line in more]
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("files", nargs=-1, required=True, type=click.Path(allow_dash=True))
+@click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option(
     "--allow",
     multiple=True,
@@ -57,6 +57,9 @@ def command(
     from lakebed.render.plan_text import render_applied, render_plan
 
     check_codes(allow)
+    if not files:
+        message = "missing argument 'FILES...': name manifests, `.` for all below here, or a plan that was saved"
+        raise click.UsageError(message, click.get_current_context())
     saved = _saved_plan(files)
     sources = [] if saved is not None else manifest_sources(session, files)
     lake = open_lake_for(session, sources)

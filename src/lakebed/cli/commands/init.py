@@ -44,6 +44,7 @@ def command(session: Session, directory: str | None, ci: str | None) -> ExitCode
     notes = [f"Warehouse {root} is ready."]
     if text is not None:
         notes.append(f"{FILE_NAME} names it.")
+        notes += _ignored_by_git(root)
     elif not _is_named(root, session.env):
         other = nearest_file(Path.cwd())
         why = f"No {FILE_NAME} names it" if other is None else f"{other}, which counts here, names another one"
@@ -67,6 +68,20 @@ def _settings(wanted: str, root: str) -> str | None:
     if text is None:
         raise UsageError.of("LB7003", f"{wanted!r} is not Unicode text, as {FILE_NAME} must be")
     return text
+
+
+def _ignored_by_git(root: str) -> list[str]:
+    """What is said of a warehouse inside of a checkout, whose files are none of the project: `.gitignore` names it."""
+    here = Path.cwd()
+    is_inside = Path(root).is_relative_to(here) and any((p / ".git").exists() for p in (here, *here.parents))
+    if not is_inside:
+        return []
+    line, file = f"/{Path(root).relative_to(here).as_posix()}/", here / ".gitignore"
+    if not file.exists():
+        write_file(file, f"{line}\n")
+        return [".gitignore leaves it out of git."]
+    told = {known.strip().strip("/") for known in file.read_text(encoding="utf-8", errors="replace").splitlines()}
+    return [] if line.strip("/") in told else [f"Write {line} into .gitignore: its files are none of the project."]
 
 
 def _storage(wanted: str, env: str | None) -> Mapping[str, Any]:
