@@ -38,6 +38,8 @@ SAMPLE = 2**25
 ROW_FORMS = {".csv": "csv", ".tsv": "csv", ".jsonl": "json-lines", ".ndjson": "json-lines"}
 #: Files of rows, which make one table where a directory holds several.
 _DATA = (".parquet", ".orc", ".arrow", ".feather", ".ipc", ".avro", *ROW_FORMS)
+#: So many directories are named.
+_MOST_NAMED = 5
 _COMMIT = re.compile(r"(\d{20})\.json")
 _CHECKPOINT = re.compile(r"(\d{20})\.checkpoint(?:\.[0-9a-f-]+|\.\d{10}\.\d{10})?\.(parquet|json)")
 _METADATA = re.compile(r"v?(\d+)(?:-[^/]*)?\.(?:gz\.metadata\.json|metadata\.json(?:\.gz)?)")
@@ -66,7 +68,9 @@ def infer_tables(
         raise NotFoundError.of("LB7009", f"{source}: No such file", remedy="give a file, a directory or a table")
     found = tuple(_of_directory(path)) if path.is_dir() else tuple(_of_file(path, form))
     if not found:
-        raise UsageError.of("LB7050", f"nothing says which form of schema {source} holds", remedy="name a file in it")
+        inside = ", or one of its directories" if path.is_dir() and _directories(path) else ""
+        remedy = f"name a file in it{inside}"
+        raise UsageError.of("LB7050", f"nothing says which form of schema {source} holds", remedy=remedy)
     if name is None:
         return found
     if len(found) > 1:
@@ -150,13 +154,33 @@ def _of_directory(path: Path) -> Iterator[InferredTable]:
         newest = max(versions, key=lambda p: int(p.name[7:]))
         yield from infer_bytes(newest.read_bytes(), path.name, "paimon")
     else:
-        files = [p for p in sorted(path.iterdir()) if p.is_file() and p.name[0] not in "._"]
-        rows = [p for p in files if p.suffix.lower() in _DATA]
-        if rows:
-            yield from _of_row_files(path, rows)
-        for file in files:
-            if file not in rows:
-                yield from _declared(file)
+        yield from _passing_over(_directories(path), _of_files(path))
+
+
+def _of_files(path: Path) -> Iterator[InferredTable]:
+    files = [p for p in sorted(path.iterdir()) if p.is_file() and p.name[0] not in "._"]
+    rows = [p for p in files if p.suffix.lower() in _DATA]
+    if rows:
+        yield from _of_row_files(path, rows)
+    for file in files:
+        if file not in rows:
+            yield from _declared(file)
+
+
+def _directories(path: Path) -> list[str]:
+    return sorted(p.name for p in path.iterdir() if p.is_dir() and p.name[0] not in "._")
+
+
+def _passing_over(directories: list[str], found: Iterator[InferredTable]) -> Iterator[InferredTable]:
+    """The tables, of which the first tells the directories beside its files that nobody looked into."""
+    first = next(found, None)
+    if first is not None and directories:
+        named = ", ".join(directories[:_MOST_NAMED]) + (", ..." if len(directories) > _MOST_NAMED else "")
+        loss = Loss("", f"what is in the directories {named}; infer each by its own name")
+        first = replace(first, report=LossReport((*first.report.losses, loss)))
+    if first is not None:
+        yield first
+    yield from found
 
 
 def _declared(file: Path) -> Iterable[InferredTable]:

@@ -197,6 +197,18 @@ content:
 """
 
 
+def test_directories_beside_files_are_told_and_nothing_empty_is_written(lakebed: CommandLine, here: Path) -> None:
+    inside = here / "in" / "day=1"
+    inside.mkdir(parents=True)
+    (inside / "two.csv").write_text("a,b\n1,x\n")
+    found = lakebed("infer", "in/")
+    assert (found.codes_of_text, "or one of its directories" in found.err) == (["LB7050"], True)
+    (here / "in" / "one.csv").write_text("a,b\n1,x\n")
+    found = lakebed("infer", "in/")
+    assert "lost: what is in the directories day=1; infer each by its own name" in found.err
+    assert not {"primaryKeys", "partitionKeys", "options"} & set(found.out.replace(":", " ").split())
+
+
 def test_update_adds_the_columns_that_only_the_file_has(lakebed: CommandLine, here: Path) -> None:
     (here / "orders.yaml").write_text(MANIFEST, encoding="utf-8")
     (here / "x.ddl").write_text(

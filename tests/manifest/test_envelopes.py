@@ -162,7 +162,6 @@ version: 1
 content:
   name: nyc.flights
   description: Departures from New York
-  primaryKeys: []
   partitionKeys:
     - month
   options:

@@ -51,6 +51,7 @@ def test_runs_and_rows_with_and_without_masks(people: Lake, spark: SparkSession,
     bad = people.quarantine("db.people")
     masked_path = f"{tmp_path}/email=***/a.csv"
     (run,) = bad.list(spark)
+    assert bad.list() == (run,)
     assert (run.run_id, run.files, run.file_count, run.rows, run.mended) == ("first", (masked_path,), 1, 4, 0)
     kinds = [(k.column, k.code, k.rows) for k in run.kinds]
     assert kinds == [("age", "LB6202", 2), (None, "LB6208", 1), ("id", "LB6202", 1), ("pin", "LB6202", 1)]

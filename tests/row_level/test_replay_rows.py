@@ -83,6 +83,7 @@ def test_the_way_back_of_a_csv_file(lake: Lake, spark: SparkSession, tmp_path: P
     assert rows(lake, spark)[-1] == (5, None, "a")
     assert left(lake, spark) == ['{"id":"4","at":"soon","kind":"b"}']
     (run,) = bad.list(spark)
+    assert bad.list() == (run,)
     assert (run.rows, run.mended) == (5, 4)
     found = lake.table("db.events").health()
     assert (found.quarantined_rows, found.bad_rows) == (5, {"LB6202": 1, "LB6206": 1})
@@ -280,6 +281,7 @@ def test_the_mini_layout(spark: SparkSession, tmp_path: Path) -> None:
     lake.ingest(spark, "db.t", file(tmp_path, "b.csv", "at\nsoon\n"))
     assert lake.table("db.t").health().bad_rows == {"LB6202": 1}
     _, run = quarantine.list(spark)
+    assert quarantine.list() == quarantine.list(spark)
     assert (run.mended, run.kinds[0].column, run.kinds[0].rows, run.kinds[0].mended) == (1, "at", 1, 1)
     assert lake.count("db.t") == 2
 

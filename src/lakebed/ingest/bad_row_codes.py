@@ -47,11 +47,7 @@ def _codes(batch: pa.RecordBatch, claims: Collection[str]) -> Counter[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if claims and _REPLAYS in batch.schema.names:
-        claimed = batch.column(_REPLAYS)
-        is_done = pc.is_in(pc.list_flatten(claimed), pa.array(sorted(claims)))
-        done = pc.list_parent_indices(claimed).filter(is_done)
-        batch = batch.filter(pc.invert(pc.is_in(pa.array(range(batch.num_rows)), done)))
+    batch = batch.filter(pc.invert(are_mended(batch, claims)))
     problems = batch.column(_PROBLEMS)
     found = pc.list_flatten(problems)
     # In the mini layout, which knows no structs, a problem is a map.
@@ -59,3 +55,16 @@ def _codes(batch: pa.RecordBatch, claims: Collection[str]) -> Counter[str]:
     code = pc.map_lookup(found, "code", "first") if is_map else pc.struct_field(found, "code")
     each = pa.table({"row": pc.list_parent_indices(problems), "code": code}).group_by(["row", "code"]).aggregate([])
     return Counter({item["values"]: item["counts"] for item in each["code"].value_counts().to_pylist()})
+
+
+def are_mended(batch: pa.RecordBatch, claims: Collection[str]) -> pa.Array:
+    """Of each row whether a claim is of it: whether it has been put into the table since."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    rows = pa.array(range(batch.num_rows), pa.int64())
+    if not claims or _REPLAYS not in batch.schema.names:
+        return pc.less(rows, 0)
+    claimed = batch.column(_REPLAYS)
+    is_done = pc.is_in(pc.list_flatten(claimed), pa.array(sorted(claims)))
+    return pc.is_in(rows, pc.list_parent_indices(claimed).filter(is_done).cast(pa.int64()))

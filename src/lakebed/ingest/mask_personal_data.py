@@ -23,7 +23,7 @@ from lakebed.physical import path_text
 
 MASK = "***"
 #: The top-level column of the path of a problem, as `path_text` writes it.
-_COLUMN = r"(?s)^(`(?:[^`]|``)+`|[^.\[]+)"
+_COLUMN = r"`(?:[^`]|``)+`|[^.\[]+"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,12 @@ def personal_columns(versions: Iterable[TableSchema]) -> PersonalColumns:
 
 def column_of(path: Column) -> Column:
     """The top-level column of the path of a problem; NULL for a problem of the whole row."""
-    return F.nullif(F.regexp_extract(path, _COLUMN, 1), F.lit(""))
+    return F.nullif(F.regexp_extract(path, f"(?s)^({_COLUMN})", 1), F.lit(""))
+
+
+def column_pattern(name: str) -> str:
+    """The same as a regular expression for Arrow, with the column as a group of this name."""
+    return f"(?s)^(?P<{name}>{_COLUMN})"
 
 
 def mask_rows(rows: DataFrame, columns: PersonalColumns) -> DataFrame:
@@ -100,5 +105,14 @@ def _masked_problem(problem: Column, columns: PersonalColumns) -> Column:
 
 
 def _masked_folders(path: Column, columns: PersonalColumns) -> Column:
+    return F.regexp_replace(path, _folders(columns), f"$1{MASK}")
+
+
+def mask_folder(path: str, columns: PersonalColumns) -> str:
+    """A path in which what folders say of columns with personal data is masked."""
+    return re.sub(_folders(columns), rf"\g<1>{MASK}", path) if columns.personal else path
+
+
+def _folders(columns: PersonalColumns) -> str:
     spelt = sorted({re.escape(text) for name in columns.personal for text in (name, quote(name, safe=""))})
-    return F.regexp_replace(path, rf"(?s)((?:^|/)(?:{'|'.join(spelt)})=)[^/]*", f"$1{MASK}")
+    return rf"(?s)((?:^|/)(?:{'|'.join(spelt)})=)[^/]*"

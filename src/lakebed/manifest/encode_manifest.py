@@ -47,9 +47,12 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
     content: dict[str, Any] = {"name": manifest.name}
     if manifest.description is not None:
         content["description"] = manifest.description
-    content["primaryKeys"] = list(manifest.primary_keys)
-    content["partitionKeys"] = list(manifest.partition_keys)
-    content["options"] = dict(sorted(manifest.options.items()))
+    if manifest.primary_keys:
+        content["primaryKeys"] = list(manifest.primary_keys)
+    if manifest.partition_keys:
+        content["partitionKeys"] = list(manifest.partition_keys)
+    if manifest.options:
+        content["options"] = dict(sorted(manifest.options.items()))
     if manifest.ignore_options:
         content["ignoreOptions"] = list(manifest.ignore_options)
     if manifest.system_columns is not None:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC
 from typing import TYPE_CHECKING
 
+from lakebed.catalog.time_zone import zone_of
 from lakebed.printable import one_line
 from lakebed.render.maintenance_text import count_text, numbers_text
 from lakebed.render.table_text import table_text
@@ -18,14 +20,14 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def runs_text(table: str, runs: Sequence[QuarantinedRun], *, width: int | None = None) -> str:
-    """One line a run: when, rows, mended, files, kinds of problems."""
+def runs_text(table: str, runs: Sequence[QuarantinedRun], time_zone: str = "UTC", *, width: int | None = None) -> str:
+    """One line a run: when, as its rows are shown, rows, mended, files, kinds of problems."""
     if not runs:
         return f"{table} has no bad rows."
     cells = [
         (
             run.run_id,
-            f"{run.ingested_at:%Y-%m-%d %H:%M:%S}",
+            run.ingested_at.replace(tzinfo=UTC).astimezone(zone_of(time_zone)).isoformat(),
             f"{run.rows:,}",
             f"{run.mended:,}",
             _files(run),
@@ -33,7 +35,7 @@ def runs_text(table: str, runs: Sequence[QuarantinedRun], *, width: int | None =
         )
         for run in runs
     ]
-    heads = ("run", "time (UTC)", "rows", "mended", "files", "problems")
+    heads = ("run", "time", "rows", "mended", "files", "problems")
     left = sum(run.rows - run.mended for run in runs)
     lines = [table_text(heads, [tuple(map(one_line, row)) for row in cells], right={2, 3}, width=width), ""]
     lines.append(f"{count_text(left, 'row')} of {table} {'is' if left == 1 else 'are'} bad still.")

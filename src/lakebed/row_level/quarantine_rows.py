@@ -60,10 +60,17 @@ class Quarantine:
         _ = context.storage(name)
         return cls(context, name, check)
 
-    def list(self, spark: SparkSession | Callable[[], SparkSession]) -> tuple[QuarantinedRun, ...]:
-        """The runs that have bad rows, the newest first: files, rows, counts by column and code, mended ones."""
+    def list(self, spark: SparkSession | Callable[[], SparkSession] | None = None) -> tuple[QuarantinedRun, ...]:
+        """The runs that have bad rows, the newest first: files, rows, counts by column and code, mended ones.
+
+        Without `spark` they are counted by Arrow in this process; `UnsupportedError` says where only Spark can.
+        """
         if not self._exists:
             return ()
+        if spark is None:
+            from lakebed.row_level.count_bad_runs import count_bad_runs
+
+            return count_bad_runs(self._table, self._request(), self._memory().claims(), self._personal)
         return quarantined_runs(mask_rows(self._read(spark, RowChoice(), with_mended=True), self._personal))
 
     def rows(
@@ -178,17 +185,16 @@ class Quarantine:
         schemas = self.context.tables.get_schema_manager(self.name.database, self.name.table)
         return personal_columns(schemas.versions())
 
+    def _request(self, where: str | None = None) -> ReadRequest:
+        zone, verify = self.context.time_zone, self.context.verify_checksums
+        return ReadRequest(where=where, time_zone=zone, verify_checksums=verify)
+
     def _read(
         self, spark: SparkSession | Callable[[], SparkSession], choice: RowChoice, *, with_mended: bool
     ) -> DataFrame:
         """Bad rows with `COLUMNS`."""
         table = self._table
-        request = ReadRequest(
-            where=choice.where,
-            time_zone=self.context.time_zone,
-            verify_checksums=self.context.verify_checksums,
-        )
-        stored = read_table(_session(spark), table, request)
+        stored = read_table(_session(spark), table, self._request(choice.where))
         schema = table.schemas.load_latest_schema()
         told = {"problems": problems_of(schema), "mended_by": mended_by(schema, self._memory().claims())}
         rows = stored.withColumns(told).select(*COLUMNS)

@@ -150,6 +150,20 @@ class QuarantinedRun:
     mended: int
     kinds: tuple[BadRowKind, ...] = ()
 
+    @classmethod
+    def of(
+        cls,
+        run_id: str,
+        moment: datetime,
+        files: tuple[str, ...],
+        file_count: int,
+        rows: tuple[int, int],
+        kinds: Iterable[BadRowKind],
+    ) -> QuarantinedRun:
+        """The run with the kinds that most rows have first; `rows` are all and those of them that are mended."""
+        ordered = tuple(sorted(kinds, key=lambda k: (-k.rows, k.column or "", k.code)))
+        return cls(run_id, moment, files, file_count, *rows, ordered)
+
     def to_json(self) -> dict[str, Any]:
         """An object of the result of `lakebed quarantine list --json`."""
         return {
@@ -199,12 +213,20 @@ def quarantined_runs(rows: DataFrame) -> tuple[QuarantinedRun, ...]:
         if row["kind"] is not None:
             kind = BadRowKind(row["kind"]["column"], row["kind"]["code"], row["rows"], row["mended"])
             by_run.setdefault(row["run_id"], []).append(kind)
-    made = [_run(row, by_run) for row in found if row["kind"] is None]
-    return tuple(sorted(made, key=lambda run: (run.ingested_at, run.run_id), reverse=True))
+    return newest_first(_run(row, by_run) for row in found if row["kind"] is None)
+
+
+def newest_first(runs: Iterable[QuarantinedRun]) -> tuple[QuarantinedRun, ...]:
+    """The runs in the order in which they are told."""
+    return tuple(sorted(runs, key=lambda run: (run.ingested_at, run.run_id), reverse=True))
+
+
+def first_files(files: Iterable[str]) -> tuple[str, ...]:
+    """Those of the files that are named."""
+    return tuple(sorted(files)[:_FILES])
 
 
 def _run(row: Row, kinds: Mapping[str, list[BadRowKind]]) -> QuarantinedRun:
-    ordered = sorted(kinds.get(row["run_id"], ()), key=lambda k: (-k.rows, k.column or "", k.code))
-    moment = datetime.fromisoformat(row["first"])
-    files = tuple(row["files"])
-    return QuarantinedRun(row["run_id"], moment, files, row["file_count"], row["rows"], row["mended"], tuple(ordered))
+    moment, files = datetime.fromisoformat(row["first"]), tuple(row["files"])
+    rows = (row["rows"], row["mended"])
+    return QuarantinedRun.of(row["run_id"], moment, files, row["file_count"], rows, kinds.get(row["run_id"], ()))

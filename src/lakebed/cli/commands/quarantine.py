@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 
 import click
@@ -14,11 +15,14 @@ from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.fetched_rows import FetchedRows, row_limit, showable
 from lakebed.cli.invocation import Session, common_options
 from lakebed.cli.progress import stages
+from lakebed.errors import UnsupportedError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lakebed.ingest.arguments import ReplayKeywords
+    from lakebed.row_level.quarantine_rows import Quarantine
+    from lakebed.row_level.quarantined_rows import QuarantinedRun
 
 
 def _named(_: click.Context, __: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...] | None:
@@ -63,19 +67,39 @@ def command() -> None:
 def list_runs(session: Session, table: str, remote: str | None, cores: str) -> ExitCode:
     """List the runs that have bad rows of TABLE: when, of which files, how many, why, how many are mended."""
     from lakebed.render.quarantine_text import runs_text
+
+    lake = session.lake()
+    bad = lake.quarantine(table)
+    with stages(f"bad rows of {table}") as progress:
+        found = _listed_here(bad) if remote is None else None
+        if found is None:
+            found = _listed_by_spark(bad, progress, remote, cores)
+    result = {"table": str(bad.name), "runs": [run.to_json() for run in found]}
+    return session.finish(result, lambda look: runs_text(str(bad.name), found, lake.time_zone, width=look.width))
+
+
+def _listed_here(bad: Quarantine) -> tuple[QuarantinedRun, ...] | None:
+    """The runs, counted without Spark; None where only Spark can."""
+    if find_spec("pyarrow") is None:
+        return None
+    try:
+        return bad.list()
+    except UnsupportedError:
+        return None
+
+
+def _listed_by_spark(
+    bad: Quarantine, progress: Callable[[str], None], remote: str | None, cores: str
+) -> tuple[QuarantinedRun, ...]:
     from lakebed.spark.session import check_spark
 
-    bad = session.lake().quarantine(table)
+    def session_of_spark() -> SparkSession:
+        progress("starting Spark")
+        return spark_session(remote, cores)
+
     check_spark()
-    with stages(f"bad rows of {table}") as progress, spark_failures():
-
-        def session_of_spark() -> SparkSession:
-            progress("starting Spark")
-            return spark_session(remote, cores)
-
-        found = bad.list(session_of_spark)
-    result = {"table": str(bad.name), "runs": [run.to_json() for run in found]}
-    return session.finish(result, lambda look: runs_text(str(bad.name), found, width=look.width))
+    with spark_failures():
+        return bad.list(session_of_spark)
 
 
 @command.command("show")
