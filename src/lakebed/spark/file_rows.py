@@ -1,7 +1,7 @@
 """Read the rows of data files as columns of one schema, without merging.
 
-Files are grouped by what has to be done to them (format and `projection.layout`); each group is one scan, and the
-groups are unioned. Everything that reads rows stands on this: plain tables as they are, the merge of primary keys and
+Files are grouped by what has to be done to them (format and layout); each group is one scan, and the groups are
+unioned. Everything that reads rows stands on this: plain tables as they are, the merge of primary keys and
 of row ranges with the columns of `System` beside the table's own.
 """
 
@@ -31,6 +31,7 @@ from lakebed.format.row_ranges import stored_fields
 from lakebed.format.table_storage import Schemas
 from lakebed.physical.paimon_tree import outer_rows
 from lakebed.physical.paimon_types import UNASSIGNED, Array, Boolean, DataField, Map, Multiset, Row, Unknown
+from lakebed.read.shared_layout import Layout
 from lakebed.read.stored_layout import layout
 from lakebed.spark.file_constants import by_number, partition_columns
 from lakebed.spark.orc_values import (
@@ -42,8 +43,10 @@ from lakebed.spark.orc_values import (
     refuse_orc_names,
     refuse_orc_positions,
     scanned_as_instants,
+    taken_by_place,
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
+from lakebed.spark.parquet_widening import widens
 from lakebed.spark.projection import CastRules, project
 from lakebed.spark.reach import needs_workers
 from lakebed.spark.scan import (
@@ -145,8 +148,10 @@ class FileRows:
         """
         check_case(self.spark, schema)
         groups: dict[tuple[_Form, bool], list[_Numbered]] = {}
-        for number, (file, form) in enumerate(zip(files, self._forms(files, schema), strict=True)):
-            groups.setdefault((form, file.deletions is not None), []).append(_Numbered(number, file))
+        forms = self._forms(files, schema, widened=True)
+        scans = _scans(files, forms)
+        for number, (file, form) in enumerate(zip(files, forms, strict=True)):
+            groups.setdefault((scans[form], file.deletions is not None), []).append(_Numbered(number, file))
         frames = [self._group(form, group, schema, system) for (form, _), group in groups.items()]
         return reduce(DataFrame.union, frames) if frames else self._nothing(schema, system)
 
@@ -156,8 +161,10 @@ class FileRows:
         Rows that deletion vectors delete are among them.
         """
         groups: dict[_Form, list[DataFile]] = {}
-        for file, form in zip(files, self._forms(files, schema), strict=True):
-            groups.setdefault(form, []).append(file)
+        forms = self._forms(files, schema)
+        scans = _scans(files, forms, as_they_are=True)
+        for file, form in zip(files, forms, strict=True):
+            groups.setdefault(scans[form], []).append(file)
         for form, group in groups.items():
             wanted, changes = self._read_as(form)
             scan_files = [ScanFile(file.path, file.size, number) for number, file in enumerate(group)]
@@ -166,10 +173,13 @@ class FileRows:
             columns = [_scanned(f, changes).alias(f.name) for f in form.stored]
             yield StoredRows(scanned.frame.select(path.alias(StoredRows.FILE), *columns), form.stored)
 
-    def _forms(self, files: Sequence[DataFile], schema: TableSchema) -> list[_Form]:
-        """How each file holds what is wanted. Footers are read of those alone whose schema does not tell it."""
-        layouts = _Layouts(self, schema)
+    def _forms(self, files: Sequence[DataFile], schema: TableSchema, *, widened: bool = False) -> list[_Form]:
+        """How each file holds what is wanted. Footers are read of those alone whose schema does not tell it.
+
+        `widened`: types are the wanted ones where Spark's reader widens values itself.
+        """
         by_workers = needs_workers(self.spark, (file.path for file in files))
+        layouts = _Layouts(self, schema, widened=widened and not by_workers)
         forms = [_Form(format_of(file.path), layouts.of_file(file), by_workers=by_workers) for file in files]
         if by_workers:
             for file, form in zip(files, forms, strict=True):
@@ -180,9 +190,10 @@ class FileRows:
         names = [frozenset(f.name for f in forms[i].stored if has_nanoseconds([f])) for i in fine]
         for i, long in zip(fine, stored_as_long(self.store, [files[i].path for i in fine], names), strict=True):
             forms[i] = replace(forms[i], nanos_as_long=long)
-        for file, form in zip(files, forms, strict=True):
-            if form.format is FileFormat.ORC:
-                refuse_orc_positions(form.stored, stored_fields(self.version, file), file.path)
+        for i, (file, form) in enumerate(zip(files, forms, strict=True)):
+            if form.format is FileFormat.ORC and taken_by_place(written := stored_fields(self.version, file)):
+                refuse_orc_positions(form.stored, written, file.path)
+                forms[i] = replace(form, by_place=True)
         orc = [file for file, form in zip(files, forms, strict=True) if form.format is FileFormat.ORC]
         instants = [file.path for file in orc if holds_instants(stored_fields(self.version, file))]
         refuse_orc_instants(self.spark, self.store, instants)
@@ -308,15 +319,46 @@ class _Form:
     """How a file holds what is wanted of it; files of one form are one scan."""
 
     format: FileFormat
-    stored: tuple[DataField, ...]
+    layout: Layout
     nanos_as_long: bool = False
     instants_by: str | None = None
+    by_place: bool = False
     by_workers: bool = False
+
+    @property
+    def stored(self) -> tuple[DataField, ...]:
+        """The columns that are read, as files hold them."""
+        return self.layout.stored
+
+    def shared(self, other: _Form, *, as_it_is: bool) -> _Form | None:
+        """The form by which one scan reads files of both, None where they need two."""
+        if replace(other, layout=self.layout) != self:
+            return None
+        both = self.layout.shared(other.layout, as_it_is=as_it_is or self.by_place or not self.is_native)
+        return None if both is None else replace(self, layout=both)
 
     @property
     def is_native(self) -> bool:
         """Whether Spark reads the files itself."""
         return self.format in NATIVE and not self.by_workers
+
+
+def _scans(files: Sequence[DataFile], forms: Sequence[_Form], *, as_they_are: bool = False) -> dict[_Form, _Form]:
+    """For each form of files that of the scan which reads them, with the columns in the order of the newest version.
+
+    `as_they_are`: a scan is asked for what is in each of its files, no more.
+    """
+    by_age = sorted(zip(files, forms, strict=True), key=lambda pair: -pair[0].meta.schema_id)
+    made: list[tuple[_Form, list[_Form]]] = []
+    for form in dict.fromkeys(form for _, form in by_age):
+        for number, (shared, members) in enumerate(made):
+            both = shared.shared(form, as_it_is=as_they_are)
+            if both is not None:
+                made[number] = both, [*members, form]
+                break
+        else:
+            made.append((form, [form]))
+    return {form: shared for shared, members in made for form in members}
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,24 +394,27 @@ class _Constants:
 
 
 class _Layouts:
-    """What has to be read from files of each schema version, for one wanted schema."""
+    """What has to be read from files of each schema version, for one wanted schema; `widened`: see `_forms`."""
 
-    def __init__(self, reader: FileRows, schema: TableSchema) -> None:
+    def __init__(self, reader: FileRows, schema: TableSchema, *, widened: bool) -> None:
         self._reader = reader
+        self._widened = widened
         self._partition_ids = {f.id for f in schema.fields if f.name in schema.partition_keys}
         self._wanted = [f for f in schema.fields if f.id not in self._partition_ids]
-        self._found: dict[tuple[int, tuple[str, ...] | None], tuple[DataField, ...]] = {}
+        self._found: dict[tuple[int, tuple[str, ...] | None, bool], Layout] = {}
 
-    def of_file(self, file: DataFile) -> tuple[DataField, ...]:
-        key = file.meta.schema_id, file.meta.write_cols
+    def of_file(self, file: DataFile) -> Layout:
+        widened = self._widened and format_of(file.path) is FileFormat.PARQUET
+        key = file.meta.schema_id, file.meta.write_cols, widened
         if key not in self._found:
             check_case(self._reader.spark, self._reader.version(file.meta.schema_id))
-            self._found[key] = self._layout(stored_fields(self._reader.version, file))
+            written = stored_fields(self._reader.version, file)
+            self._found[key] = Layout.of(self._stored(written, widened), written)
         return self._found[key]
 
-    def _layout(self, written: Sequence[DataField]) -> tuple[DataField, ...]:
+    def _stored(self, written: Sequence[DataField], widened: bool) -> tuple[DataField, ...]:
         """Never nothing, so that rows are counted."""
-        found = layout(written, self._wanted)
+        found = layout(written, self._wanted, widens) if widened else layout(written, self._wanted)
         if found:
             return found
         others = [f for f in written if f.id not in self._partition_ids] or list(written)

@@ -120,20 +120,21 @@ def refuse_orc_names(fields: Iterable[DataField]) -> None:
             )
 
 
-def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataField], path: str) -> None:
-    """Raise UnsupportedError where Spark would take columns of an ORC file by their places, and these are others.
+def taken_by_place(written: Iterable[DataField]) -> bool:
+    """Whether Spark takes the columns of an ORC file by their places: all have names as Hive once gave them."""
+    return all(f.name.startswith("_col") for f in written)
 
-    It does so for files whose columns all have names as Hive once gave them.
-    """
-    if all(f.name.startswith("_col") for f in written):
-        names = [f.name for f in written][: len(stored)]
-        if [f.name for f in stored] != names:
-            raise UnsupportedError.of(
-                "LB5535",
-                f"data file {path} in ORC has only columns whose names start with _col, and not all of them are wanted",
-                path=path,
-                remedy="rename a column and let an engine rewrite the file",
-            )
+
+def refuse_orc_positions(stored: Sequence[DataField], written: Sequence[DataField], path: str) -> None:
+    """Raise UnsupportedError where columns of an ORC file are taken by their places, and these are others."""
+    names = [f.name for f in written][: len(stored)]
+    if [f.name for f in stored] != names:
+        raise UnsupportedError.of(
+            "LB5535",
+            f"data file {path} in ORC has only columns whose names start with _col, and not all of them are wanted",
+            path=path,
+            remedy="rename a column and let an engine rewrite the file",
+        )
 
 
 def refuse_orc_instants(spark: SparkSession, store: Store, paths: Sequence[str]) -> None:
