@@ -46,7 +46,6 @@ from lakebed.spark.orc_values import (
     taken_by_place,
 )
 from lakebed.spark.parquet_nanos import from_nanoseconds, has_nanoseconds, stored_as_long
-from lakebed.spark.parquet_widening import widens
 from lakebed.spark.projection import CastRules, project
 from lakebed.spark.reach import needs_workers
 from lakebed.spark.scan import (
@@ -62,7 +61,7 @@ from lakebed.spark.scan import (
     scan_by_workers,
     without_deleted,
 )
-from lakebed.spark.scanned_values import Changes, shielded, with_changes
+from lakebed.spark.scanned_values import Changes, shielded, widens, with_changes
 from lakebed.spark.sql_names import quote_name
 from lakebed.spark.worker_python import check_workers
 from lakebed.store.base import Store

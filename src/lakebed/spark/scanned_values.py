@@ -22,14 +22,19 @@ from lakebed.physical.paimon_tree import fold, types_inside
 from lakebed.physical.paimon_types import (
     Array,
     DataType,
+    Decimal,
     Double,
     Float,
+    Int,
     LocalZonedTimestamp,
     Map,
     Multiset,
     Row,
+    SmallInt,
     Timestamp,
+    TinyInt,
 )
+from lakebed.read.file_index.keys import keeps_values
 from lakebed.spark.sql_names import quote_name
 
 #: From a value and its path (for messages) to what it means.
@@ -37,6 +42,22 @@ Change = Callable[[Column, str], Column]
 #: The change for values of a type, None for those that stay as they are.
 Changes = Callable[[DataType], Change | None]
 _MILLIS = 3
+
+
+def widens(stored: DataType, wanted: DataType) -> bool:
+    """Whether Spark's Parquet reader, asked for the wanted type, gives stored values as a cast to it does.
+
+    It does so for pages of every encoding, in batches and row by row, and compares no file with a filter that no value
+    of the stored type can be compared with. Decimals and timestamps are left to casts: what becomes of filters on them
+    depends on the stored type.
+    """
+    match stored, wanted:
+        case ((TinyInt() | SmallInt() | Int() | Float()), Double()):
+            return True
+        case ((Decimal() | Timestamp() | LocalZonedTimestamp()), _):
+            return False
+        case _:
+            return keeps_values(stored, wanted)
 
 
 def is_changed(type_: DataType, changes: Changes) -> bool:
