@@ -15,22 +15,26 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lakebed
 from lakebed.arrow import check_rows
+from lakebed.arrow.java_patterns import LINE_ENDS, same_pattern
 from lakebed.catalog import TableName
 from lakebed.errors import RefusedError, StalePlanError
 from lakebed.evolve import Plan
 from lakebed.evolve.evidence import Outcome
 from lakebed.evolve.planned_change import PlannedChange
-from lakebed.evolve.value_rules import Among, Present, Test, ValueRule, Within
+from lakebed.evolve.value_rules import Among, Present, Test, Unique, ValueRule, Within
 from lakebed.evolve.verdicts import Verdict
 from lakebed.format.table_branch import TableBranch
 from lakebed.manifest import parse_manifest
 from lakebed.model import Int64
+from lakebed.physical import parse
 from lakebed.physical.paimon_tree import places_inside
 from lakebed.physical.paimon_types import Row
 from lakebed.row_level.prove_changes import RowProver
@@ -313,12 +317,19 @@ def test_personal_data_is_not_shown(tmp_path: Path) -> None:
     assert found.evidence is not None
     assert (found.evidence.unfit, found.evidence.values) == (1, ())
     assert "Ada" not in found.evidence.text
+    # It also counts where it is declared by the same change, or not any more.
+    open_, none = option("String"), option("String") + " | {lakebed.dev/enum: [nobody]}"
+    assert "Ada" not in str(made.lake.plan(sources(s=none), data=True))
+    declare(made.lake, declared(s=open_))
+    assert "Ada" in str(made.lake.plan(sources(s=none), data=True))
+    assert "Ada" not in str(made.lake.plan(sources(s=personal + ", lakebed.dev/enum: [nobody]}"), data=True))
 
 
 def test_leave_is_asked_for_what_rows_refute(made: StoredRows) -> None:
     enum = option("String") + " | {lakebed.dev/enum: [s0]}"
     plan = made.lake.plan(sources(s=enum), data=True)
     assert plan.approvals_missing() == ("LB4234:s",)
+    assert all("8 of 11 rows are none of s0" in shown for shown in (str(plan), plan._repr_html_()))
     with pytest.raises(RefusedError, match=r"LB4234.*8 of 11 rows are none of s0"):
         made.lake.apply(plan)
     approvals = "  approvals:\n    - {code: LB4234, path: s, reason: they are mended, until: 2999-01-01}\n  schema:"
@@ -355,6 +366,45 @@ def test_a_branch_is_asked_for_its_own_rows(made: StoredRows) -> None:
         assert found.evidence.unfit == unfit
 
 
+def test_a_key_where_there_was_none_stays_forbidden_and_its_rows_are_asked(tmp_path: Path) -> None:
+    made = StoredRows.of(tmp_path)
+    made.widen()
+    made.add("parquet", [{"k": 1, "s": "a"}, {"k": 1, "s": "b"}, {"k": 2, "s": "b"}])
+    made.add("orc", [{"k": 2, "s": "b"}, {"k": None, "s": "b"}])
+    made.commit()
+    for keys, unfit in (("k", 5), ("k, s", 3), ("s", 4), ("k, s, f", 5)):
+        text = declared().replace("  options:", f"  primaryKeys: [{keys}]\n  options:")
+        changes = made.lake.plan(parse_manifest(text, source="t.yaml"), data=True).tables[0].changes
+        found = next(one for one in changes if one.code == "LB4217")
+        assert found.evidence is not None
+        assert (found.verdict, found.evidence.unfit) == (Verdict.FORBIDDEN, unfit), found.evidence.text
+
+
+def test_the_primary_key_is_unique_without_a_look_at_rows(tmp_path: Path) -> None:
+    lake = make("keys", 0, tmp_path).lake
+    base = lake.schema("db.t")
+    prove = RowProver(TableBranch(lake.tables, TableName("db", "t")), "UTC", verify_checksums=True)
+    rules = [ValueRule((name,), parse("INT"), Int64(), Unique((name,))) for name in ("k", "v")]
+    with mock.patch.object(check_rows, "open_rows", return_value=iter(())) as opened:
+        assert [one.outcome for one in prove(base, rules[:1])] == [Outcome.PROVEN]
+        assert not opened.called
+    values = Counter(lake.table("db.t").to_arrow(columns=["v"]).column("v").drop_null().to_pylist())
+    (evidence,) = prove(base, rules[1:])
+    assert evidence.unfit == sum(n for n in values.values() if n > 1)
+
+
+@pytest.mark.parametrize(("zone", "outcome"), [("UTC", Outcome.REFUTED), ("Europe/Berlin", Outcome.UNKNOWN)])
+def test_a_moment_without_an_offset_is_only_known_in_a_fixed_zone(tmp_path: Path, zone: str, outcome: Outcome) -> None:
+    made = StoredRows.of(tmp_path)
+    made.widen()
+    made.add("parquet", [{"t": NOON}])
+    made.commit()
+    lake = lakebed.open(made.lake.warehouse, time_zone=zone)
+    found = change(lake, t=COLUMNS["t"] + " | {lakebed.dev/minimum: '2024-02-29 18:00:00'}")
+    assert found.evidence is not None
+    assert found.evidence.outcome is outcome, found.evidence.text
+
+
 def test_spark_says_the_same_and_more(spark: Any, made: StoredRows) -> None:
     made.add("orc", [{"t": NOON, "s": "7", "k": 1}, {"t": NOON + 1, "s": None, "k": None, "l": ["a", None]}])
     made.commit()
@@ -379,3 +429,29 @@ def test_spark_says_the_same_and_more(spark: Any, made: StoredRows) -> None:
         "LB4206 type t": (1, ()),
         "LB4234 annotation s": (1, ()),
     }
+
+
+#: Patterns that mean the same to both, and some that do not.
+SHARED = (
+    *("a", "a.c", "[a-c]+", "[^a]*", "a|bc", "^ab$", r"\d{2,3}", r"\w+@\w+\.com", "(?:ab)*c?", "(a)(b|c)", "x?", ".*"),
+    *(r"a\.b", "[a-c_-]{1,2}", r"\D", r"\W+", "ä", "a+?b", r"[\d.]+", "a{2}", "", "a b", "a#b", r"\[a\]"),
+)
+OTHERS = (
+    *("(?i)a", r"\s", r"\bab", "a*+", "[a[b]]", "[a-z&&[^b]]", r"\p{L}", "(?=a)a", r"(a)\1", "^a|b$", "a$b", r"\h"),
+    *("(?<n>a)", "[^]a]", "[ä-ü]", "a{2", "(", "*a", r"a\$", r"\x41"),
+)
+TEXTS = (
+    *("", "a", "ab", "abc", "bc", "a.c", "a\nc", "a\rc", "a\u2028c", "12", "123", "1.5", "x@y.com", "ababc", "A", "ä"),
+    *("aab", "ab\n", "\n", "\r", "\u0085", "\x0b", "_-", "-", "aa", "a b", "a#b", "[a]", "\U0001f600", "٣", "z\u0085"),
+)
+
+
+def test_patterns_that_arrow_takes_mean_what_they_mean_to_java(spark: Any) -> None:
+    assert [pattern for pattern in OTHERS if same_pattern(pattern) is not None] == [r"a\$"]
+    frame = spark.createDataFrame([(n, text) for n, text in enumerate(TEXTS)], "n INT, v STRING").coalesce(1)
+    columns = [frame["v"].rlike(rf"^(?:{pattern})\z").alias(f"p{n}") for n, pattern in enumerate(SHARED)]
+    said = {row["n"]: row for row in frame.select("n", *columns).collect()}
+    for at, pattern in enumerate(SHARED):
+        texts = [n for n, text in enumerate(TEXTS) if not ("." in pattern and re.search(LINE_ENDS, text))]
+        found = pc.match_substring_regex(pa.array([TEXTS[n] for n in texts]), same_pattern(pattern)).to_pylist()
+        assert found == [said[n][f"p{at}"] for n in texts], pattern

@@ -38,10 +38,13 @@ class Finder:
 
         Raises UntoldError for what is not told without Spark, or not at all.
         """
-        inner, rows = _inside(values, self.column, self.rule.path[1:])
-        bad = self._unfit(pa.RecordBatch.from_arrays([inner, rows], [_VALUE, _ROW]))
-        shown = [] if self.rule.personal else texts(bad.column(0))
-        return pc.count_distinct(bad.column(1)).as_py(), shown
+        steps = self.rule.path[1:]
+        if steps:
+            bad = self._unfit(pa.RecordBatch.from_arrays(_inside(values, self.column, steps), [_VALUE, _ROW]))
+        else:
+            bad = self._unfit(pa.RecordBatch.from_arrays([values], [_VALUE]))
+        number = pc.count_distinct(bad.column(1)).as_py() if steps else bad.num_rows
+        return number, [] if self.rule.personal else texts(bad.column(0))
 
     def _unfit(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The rows of a batch of values that break the rule."""
@@ -60,11 +63,13 @@ class Finder:
             case _:
                 predicate = unfit(self.rule, own, self.time_zone)
                 if predicate is None:
-                    raise UntoldError("what is declared is no value of the column that is known without Spark")
+                    raise UntoldError(
+                        "what is declared is no value of the column, or depends on the rules of a time zone"
+                    )
                 return matching_rows(predicate, batch)
 
 
-def _inside(values: pa.Array, type_: DataType, steps: Sequence[str]) -> tuple[pa.Array, pa.Array]:
+def _inside(values: pa.Array, type_: DataType, steps: Sequence[str]) -> list[pa.Array]:
     """The values at a place inside of a column, each with the number of its row. What is NULL has nothing inside."""
     rows = pa.array(range(len(values)), pa.int64())
     for step in steps:
@@ -83,7 +88,7 @@ def _inside(values: pa.Array, type_: DataType, steps: Sequence[str]) -> tuple[pa
                 values, rows = pc.list_flatten(lists), rows.take(pc.list_parent_indices(lists))
             case _:
                 raise UntoldError("the column is not of the type that its versions say")
-    return values, rows
+    return [values, rows]
 
 
 def _matches(values: pa.Array, pattern: str) -> pa.Array:

@@ -219,7 +219,7 @@ class _Planning:
         outside = None if number is None else Outside(number, last, base, fields)
         undone = frozenset(e for e in edits if outside is not None and outside.is_undone_by(e))
         own = {edit: _judgement(edit, circumstances, refused) for edit in edits}
-        evidence = self._evidence(own, RuleMaker(base, fields, meanings))
+        evidence = self._evidence(own, RuleMaker(base, fields, declared.schema, meanings))
         judged = [
             replace(
                 _planned(

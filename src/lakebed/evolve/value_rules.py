@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
 from decimal import Context
 from decimal import Decimal as Number
@@ -16,7 +16,7 @@ from lakebed.evolve.meaning import Meanings
 from lakebed.evolve.nested_paths import Fields
 from lakebed.evolve.schema_changes import Path
 from lakebed.evolve.verdicts import REQUIRED_CODE, STRICTER_CODE, TYPE_CODE, Judgement, is_read_as_text
-from lakebed.model import LogicalType, required
+from lakebed.model import LogicalType, Schema, required
 from lakebed.model import types as logical
 from lakebed.model.extra import ENUM, MAXIMUM, MINIMUM, PATTERN, PERSONAL_DATA, UNIQUE
 from lakebed.model.logical_tree import fields_inside
@@ -108,15 +108,18 @@ _TEXTS, _BYTES = (p.Char, p.VarChar), (p.Binary, p.VarBinary)
 _NESTED = (p.Row, p.Array, p.Map, p.Multiset, p.Variant, p.Vector, p.Blob, p.Unknown)
 #: Digits of a second that rows have when they are read.
 _MICROS = 6
+#: So many values of an enumeration are named.
+_MOST_SHOWN = 8
 _EXACT = Context(prec=100)
 
 
 @dataclass(frozen=True, slots=True)
 class RuleMaker:
-    """Makes the rules of the edits from the stored version `base` to the columns `fields`."""
+    """Makes the rules of the edits from the stored version `base` to the columns `fields`, declared as `schema`."""
 
     base: TableSchema
     fields: Fields
+    schema: Schema
     meanings: Meanings
 
     def rule(self, edit: Edit, judgement: Judgement) -> ValueRule | None:
@@ -132,7 +135,7 @@ class RuleMaker:
         if stored is None or old is None or new is None:
             return None
         test = self._test(edit, stored, after.types[place], (required(old), required(new)))
-        return ValueRule(path, stored, required(old), test, self._is_personal(path[0]))
+        return ValueRule(path, stored, required(old), test, self._is_personal({path[0], edit.path[0]}))
 
     def _test(self, edit: Edit, stored: DataType, wanted: DataType, meant: tuple[LogicalType, LogicalType]) -> Test:
         if edit.kind is EditKind.NULLABILITY:
@@ -158,12 +161,13 @@ class RuleMaker:
         found = tuple(c for c in columns if c is not None)
         test = Unique(tuple(c.name for c in found), key=True)
         first = found[0]
-        personal = any(self._is_personal(c.name) for c in found)
+        personal = self._is_personal({*names, *test.columns})
         meant = next(f.type for f in self.base.logical.fields if f.name == first.name)
         return ValueRule((first.name,), first.type, required(meant), test, personal)
 
-    def _is_personal(self, column: str) -> bool:
-        own = tuple(f for f in self.base.logical.fields if f.name == column)
+    def _is_personal(self, names: Collection[str]) -> bool:
+        """Whether one of the columns is declared as personal data, before or after."""
+        own = tuple(f for f in (*self.base.logical.fields, *self.schema.fields) if f.name in names)
         return any(f.extra.get(PERSONAL_DATA) is True for _, f in fields_inside(own))
 
 
@@ -259,7 +263,8 @@ def broken_words(rule: ValueRule) -> str:
         case Within(low=low, high=high):
             return f"outside of {low} to {high}"
         case Among(values=values):
-            return f"none of {', '.join(map(str, values))}"
+            shown = ", ".join(map(str, values[:_MOST_SHOWN]))
+            return f"none of {shown}" if len(values) <= _MOST_SHOWN else f"none of {len(values):,} values: {shown}, ..."
         case Matching(pattern=pattern):
             return f"no match of {pattern}"
         case NoLonger(length=length, exact=exact):
@@ -276,7 +281,3 @@ def broken_words(rule: ValueRule) -> str:
 
 def _unit(type_: DataType) -> str:
     return "characters" if isinstance(type_, _TEXTS) else "bytes" if isinstance(type_, _BYTES) else "items"
-
-
-#: A rule for each edit that depends on the rows.
-Rules: TypeAlias = Mapping[Edit, ValueRule]

@@ -24,6 +24,7 @@ from lakebed.render.plan_report import (
     approved_text,
     compatibility_lines,
     drift_lines,
+    evidence_line,
     objections,
     table_status,
     upgrade_first,
@@ -80,7 +81,14 @@ def _planned(planned: TablePlan, allowed: frozenset[str]) -> Iterator[Markup]:
             change.kind.sign,
             mark(change.verdict.value, VERDICT_LOOKS[change.verdict]),
             change.summary,
-            lines([f"{change.code}: {change.reason}", *objections(change), *_advice(change, planned, allowed)]),
+            lines(
+                [
+                    f"{change.code}: {change.reason}",
+                    *evidence_line(change),
+                    *objections(change),
+                    *_advice(change, planned, allowed),
+                ]
+            ),
         )
         for change in planned.changes
     ]
