@@ -23,7 +23,7 @@ DEMO_STAMP := $(VENV)/.stamp-demo
 DEV_STAMP := $(VENV)/.stamp-dev
 REFEREES_STAMP := $(REFEREES)/.stamp
 CLASSES := .cache/java/spark-classes.jsa
-EXTRA_STAMPS := $(patsubst %,$(EXTRAS)/%/.stamp,base arrow spark connect fsspec prometheus demo)
+EXTRA_STAMPS := $(patsubst %,$(EXTRAS)/%/.stamp,base arrow spark connect fsspec prometheus openlineage demo)
 OLDEST_STAMP := $(OLDEST)/.stamp
 ARROW_STAMPS := $(ARROW)/.stamp $(ARROW_18)/.stamp
 
@@ -86,7 +86,7 @@ $(DEMO_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
 $(DEV_STAMP): pyproject.toml constraints/main.txt | scripts/make_environment.sh
 	scripts/make_environment.sh $(VENV)
 	$(BIN)/python $(PIP) --constraint constraints/main.txt --upgrade pip
-	$(BIN)/python $(PIP) --constraint constraints/main.txt --group dev --editable '.[arrow,spark,connect,fsspec,prometheus,demo]'
+	$(BIN)/python $(PIP) --constraint constraints/main.txt --group dev --editable '.[arrow,spark,connect,fsspec,prometheus,openlineage,demo]'
 	touch $@ $(DEMO_STAMP)
 
 $(REFEREES_STAMP): constraints/referees.txt | scripts/make_environment.sh

@@ -27,6 +27,7 @@ def open_lake(
     attributes: str | Path | AttributeRegistry | None = None,
     verify_checksums: bool = True,
     record_origin: bool = True,
+    lineage: bool = False,
 ) -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
@@ -36,19 +37,23 @@ def open_lake(
     `attributes` are those that the project declares, or the file that declares them; plan, apply and ingest enforce
     them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
     carry, and fail where one is wrong; files without checksums are read as ever. `record_origin`: every snapshot says
-    the login of its user, the host, the commit of git that the present directory is at, and Lakebed's version. Raises
-    `NotFoundError` or `UsageError` for a place that is no warehouse, `UsageError` for an unknown zone, and
-    `ManifestError` for a faulty declaration of attributes.
+    the login of its user, the host, the commit of git that the present directory is at, and Lakebed's version.
+    `lineage`: OpenLineage is told of every run that writes, by its library, whose configuration says where. Raises
+    `NotFoundError` or `UsageError` for a place that is no warehouse, `NotFoundError` where that library is missing,
+    `UsageError` for an unknown zone, and `ManifestError` for a faulty declaration of attributes.
     """
     from lakebed.catalog import check_time_zone
 
     check_time_zone(time_zone)
+    if lineage:
+        from lakebed.lineage.run_lineage import require_lineage
+
+        require_lineage()
     path_factory, store = open_warehouse(
         str(warehouse), layout=layout, storage_options=storage_options, allow_overwrite_races=allow_overwrite_races
     )
-    tables = TableManager(
-        path_factory, store, wall_clock, origin=partial(origin_at, present_commit()) if record_origin else None
-    )
+    origin = partial(origin_at, present_commit()) if record_origin else None
+    tables = TableManager(path_factory, store, wall_clock, origin=origin, lineage=lineage)
     return Lake(
         tables,
         store,

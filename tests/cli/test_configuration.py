@@ -207,6 +207,7 @@ class TestConfigShow:
             ["allow_overwrite_races", "false", "default"],
             ["verify_checksums", "false", f"{file} [env.test]"],
             ["record_origin", "true", "default"],
+            ["lineage", "false", "default"],
             ["drift", "ask", "default"],
             ["engines", "-", "default"],
         ]

@@ -11,6 +11,7 @@ Other files of this repository are not needed, and none is imported.
 from __future__ import annotations
 
 import json
+import os
 import sys
 import traceback
 from collections.abc import Callable, Mapping
@@ -172,6 +173,17 @@ def prometheus(directory: Path) -> None:
     command("--warehouse", warehouse, "health", "--format", "prometheus")
 
 
+def openlineage(directory: Path) -> None:
+    """The events of a run, in a file."""
+    check("PySpark is not there", find_spec("pyspark") is None)
+    warehouse, events = str(directory / "warehouse"), directory / "events.jsonl"
+    declared(directory, warehouse)
+    os.environ["OPENLINEAGE__TRANSPORT"] = json.dumps({"type": "file", "log_file_path": str(events), "append": True})
+    lakebed.open(warehouse, lineage=True).table("shop.orders").truncate(run_id="one")
+    told = [json.loads(line)["eventType"] for line in events.read_text(encoding="utf-8").splitlines()]
+    check("events", told, ["START", "COMPLETE"])
+
+
 def classic_session() -> Any:
     """What spark-submit has started, or a Spark of this process."""
     from pyspark.sql import SparkSession
@@ -318,8 +330,8 @@ def checks(extra: str, directory: Path, places: Mapping[str, str]) -> dict[str, 
     started: list[Any] = []
     found: dict[str, Callable[[], None]] = {"packages": lambda: packages(extra)}
     match extra:
-        case "base" | "arrow" | "fsspec" | "prometheus":
-            works = {"base": base, "arrow": arrow, "fsspec": fsspec, "prometheus": prometheus}
+        case "base" | "arrow" | "fsspec" | "prometheus" | "openlineage":
+            works = {work.__name__: work for work in (base, arrow, fsspec, prometheus, openlineage)}
             found["schemas"] = lambda: works[extra](directory)
             if extra == "arrow" and "tables" in places:
                 found["tables"] = lambda: without_spark(Path(places["tables"]))

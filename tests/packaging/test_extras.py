@@ -27,7 +27,9 @@ def project() -> dict:
 
 
 def test_every_extra_has_its_turn() -> None:
-    assert set(project()["optional-dependencies"]) == {"spark", "arrow", "connect", "fsspec", "prometheus", "demo"}
+    assert set(project()["optional-dependencies"]) == {
+        *("spark", "arrow", "connect", "fsspec", "prometheus", "openlineage", "demo")
+    }
 
 
 # `spark` has its turn beside the wheel's other tests there: an environment is one process' at a time.
@@ -35,7 +37,8 @@ def test_every_extra_has_its_turn() -> None:
 @pytest.mark.parametrize(
     ("extra", "check"),
     [
-        *((extra, check) for extra in ("base", "arrow", "fsspec", "prometheus") for check in ("packages", "schemas")),
+        *((extra, "packages") for extra in ("base", "arrow", "fsspec", "prometheus", "openlineage")),
+        *((extra, "schemas") for extra in ("base", "arrow", "fsspec", "prometheus", "openlineage")),
         pytest.param("arrow", "tables", marks=needs_tables),
         ("demo", "packages"),
         ("demo", "first month"),

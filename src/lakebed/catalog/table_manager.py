@@ -43,6 +43,7 @@ class TableManager:
         store: where the bytes are; the path factory's own where None.
         clock: milliseconds since 1970.
         origin: what every snapshot says of who commits it, or what finds that out when it is first needed.
+        lineage: whether OpenLineage is told of runs.
     """
 
     def __init__(
@@ -52,11 +53,13 @@ class TableManager:
         clock: Clock = system_clock,
         *,
         origin: Mapping[str, str] | Callable[[], Mapping[str, str]] | None = None,
+        lineage: bool = False,
     ) -> None:
         self.path_factory = path_factory
         self.store: Store = store if store is not None else path_factory.store
         if store is not None:
             path_factory.store = store
+        self.lineage = lineage
         self._origin = origin
         self._clock = clock
         self._lock = threading.Lock()

@@ -23,6 +23,7 @@ _STORAGE = "storage"
 _RACES = "allow_overwrite_races"
 _CHECKSUMS = "verify_checksums"
 _ORIGIN = "record_origin"
+_LINEAGE = "lineage"
 _DRIFT = "drift"
 _PROFILES = "env"
 #: What a profile may set, with the kind of its value.
@@ -35,6 +36,7 @@ _PROFILE_KINDS: Mapping[str, type] = {
     _RACES: bool,
     _CHECKSUMS: bool,
     _ORIGIN: bool,
+    _LINEAGE: bool,
     _DRIFT: str,
 }
 #: What is said of a project and its manifests, whatever the warehouse is.
@@ -51,6 +53,7 @@ _DEFAULTS: Mapping[str, Any] = {
     _RACES: False,
     _CHECKSUMS: True,
     _ORIGIN: True,
+    _LINEAGE: False,
     **_OF_PROJECT,
 }
 _DEFAULT = "default"
@@ -62,8 +65,8 @@ class Configuration:
 
     `storage` holds options for the driver of the storage, `allow_overwrite_races` accepts one that cannot create a
     file exclusively, `verify_checksums` holds pages of Parquet files against their checksums, `record_origin` lets
-    snapshots say who commits; all are those of `lakebed.open`. `attributes` is the file that declares the project's
-    attributes.
+    snapshots say who commits, `lineage` lets OpenLineage be told of runs; all are those of `lakebed.open`. `attributes`
+    is the file that declares the project's attributes.
     """
 
     warehouse: str = field(repr=False)
@@ -74,6 +77,7 @@ class Configuration:
     attributes: str | None = None
     verify_checksums: bool = True
     record_origin: bool = True
+    lineage: bool = False
 
 
 @dataclass(frozen=True, slots=True)

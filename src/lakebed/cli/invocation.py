@@ -107,6 +107,7 @@ class Session:
             attributes=self.attributes(),
             verify_checksums=settings.verify_checksums and not self.skip_checksums,
             record_origin=settings.record_origin,
+            lineage=settings.lineage,
         )
 
     @property

@@ -35,7 +35,7 @@ class IngestContext:
         """How it travels to another process, which opens the lake by the same path or URL."""
         layout = self.tables.path_factory.layout.value
         how = self.storage_options, self.time_zone, self.verify_checksums
-        return open_context, (self.warehouse, layout, *how, dict(self.tables.origin))
+        return open_context, (self.warehouse, layout, *how, dict(self.tables.origin), self.tables.lineage)
 
     @property
     def store(self) -> Store:
@@ -69,9 +69,9 @@ def open_context(
     time_zone: str,
     verify_checksums: bool,
     origin: Mapping[str, str],
+    lineage: bool = False,
 ) -> IngestContext:
     """A lake that is opened where it is written to, with the clock of that process; `origin` is of who began."""
     paths, store = open_warehouse(warehouse, layout=layout, storage_options=storage_options or None)
-    return IngestContext(
-        TableManager(paths, store, origin=origin), time_zone, system_clock, storage_options, verify_checksums
-    )
+    tables = TableManager(paths, store, origin=origin, lineage=lineage)
+    return IngestContext(tables, time_zone, system_clock, storage_options, verify_checksums)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -16,6 +16,7 @@ from lakebed.errors import IngestError, StoreError
 from lakebed.format.commit_origin import duration_of, lasted
 from lakebed.format.snapshot import Snapshot
 from lakebed.format.snapshot_change import SnapshotChange
+from lakebed.format.table_branch import TableBranch
 from lakebed.ingest import run_history as runs
 from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.bad_rows_error import TOO_MANY_BAD, BadRowsError, bad_rows_error, kinds_of_problems, rows_of
@@ -26,10 +27,12 @@ from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.run_commit import BadRows, CountedRows, GoodRows, NumberedCommit, RunGuard
 from lakebed.ingest.run_history import IngestResult, RunCounts
 from lakebed.ingest.run_memory import Leftover
-from lakebed.ingest.sources.source_files import check_unchanged
+from lakebed.ingest.sources.source_files import check_unchanged, lineage_inputs
 from lakebed.ingest.sources.source_hints import MISREAD, misread
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.stream_batch import StreamBatch
+from lakebed.lineage.lineage_run import LineageOutput, LineageRun
+from lakebed.lineage.run_lineage import tell_run
 from lakebed.spark.spark_errors import spark_errors
 
 _LOG = logging.getLogger(__name__)
@@ -63,6 +66,23 @@ class Run:
         """Do it. Raises `IngestError`, with nothing of this run visible but what an interrupted one had committed."""
         if not parts:
             return self._result(RunCounts(0, 0), None, None)
+        lineage = LineageRun(
+            self._table, "ingest", self.run_id, lineage_inputs(self.checked.files), self.batch is not None
+        )
+        return tell_run(lineage, lambda: self._execute(parts), self._outputs)
+
+    @property
+    def _table(self) -> TableBranch:
+        return TableBranch(self.checked.context.tables, self.checked.name)
+
+    def _outputs(self, result: IngestResult) -> Iterator[LineageOutput]:
+        """What the run has written, as OpenLineage is told."""
+        yield LineageOutput(self._table, result.snapshot_id, result.rows_written)
+        if result.rows_quarantined:
+            quarantine = TableBranch(self._table.tables, self.checked.name.quarantine)
+            yield LineageOutput(quarantine, result.quarantine_snapshot_id, result.rows_quarantined)
+
+    def _execute(self, parts: Sequence[SourcePart]) -> IngestResult:
         began = monotonic()
         rows = self.checked.prepare(parts)
         good = self.checked.good_rows()

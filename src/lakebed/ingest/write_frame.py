@@ -37,7 +37,7 @@ from lakebed.ingest.row_kind_column import check_row_kinds
 from lakebed.ingest.run_commit import GoodRows, NumberedCommit
 from lakebed.ingest.run_history import RunCounts
 from lakebed.ingest.sources.open_source import check_frame, part_of
-from lakebed.ingest.sources.source_files import check_unchanged
+from lakebed.ingest.sources.source_files import check_unchanged, lineage_inputs
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.system_columns import system_row
 from lakebed.model import canonical_json
@@ -45,6 +45,7 @@ from lakebed.spark.spark_errors import known_failures
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, Spec, partition_specs, specs_text
 from lakebed.write.sort_order import sort_columns
+from lakebed.write.write_lineage import tell_write
 from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 APPEND, UPSERT, OVERWRITE = "append", "upsert", "overwrite"
@@ -211,6 +212,10 @@ class AtomicWrite:
 
     def make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         """Write rows. Raises `BadRowsError` where one of them is bad."""
+        inputs = lineage_inputs(checked.files)
+        return tell_write(self.table, self.operation, self.run, lambda: self._make(checked, parts), inputs)
+
+    def _make(self, checked: CheckedWrite, parts: Sequence[SourcePart]) -> WriteResult:
         checked = replace(checked, replaces=self.replaces, attempt=self.attempt)
         rows = checked.prepare(parts)
         good = checked.good_rows()

@@ -47,9 +47,12 @@ from lakebed.ingest.sources.json_values import read_shape, shape_of_all
 from lakebed.ingest.sources.raw_source import RawSource
 from lakebed.ingest.sources.source_files import SourceFile, SourceFormat, format_of
 from lakebed.ingest.sources.source_options import check_options
+from lakebed.lineage.lineage_run import LineageInput, LineageOutput, LineageRun
+from lakebed.lineage.run_lineage import tell_run
 from lakebed.model import canonical_json
 from lakebed.read.request import ReadRequest
 from lakebed.readable import Readable
+from lakebed.redaction import redact
 from lakebed.row_level.chosen_rows import choose_rows, with_chosen
 from lakebed.row_level.delete_rows import kept_rows, take_away
 from lakebed.row_level.quarantined_rows import BadRowKind, RowChoice, kinds_of, mended_by, problems_of
@@ -206,7 +209,14 @@ class Replay:
         found = operation.found
         if taken is None:
             return self.result(found, dry_run=dry_run)
-        return self.result(found, self._commit(found, taken, operation.claim), taken)
+        table, quarantine = TableBranch(self.context.tables, self.name), self._target.table
+        lineage = LineageRun(table, "replay", self.run_id, (LineageInput(redact(quarantine.root)),))
+        snapshot = tell_run(
+            lineage,
+            lambda: self._commit(found, taken, operation.claim),
+            lambda made: [LineageOutput(table, made.id, found.good)],
+        )
+        return self.result(found, snapshot, taken)
 
     def take_up(self, operation: TakeUp, *, dry_run: bool) -> int | None:
         """Write the claim to the rows; the snapshot of the quarantine that has it, None where there is no such row."""

@@ -27,6 +27,7 @@ from lakebed.row_level.row_target import RowTarget, Start
 from lakebed.spark.spark_errors import spark_errors
 from lakebed.spark.table_writer import TableWriter
 from lakebed.write.commit_results import CommitResults
+from lakebed.write.write_lineage import tell_write
 from lakebed.write.write_result import ASKED, WriteResult, WriteRun
 
 ROWS_CHANGED = "LB6542"
@@ -96,13 +97,9 @@ def run_operation(target: RowTarget, operation: RowOperation, run: WriteRun, *, 
     done = None if dry_run else call.done()
     if done is not None:
         return done
-    for left in reversed(range(_MOST_RUNS)):
-        try:
-            return call.attempt(dry_run=dry_run)
-        except ConflictError as error:
-            if not left:
-                raise call.outpaced(error) from error
-    raise AssertionError
+    if dry_run:
+        return call.repeat(dry_run=True)
+    return tell_write(target.table, operation.name, run, lambda: call.repeat(dry_run=False))
 
 
 def done_before(target: RowTarget, operation: RowOperation, run: WriteRun) -> WriteResult | None:
@@ -122,6 +119,16 @@ class _Call:
             return None
         found = self.target.storage.snapshots.find_commit(self.run.commit_user, operation=self.operation.word)
         return None if found is None else self.committed(found, "")
+
+    def repeat(self, *, dry_run: bool) -> WriteResult:
+        """Make the change, again where others were first."""
+        for left in reversed(range(_MOST_RUNS)):
+            try:
+                return self.attempt(dry_run=dry_run)
+            except ConflictError as error:
+                if not left:
+                    raise self.outpaced(error) from error
+        raise AssertionError
 
     def attempt(self, *, dry_run: bool) -> WriteResult:
         """Make the change on top of the newest state."""

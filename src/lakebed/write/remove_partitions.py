@@ -20,6 +20,7 @@ from lakebed.format.table_storage import TableStorage
 from lakebed.model import canonical_json
 from lakebed.write.commit_results import CommitResults
 from lakebed.write.partition_specs import NamedPartition, partition_specs, specs_text
+from lakebed.write.write_lineage import tell_write
 from lakebed.write.write_result import ASKED, ATTEMPT, WriteResult, WriteRun
 
 TRUNCATE, DROP_PARTITIONS = "truncate", "drop-partitions"
@@ -88,6 +89,9 @@ class Removal:
 
     def make(self) -> WriteResult:
         """Remove them. Nothing is committed where there are none, unless the run is to be done once only."""
+        return tell_write(self.table, self.operation, self.run, self._make)
+
+    def _make(self) -> WriteResult:
         storage, began = self._storage, monotonic()
         latest = storage.snapshots.latest()
         if not self.run.once and not self._files(latest):

@@ -17,6 +17,7 @@ from lakebed.errors import IngestError, LakebedError, UsageError
 from lakebed.ingest.sources.source_folders import Folder, folders_of
 from lakebed.ingest.sources.source_listing import LOCAL, FoundFile, SourceStorage
 from lakebed.ingest.sources.text_scan import Scan, TextFindings, TextScan
+from lakebed.lineage.lineage_run import LineageInput
 from lakebed.model import JsonValue
 from lakebed.redaction import redact
 from lakebed.spark.spark_errors import SparkFailedError
@@ -87,6 +88,11 @@ class SourceFile:
         return SourceFile(
             str(value["path"]), int(value["size"]), str(value["sha256"]), None if bad is None else int(bad)
         )
+
+
+def lineage_inputs(files: Iterable[SourceFile]) -> tuple[LineageInput, ...]:
+    """The files as OpenLineage is told of them."""
+    return tuple(LineageInput(file.shown, file.size) for file in files)
 
 
 def format_of(files: Iterable[str], given: str | None) -> SourceFormat:
