@@ -1,18 +1,31 @@
-"""Write a stream of small batches by the ways into a table, against `foreachBatch` that writes Parquet."""
+"""Write a stream of small batches by the ways into a table, against `foreachBatch` that writes Parquet; and plan the
+reading of many commits that wait.
+
+`python -m bench.streams 10000` only plans that many.
+"""
 
 from __future__ import annotations
 
+import json
 import statistics
+import sys
+import tempfile
 from collections.abc import Callable
 from itertools import count
 from pathlib import Path
 from typing import Any
 
+from pyspark.sql.streaming.datasource import ReadAllAvailable
+
 import lakebed
+from bench.maintenance import build, timed
 from bench.writes import COLUMNS, VALUES
+from lakebed.data_source.data_source import LakebedDataSource
 
 BATCHES = 20
 ROWS_A_BATCH = 10_000
+#: Commits of one file each that wait for a stream.
+WAITING = 1_000
 
 
 def run(spark: Any, directory: Path) -> dict[str, Any]:
@@ -55,7 +68,30 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
     medians = {name: round(_milliseconds(way), 1) for name, way in ways.items()}
     base = medians["foreachBatch parquet"]
     over = {name: round(value - base, 1) for name, value in medians.items() if value != base}
-    return {"batches": BATCHES, "rows a batch": ROWS_A_BATCH, "milliseconds a batch": medians, "more": over}
+    waiting = directory / "waiting"
+    waiting.mkdir()
+    return {
+        "batches": BATCHES,
+        "rows a batch": ROWS_A_BATCH,
+        "milliseconds a batch": medians,
+        "more": over,
+        "waiting": plan_waiting(waiting, WAITING),
+    }
+
+
+def plan_waiting(directory: Path, commits: int) -> dict[str, Any]:
+    """What it takes to plan one batch of all commits that wait, and a batch of the first hundred files."""
+    build(directory, commits, commits)
+    found: dict[str, Any] = {"commits": commits}
+    for name, limits in (("all", {}), ("100 files", {"max-files-per-trigger": "100"})):
+        given = {"path": "bench.files", "warehouse": str(directory / "warehouse"), "from-snapshot": "1", **limits}
+        source = LakebedDataSource(given)
+        reader: Any = source.streamReader(source.schema())
+        start = reader.initialOffset()
+        limit = reader.getDefaultReadLimit() if limits else ReadAllAvailable()
+        end, found[f"{name}: admitted"] = timed(lambda r=reader, s=start, m=limit: r.latestOffset(s, m))
+        _, found[f"{name}: planned"] = timed(lambda r=reader, s=start, e=end: r.partitions(s, e))
+    return found
 
 
 def _milliseconds(way: Callable[[], Any]) -> float:
@@ -65,3 +101,8 @@ def _milliseconds(way: Callable[[], Any]) -> float:
         query.awaitTermination()
     told = [p.durationMs["triggerExecution"] for p in query.recentProgress if p.numInputRows]
     return statistics.median(told[1:])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as temporary:
+        print(json.dumps(plan_waiting(Path(temporary), *map(int, sys.argv[1:])), indent=2))

@@ -22,6 +22,7 @@ from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadLimit
 
 import lakebed
 from lakebed.catalog import TableName
+from lakebed.data_source import stream_options
 from lakebed.data_source.data_source import LakebedDataSource
 from lakebed.data_source.stream import TableStream
 from lakebed.errors import LakebedError
@@ -150,6 +151,24 @@ def test_a_limit_of_files_is_kept(tmp_path: Path):
     reader.prepareForTriggerAvailableNow()
     commit(lake, [[(4, "later")]])
     assert sum(len(found) for _, found in batches(reader, start)) == 3
+
+
+def test_commits_that_wait_are_planned_some_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Without limits of its own a batch takes so many files, and what was planned of the ones before is forgotten."""
+    monkeypatch.setattr(stream_options, "MOST_FILES", 3)
+    lake = new_lake(tmp_path)
+    for number in range(8):
+        commit(lake, [[(number, "x")]])
+    reader = stream(lake, from_snapshot="1")
+    planned, offsets, sizes = reader._planning.history._planned, [], []
+    for end, found in batches(reader, reader.initialOffset()):
+        # Those of the batch, and the first one that was too much for it.
+        assert len(planned) <= 4
+        sizes.append(len(found))
+        offsets.append(len(json.dumps(end)))
+    assert (sizes, max(offsets) - min(offsets)) == ([3, 3, 2], 0)
+    # A trigger that takes all that is there takes it in one batch.
+    assert [len(found) for _, found in batches(reader, reader.initialOffset(), ReadAllAvailable())] == [8]
 
 
 @pytest.mark.parametrize("start", ["full", "latest"])

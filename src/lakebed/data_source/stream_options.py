@@ -19,6 +19,10 @@ _T = TypeVar("_T", bound=StrEnum)
 _D = TypeVar("_D")
 
 
+#: So many files a batch takes where the options limit nothing: what waits is planned in bounded memory.
+MOST_FILES = 10_000
+
+
 class Start(StrEnum):
     """What comes first: the whole state of a snapshot and then what changes it, or changes only."""
 
@@ -77,15 +81,16 @@ def stream_options(given: Mapping[str, str]) -> StreamOptions:
             found=start.value,
             remedy="start=latest begins after the newest snapshot, start=full with the rows of the newest one",
         )
+    limits = BatchLimits(
+        _number(texts, "max-files-per-trigger"),
+        _bytes(texts, "max-bytes-per-trigger"),
+        _number(texts, "max-rows-per-trigger"),
+    )
     return StreamOptions(
         start,
         _number(texts, "from-snapshot"),
         texts.get("from-timestamp"),
-        BatchLimits(
-            _number(texts, "max-files-per-trigger"),
-            _bytes(texts, "max-bytes-per-trigger"),
-            _number(texts, "max-rows-per-trigger"),
-        ),
+        BatchLimits(files=MOST_FILES) if limits == NO_LIMITS else limits,
         _choice(texts, "on-overwrite", OnOverwrite, OnOverwrite.FAIL),
         _choice(texts, "on-schema-change", OnSchemaChange, None),
         _flag(texts, "row-kinds"),
