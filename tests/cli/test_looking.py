@@ -343,9 +343,9 @@ class TestInferWhatCannotBeDeclared:
     @pytest.mark.parametrize(
         ("names", "place", "code"),
         [
-            (("id", "ID"), "14:15", "LB1061"),
-            (("_ROW_ID", "b"), "10:15", "LB1063"),
-            (("_KEY_x", "b"), "10:15", "LB1063"),
+            (("id", "ID"), "11:15", "LB1061"),
+            (("_ROW_ID", "b"), "7:15", "LB1063"),
+            (("_KEY_x", "b"), "7:15", "LB1063"),
         ],
     )
     def test_it_says_so_beside_the_manifest(

@@ -6,7 +6,7 @@ import json
 import re
 import sys
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import given
@@ -342,3 +342,77 @@ def test_every_finding_stands_in_the_text(declared: TableManifest) -> None:
     for finding in report(text, ALL).diagnostics:
         assert finding.position is not None
         assert 0 < finding.position.line <= text.count("\n")
+
+
+def mended(text: str) -> str:
+    return fix_text(LoadedFile.parse(text, "a.yaml"), LintSettings()).text
+
+
+@pytest.mark.parametrize(
+    "type_",
+    [
+        "{kind: Struct, fields: [{name: street, type: String}]}",
+        "{kind: Option, inner: {kind: List, itemType: {kind: Struct, fields: [{name: street, type: String}]}}}",
+        "{kind: Map, keyType: String, valueType: {kind: Struct, fields: [{name: street, type: String}]}}",
+    ],
+)
+def test_members_with_personal_data_are_tagged_too(type_: str) -> None:
+    text = fields("place", type_)
+    (found,) = report(text, LintSettings()).diagnostics
+    assert (found.code, (found.path or "").endswith("street")) == ("LB1705", True)
+    after = mended(text)
+    assert "street, type: String, extra: {lakebed.dev/personalData: true}" in after
+    assert codes(after) == []
+
+
+def test_what_is_said_of_a_column_is_said_of_its_members() -> None:
+    inside = "type: {kind: Struct, fields: [{name: street, type: String}]}"
+    assert codes(table(f"- {{name: place, {inside}, extra: {{lakebed.dev/personalData: true}}}}")) == []
+
+
+class TestScopes:
+    LINT: ClassVar[dict[str, Any]] = {
+        "LB1702": "error",
+        "scopes": [
+            {"for_tables": ["staging.*"], "LB1705": "off", "columns": "camelCase", "engines": ["pypaimon"]},
+            {"for_files": ["legacy/*.yaml"], "LB1705": "error"},
+        ],
+    }
+
+    @pytest.mark.parametrize(
+        ("name", "file", "found"),
+        [
+            ("shop.orders", "a.yaml", [("LB1705", "warning")]),
+            ("staging.orders", "a.yaml", []),
+            ("shop.orders", "schemas/legacy/a.yaml", [("LB1705", "error")]),
+            ("staging.orders", "legacy/a.yaml", [("LB1705", "error")]),
+            ("shop.orders", "legacy-a.yaml", [("LB1705", "warning")]),
+        ],
+    )
+    def test_settings_count_for_tables_and_files(self, name: str, file: str, found: list[tuple[str, str]]) -> None:
+        settings = LintSettings.of(self.LINT)
+        text = table("- {name: email, type: String}", name=name)
+        (told,) = lint_files([LoadedFile.parse(text, file)], settings)
+        assert [(d.code, d.severity.value) for d in told.diagnostics] == found
+
+    def test_what_a_scope_does_not_say_is_that_of_the_project(self) -> None:
+        settings = LintSettings.of(self.LINT, ["spark"])
+        own, other = settings.of_table("staging.t", "a.yaml"), settings.of_table("shop.t", "a.yaml")
+        assert (own.columns, own.engines, own.level("LB1702")) == ("camelCase", ("pypaimon",), "error")
+        assert (other.columns, other.engines, other.level("LB1705")) == ("snake_case", ("spark",), "warning")
+
+    @pytest.mark.parametrize(
+        ("scopes", "said"),
+        [
+            ({}, "must be tables [[lint.scopes]]"),
+            ([{"LB1705": "off"}], "for_tables or for_files"),
+            ([{"for_tables": "staging.*"}], "'lint.scopes.for_tables' must be a list of texts"),
+            ([{"for_tables": ["a.*"], "LB1705": "never"}], "'lint.LB1705' must be one of"),
+            ([{"for_tables": ["a.*"], "engines": ["sparc"]}], "there is no engine 'sparc'"),
+            ([{"for_tables": ["a.*"], "fore_files": ["b"]}], "there is no setting 'lint.fore_files'"),
+        ],
+    )
+    def test_scopes_that_cannot_be_used(self, scopes: Any, said: str) -> None:
+        with pytest.raises(UsageError) as caught:
+            LintSettings.of({"scopes": scopes})
+        assert said in str(caught.value)

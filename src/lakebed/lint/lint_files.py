@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
+from lakebed.catalog.names import TableName
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ManifestError
 from lakebed.lint.ignore_comments import OF_INSTRUCTIONS, Instruction, instruction_faults, read_instructions
@@ -50,13 +51,13 @@ def fix_text(file: LoadedFile, settings: LintSettings) -> MendedText:
     refused: list[tuple[str, _Refused]] = []
     instructions = read_instructions(file)
     for table in file.tables:
-        kept, _ = _sorted_out(findings(table, settings), instructions)
+        kept, _ = _sorted_out(findings(table, _of(table, file, settings)), instructions)
         wanted = [finding for finding in kept if finding.fix is not None]
         text, not_mended = _mended(text, wanted, table, file.source)
         refused += [(table.name, each) for each in not_mended]
     # What was mended above them moved what is left.
     left = LoadedFile.parse(text, file.source).tables if refused else ()
-    places = {(t.name, f.code, f.path): f.position for t in left for f in findings(t, settings)}
+    places = {(t.name, f.code, f.path): f.position for t in left for f in findings(t, _of(t, file, settings))}
     notes = [_not_mended(replace(f, position=places.get((name, f.code, f.path))), d) for name, (f, d) in refused]
     return MendedText(text, tuple(notes))
 
@@ -97,16 +98,22 @@ def _report(file: LoadedFile, settings: LintSettings) -> LintReport:
     if any(d.severity is Severity.ERROR for d in file.diagnostics):
         return LintReport(file.source, file.diagnostics)
     instructions = read_instructions(file)
-    kept: list[Finding] = []
-    ignored = 0
+    told: list[Diagnostic] = []
+    fixes = ignored = 0
     for table in file.tables:
-        found, left_out = _sorted_out(findings(table, settings), instructions)
-        kept += found
+        its = _of(table, file, settings)
+        found, left_out = _sorted_out(findings(table, its), instructions)
+        told += [_levelled(finding.diagnostic(), its) for finding in found]
+        fixes += sum(finding.fix is not None for finding in found)
         ignored += left_out
-    own = list(instruction_faults(instructions)) if settings.level(OF_INSTRUCTIONS) != "off" else []
-    told = [_levelled(d, settings) for d in [*(finding.diagnostic() for finding in kept), *own]]
-    fixes = sum(finding.fix is not None for finding in kept)
+    if settings.level(OF_INSTRUCTIONS) != "off":
+        told += [_levelled(d, settings) for d in instruction_faults(instructions)]
     return LintReport(file.source, tuple(sorted(told, key=_place)), fixes, ignored)
+
+
+def _of(table: TableManifest, file: LoadedFile, settings: LintSettings) -> LintSettings:
+    """The settings for a table of a file."""
+    return settings.of_table(str(TableName.parse(table.name)), file.source)
 
 
 def _levelled(diagnostic: Diagnostic, settings: LintSettings) -> Diagnostic:

@@ -14,10 +14,10 @@ from lakebed.evolve.without_warehouse import plan_as_new
 from lakebed.lint.engine_types import unreadable_columns
 from lakebed.lint.lint_settings import LintSettings, style_pattern
 from lakebed.manifest.table_manifest import TableManifest
-from lakebed.model import Field, required
+from lakebed.model import Field, LogicalType, required
 from lakebed.model import types as logical
 from lakebed.model.extra import DESCRIPTION, PERSONAL_DATA, RENAMED_FROM
-from lakebed.model.logical_tree import Path, outer_structs
+from lakebed.model.logical_tree import Path, fold_at, outer_structs, with_children
 
 #: What mends a finding of a table.
 Fix = Callable[[TableManifest], TableManifest]
@@ -121,13 +121,16 @@ def _owners(code: str, table: TableManifest, settings: LintSettings) -> Iterator
 
 
 def _personal_data(code: str, table: TableManifest, settings: LintSettings) -> Iterator[Finding]:
+    tagged: set[Path] = set()
     for path, member in _members(table):
-        is_untagged = isinstance(required(member.type), _HOLDS_PERSONS) and PERSONAL_DATA not in member.extra
-        if is_untagged and _is_personal(path[-1]):
+        if PERSONAL_DATA in member.extra:
+            tagged.add(path)
+        # What is said of a column is said of all that is in it.
+        is_said = any(path[:end] in tagged for end in range(1, len(path) + 1))
+        if not is_said and isinstance(required(member.type), _HOLDS_PERSONS) and _is_personal(path[-1]):
             message = f"the column {path_text(path)} looks like personal data, and does not say whether it is"
             remedy = f"write {PERSONAL_DATA}: true, which masks bad values of it, or false"
-            fix = _tag(path[0]) if len(path) == 1 else None
-            yield Finding(code, message, table.position_of(path), path_text(path), remedy, fix)
+            yield Finding(code, message, table.position_of(path), path_text(path), remedy, _tag(path))
 
 
 def _is_personal(name: str) -> bool:
@@ -139,15 +142,22 @@ def _snake(name: str) -> str:
     return re.sub("(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
 
 
-def _tag(name: str) -> Fix:
-    """Says of a column that it holds personal data; no stored row is touched."""
+def _tag(path: Path) -> Fix:
+    """Says of a column, or of a member, that it holds personal data; no stored row is touched."""
+
+    def tagged(type_: LogicalType, at: Path, parts: tuple[LogicalType, ...]) -> LogicalType:
+        made = with_children(type_, parts)
+        if not isinstance(made, logical.Struct) or at != path[:-1]:
+            return made
+        members = (
+            replace(f, extra=f.extra.merged({PERSONAL_DATA: True})) if f.name == path[-1] else f for f in made.fields
+        )
+        return logical.Struct(tuple(members))
 
     def fix(table: TableManifest) -> TableManifest:
-        fields = tuple(
-            replace(f, extra=f.extra.merged({PERSONAL_DATA: True})) if f.name == name else f
-            for f in table.schema.fields
-        )
-        return replace(table, schema=replace(table.schema, fields=fields))
+        made = fold_at(logical.Struct(table.schema.fields), (), tagged)
+        assert isinstance(made, logical.Struct)
+        return replace(table, schema=replace(table.schema, fields=made.fields))
 
     return fix
 

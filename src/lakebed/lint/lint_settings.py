@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from typing import Any
 
 from lakebed.diagnostics import Diagnostic, near_names
@@ -34,8 +36,31 @@ STYLES: Mapping[str, str] = {
     "UPPER_CASE": "[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)*",
 }
 _TEXTS = ("columns", "tables", "owner")
+#: Settings for some of the tables, and what says which these are.
+_SCOPES = "scopes"
+_PLACES = ("for_tables", "for_files")
 #: Rules that are switched on by what a project says of them.
 _ON_WITH_OWNER: Mapping[str, str] = {"LB1704": "warning"}
+
+
+@dataclass(frozen=True, slots=True)
+class LintScope:
+    """Tables that have settings of their own: by patterns of their names, and of the files that declare them.
+
+    A pattern such as `staging.*` is one for whole names; of a path the end has to match. `values` are the settings as
+    lakebed.toml says them, `engines` those that have to read these tables, where it says so.
+    """
+
+    tables: tuple[str, ...]
+    files: tuple[str, ...]
+    values: Mapping[str, Any] = field(hash=False)
+    engines: tuple[str, ...] | None = None
+
+    def covers(self, table: str, file: str) -> bool:
+        """Whether the scope is about a table that a file declares; it is where it names no tables, or no files."""
+        is_named = not self.tables or any(fnmatchcase(table, pattern) for pattern in self.tables)
+        ends = (path for pattern in self.files for path in (pattern, f"*/{pattern}"))
+        return is_named and (not self.files or any(fnmatchcase(file.replace(os.sep, "/"), path) for path in ends))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +69,7 @@ class LintSettings:
 
     `levels` are those of rules that have another than the usual one. `columns` and `tables` are how these are called: a
     style such as `snake_case`, or a regular expression. `owner` is the attribute of a table that says whose it is.
-    `engines` are those that have to read the tables.
+    `engines` are those that have to read the tables. `scopes` have settings of their own, later ones before earlier.
     """
 
     levels: Mapping[str, str] = field(default_factory=dict, hash=False)
@@ -52,19 +77,35 @@ class LintSettings:
     tables: str = "snake_case"
     owner: str | None = None
     engines: tuple[str, ...] = ()
+    scopes: tuple[LintScope, ...] = ()
 
     @classmethod
     def of(cls, lint: Mapping[str, Any], engines: Iterable[Any] = ()) -> LintSettings:
         """From the values of lakebed.toml. Raises `UsageError` (LB7002) with all that is wrong with them."""
         names = tuple(engines)
-        problems = [problem for key, value in lint.items() if (problem := _problem(key, value)) is not None]
+        own = {key: value for key, value in lint.items() if key != _SCOPES}
+        problems = [problem for key, value in own.items() if (problem := _problem(key, value)) is not None]
         problems += [_unknown("engine", str(name), ENGINES) for name in names if name not in ENGINES]
+        scopes = lint.get(_SCOPES, [])
+        problems += _scope_problems(scopes)
         if problems:
             raise UsageError(*problems)
-        texts = {key: lint[key] for key in _TEXTS if key in lint}
-        levels = {key: value for key, value in lint.items() if key not in _TEXTS}
-        usual = _ON_WITH_OWNER if "owner" in lint else {}
-        return cls({**usual, **levels}, engines=names, **texts)
+        return cls(engines=names, scopes=tuple(map(_scope, scopes)))._with(lint)
+
+    def of_table(self, table: str, file: str) -> LintSettings:
+        """The settings for a table, `db.t`, that a file declares."""
+        found = self
+        for scope in self.scopes:
+            if scope.covers(table, file):
+                found = found._with(scope.values)
+                found = found if scope.engines is None else replace(found, engines=scope.engines)
+        return found
+
+    def _with(self, values: Mapping[str, Any]) -> LintSettings:
+        texts = {key: values[key] for key in _TEXTS if key in values}
+        levels = {key: value for key, value in values.items() if is_rule(key)}
+        usual = _ON_WITH_OWNER if "owner" in values else {}
+        return replace(self, levels={**self.levels, **usual, **levels}, **texts)
 
     def level(self, code: str) -> str:
         """The level of a rule: `error`, `warning`, `note` or `off`."""
@@ -93,6 +134,30 @@ def _problem(key: str, value: Any) -> Diagnostic | None:
     except re.error:
         return _wrong(key, value, f"one of {', '.join(STYLES)}, or a regular expression")
     return None
+
+
+def _scope(values: Mapping[str, Any]) -> LintScope:
+    tables, files = (tuple(values.get(key, ())) for key in _PLACES)
+    engines = tuple(values["engines"]) if "engines" in values else None
+    return LintScope(tables, files, {k: v for k, v in values.items() if k in _TEXTS or is_rule(k)}, engines)
+
+
+def _scope_problems(scopes: Any) -> Iterator[Diagnostic]:
+    """What is wrong with `[[lint.scopes]]`: each is for tables or files, and has settings as `[lint]` has them."""
+    if not isinstance(scopes, list) or not all(isinstance(scope, dict) for scope in scopes):
+        yield _wrong(_SCOPES, scopes, f"tables [[lint.{_SCOPES}]]")
+        return
+    for scope in scopes:
+        if not any(scope.get(key) for key in _PLACES):
+            yield _wrong(_SCOPES, scope, f"a table with {' or '.join(_PLACES)}, patterns of what it is for")
+        for key, value in scope.items():
+            if key in (*_PLACES, "engines"):
+                if not isinstance(value, list) or not all(isinstance(text, str) for text in value):
+                    yield _wrong(f"{_SCOPES}.{key}", value, "a list of texts")
+                elif key == "engines":
+                    yield from (_unknown("engine", name, ENGINES) for name in value if name not in ENGINES)
+            elif (problem := _problem(key, value)) is not None:
+                yield problem
 
 
 def _wrong(key: str, value: Any, expected: str) -> Diagnostic:
