@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import lakebed
-from lakebed.spark.row_merge import merge_sections as ways
+from lakebed.spark.row_merge import merge_onto_base as ways
 from read.keyed_tables import DELETE, INSERT, KeyedTable, Record
 from read.lakes import got
 from read.merge_oracle import merge
@@ -94,7 +94,7 @@ def test_a_base_and_a_delta_merge_as_all_their_records_do(
 ) -> None:
     """`whole`: the way of a delta that is too large to be sent to every task."""
     if whole:
-        monkeypatch.setattr(ways, "_BROADCAST", 0)
+        monkeypatch.setattr(ways, "broadcast_bytes", lambda spark: 0)
     case, pieces = CHOSEN[name]
     chance = random.Random(name)
     table = KeyedTable(tmp_path, "t", KEY | dict(case.columns), options=case.options)

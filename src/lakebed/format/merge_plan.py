@@ -60,7 +60,7 @@ def plan_merge(files: Iterable[DataFile], schema: TableSchema) -> MergePlan:
     keys = KeyBounds(schema)
     for bucket in buckets.values():
         # Compaction left one row a key in such a table, or a vector that deletes the others.
-        if all(map(has_no_deletes, bucket)) and (compacted or _is_one_run(bucket)):
+        if all(map(has_no_deletes, bucket)) and (compacted or is_one_run(bucket)):
             raw += bucket
             continue
         for section in overlapping(bucket, lambda file: keys.of(file.meta)):
@@ -103,7 +103,8 @@ def has_no_deletes(file: DataFile) -> bool:
     return file.meta.delete_row_count == 0
 
 
-def _is_one_run(files: Sequence[DataFile]) -> bool:
+def is_one_run(files: Sequence[DataFile]) -> bool:
+    """Whether files of a bucket are one compacted level, which holds a key once."""
     levels = {f.meta.level for f in files}
     return len(levels) == 1 and levels != {0}
 

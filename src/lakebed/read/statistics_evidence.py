@@ -162,11 +162,16 @@ def file_evidence(file: DataFile, written: TableSchema, stored: tuple[DataField,
         nonlocal last
         # The leaves of a predicate are mostly about one column, which is one object.
         if last is None or last[0] is not leaf.column:
-            own = _stored_as(stored, leaf.column)
-            last = leaf.column, own if isinstance(own, Known) else _of_column(file, written, own)
+            last = leaf.column, known_values(file, written, stored, leaf.column)
         return last[1].truths(leaf)
 
     return evidence
+
+
+def known_values(file: DataFile, written: TableSchema, stored: tuple[DataField, ...], column: DataField) -> Known:
+    """What the statistics of a data file say of the values of a column that is read; see `file_evidence`."""
+    own = _stored_as(stored, column)
+    return own if isinstance(own, Known) else _of_column(file, written, own)
 
 
 @by_identity

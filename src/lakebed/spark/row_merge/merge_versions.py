@@ -6,8 +6,9 @@ A key with a single stored row is that row, whatever its merge engine: the forma
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
@@ -52,6 +53,21 @@ def folded_onto(
     return _fold(both.union(new.select(*columns, F.col(_RECORDS))), delta.schema, rules, key)
 
 
+def pair_values(schema: T.StructType, rules: MergeEngineRules, other: str, newer: Column | None) -> list[Column]:
+    """The value of each column of the table that two rows of a key make, none of them a delete.
+
+    The older row has the columns' own names, the newer one those with `other` before them; or, where `newer` is given,
+    the other way round where it is false.
+    """
+    one = {_value(i): F.col(quote_name(c.name)) for i, c in enumerate(rules.columns)}
+    two = {_value(i): F.col(quote_name(other + c.name)) for i, c in enumerate(rules.columns)}
+    first, second = one, two
+    if newer is not None:
+        first = {name: F.when(newer, one[name]).otherwise(two[name]) for name in one}
+        second = {name: F.when(newer, two[name]).otherwise(one[name]) for name in one}
+    return _Fold(rules, tuple(schema[c.name].dataType for c in rules.columns)).of_inserts(first, second)
+
+
 def _collected(rows: DataFrame, rules: MergeEngineRules, key: Sequence[str]) -> DataFrame:
     return rows.groupBy(*(F.col(quote_name(k)) for k in key)).agg(F.collect_list(_record(rules)).alias(_RECORDS))
 
@@ -84,6 +100,10 @@ def _fold(records: DataFrame, schema: T.StructType, rules: MergeEngineRules, key
     )
 
 
+#: A struct, or what it has by the names of its fields.
+_Fields: TypeAlias = Column | Mapping[str, Column]
+
+
 def _value(i: int) -> str:
     return f"v{i}"
 
@@ -94,10 +114,10 @@ def _begun(i: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A row being added to a state."""
+    """A row being added to a state; either is a struct, or its fields by name."""
 
-    state: Column
-    row: Column
+    state: _Fields
+    row: _Fields
 
     @property
     def retracts(self) -> Column:
@@ -125,6 +145,24 @@ class _Fold:
         return F.when(F.size(records) == 1, self._alone(records[0])).otherwise(
             F.aggregate(F.array_sort(records, self._compare), self._start(), self._step, self._end)
         )
+
+    def of_inserts(self, *rows: _Fields) -> list[Column]:
+        """The values that these rows make, oldest first, where none is a delete. Nothing but plain expressions."""
+        places = range(len(self._types))
+        state = {_value(i): F.lit(None).cast(t) for i, t in enumerate(self._types)}
+        state |= {_begun(i): F.lit(False) for i in self._stateful()}
+        for row in rows:
+            made = [self._plus(i, _Step(state, row)) for i in places]
+            state = {_value(i): made[i][0] for i in places} | {_begun(i): made[i][1] for i in self._stateful()}
+        return [state[_value(i)] for i in places]
+
+    def _plus(self, i: int, step: _Step) -> tuple[Column, Column]:
+        """The column's value after a row that is no delete, and whether a function that keeps the first has one."""
+        rule, aggregator = self._rules.columns[i], self._aggregators[i]
+        if self._rules.engine is MergeEngine.PARTIAL_UPDATE:
+            return self._partly_added(i, rule, aggregator, step)
+        assert aggregator is not None
+        return self._added(aggregator, i, step)
 
     def _alone(self, record: Column) -> Column:
         values = [record[_value(i)].alias(_value(i)) for i in range(len(self._types))]
