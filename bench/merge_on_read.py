@@ -1,4 +1,4 @@
-"""Read a primary-key table of 2 M compacted rows and 0.6 M updates, against a raw scan of the compacted rows."""
+"""Read primary-key tables of compacted rows beneath updates, and compacted whole, against a raw scan of the rows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,37 @@ import lakebed
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
-from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
+from lakebed.format.manifest import (
+    ColumnStatistics,
+    DataFileMeta,
+    Kind,
+    ManifestEntry,
+    SimpleStats,
+    describe,
+    write_list,
+    write_manifest,
+)
 from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
 from lakebed.physical.paimon_types import DataField
 from lakebed.store.local import LocalStore
 
-BASE_ROWS = 2_000_000
-UPDATES = 600_000
+#: Compacted rows, and updates of three tenths as many of their keys.
+SIZES = ((2_000_000, 600_000), (10_000_000, 3_000_000))
 BASE_FILES = 4
 RUNS = 5
 
 COLUMNS = (("k", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("text", "STRING"))
-#: By table: the options that say how it merges.
+#: By table: the options that say how it merges. Of `sequenced` statistics tell that every update is newer; of
+#: `interleaved` some are and some are not. A first-row table shows nothing that needs a merge.
 TABLES: dict[str, dict[str, str]] = {
     "deduplicate": {},
     "sequenced": {"sequence.field": "a"},
+    "interleaved": {"sequence.field": "b"},
     "partial_update": {"merge-engine": "partial-update"},
+    "aggregation": {"merge-engine": "aggregation", "fields.b.aggregate-function": "sum"},
 }
+GOALS = {"deduplicate": 1.7, "sequenced": 2.0, "partial_update": 3.0, "compacted": 1.1}
 
 
 def _schema(options: Mapping[str, str]) -> TableSchema:
@@ -72,22 +85,27 @@ def _entries(bucket: Path, paths: Sequence[Path], rows: int, step: int, number: 
             max_sequence_number=last + number,
             level=level,
             delete_row_count=0,
+            value_stats=SimpleStats.of(
+                [parse("BIGINT"), parse("INT")],
+                [ColumnStatistics(first + number, last + number, 0), ColumnStatistics(0, min(999, last), 0)],
+            ),
+            value_stats_cols=("a", "b"),
         )
         entries.append(ManifestEntry(Kind.ADD, bytes(12), 0, 1, meta))
     return entries
 
 
-def build(spark: Any, warehouse: Path) -> tuple[lakebed.Lake, list[str]]:
+def build(spark: Any, warehouse: Path, base_rows: int, updates: int) -> tuple[lakebed.Lake, list[str]]:
     """The tables, which share their files, and the paths of the base."""
     store = LocalStore()
     written = warehouse.parent / "written"
-    base = _write(spark, written / "base", BASE_ROWS, 1, BASE_FILES, 0)
-    delta = _write(spark, written / "delta", UPDATES, 3, 1, BASE_ROWS)
+    base = _write(spark, written / "base", base_rows, 1, BASE_FILES, 0)
+    delta = _write(spark, written / "delta", updates, 3, 1, base_rows)
     for name, options in TABLES.items():
         root = warehouse / "bench.db" / name
         bucket = root / "bucket-0"
         bucket.mkdir(parents=True)
-        entries = _entries(bucket, base, BASE_ROWS, 1, 0, 5) + _entries(bucket, delta, UPDATES, 3, BASE_ROWS, 0)
+        entries = _entries(bucket, base, base_rows, 1, 0, 5) + _entries(bucket, delta, updates, 3, base_rows, 0)
         manifest = write_manifest(entries)
         described = describe("manifest-0", len(manifest), entries, (), 0)
         snapshot = Snapshot(
@@ -99,8 +117,8 @@ def build(spark: Any, warehouse: Path) -> tuple[lakebed.Lake, list[str]]:
             commit_identifier=1,
             commit_kind="APPEND",
             time_millis=1_700_000_000_000,
-            total_record_count=BASE_ROWS + UPDATES,
-            delta_record_count=BASE_ROWS + UPDATES,
+            total_record_count=base_rows + updates,
+            delta_record_count=base_rows + updates,
         )
         store.create_if_absent(f"{root}/schema/schema-0", schema_file.dumps(_schema(options)))
         store.create_if_absent(f"{root}/manifest/manifest-0", manifest)
@@ -110,27 +128,43 @@ def build(spark: Any, warehouse: Path) -> tuple[lakebed.Lake, list[str]]:
     return lakebed.open(warehouse), [str(p) for p in base]
 
 
-def run(spark: Any, directory: Path) -> dict[str, Any]:
+def measure(spark: Any, directory: Path, base_rows: int, updates: int) -> dict[str, Any]:
     """Median seconds of reading all columns, and the ratios to the raw scan; the ways take turns."""
-    lake, base = build(spark, directory / "warehouse")
+    lake, base = build(spark, directory / "warehouse", base_rows, updates)
     names = [name for name, _ in COLUMNS]
     ways: dict[str, Callable[[], Any]] = {"raw": lambda: spark.read.parquet(*base).select(*names)}
     for name in TABLES:
         ways[name] = lambda name=name: lake.read(spark, f"bench.{name}")  # type: ignore[misc]
-    rows = BASE_ROWS + max(0, UPDATES - (BASE_ROWS - 1) // 3 - 1)
+        if ways[name]().count() != base_rows:
+            raise SystemExit(f"{name} does not have {base_rows} rows")
+    merged = _in_turns(ways)
     for name in TABLES:
-        if ways[name]().count() != rows:
-            raise SystemExit(f"{name} does not have {rows} rows")
+        lake.table(f"bench.{name}").compact(spark, full=True)
+    compacted = _in_turns(ways)
+    return {
+        "rows": {"base": base_rows, "updates": updates},
+        "seconds": {k: round(v, 3) for k, v in merged.items()},
+        "times a raw scan of the base": _ratios(merged),
+        "compacted, times a raw scan of the base": _ratios(compacted),
+    }
+
+
+def _in_turns(ways: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+    """Median seconds of each way, after one run that does not count."""
     times: dict[str, list[float]] = {name: [] for name in ways}
     for _ in range(RUNS + 1):
         for name, way in ways.items():
             started = time.perf_counter()
             way().write.format("noop").mode("overwrite").save()
             times[name].append(time.perf_counter() - started)
-    medians = {name: statistics.median(found[1:]) for name, found in times.items()}
-    return {
-        "rows": {"base": BASE_ROWS, "updates": UPDATES},
-        "seconds": {k: round(v, 3) for k, v in medians.items()},
-        "times a raw scan of the base": {k: round(v / medians["raw"], 2) for k, v in medians.items() if k != "raw"},
-        "goal": "deduplicate <= 2.5",
-    }
+    return {name: statistics.median(found[1:]) for name, found in times.items()}
+
+
+def _ratios(medians: Mapping[str, float]) -> dict[str, float]:
+    return {name: round(found / medians["raw"], 2) for name, found in medians.items() if name != "raw"}
+
+
+def run(spark: Any, directory: Path) -> dict[str, Any]:
+    """The measurements of each size, each in a directory of its own."""
+    found = {f"{base:,} + {updates:,}": measure(spark, directory / str(base), base, updates) for base, updates in SIZES}
+    return {**found, "goals": GOALS}

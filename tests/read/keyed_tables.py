@@ -13,7 +13,16 @@ import pyarrow.parquet as pq
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
-from lakebed.format.manifest import DataFileMeta, Kind, ManifestEntry, describe, write_list, write_manifest
+from lakebed.format.manifest import (
+    ColumnStatistics,
+    DataFileMeta,
+    Kind,
+    ManifestEntry,
+    SimpleStats,
+    describe,
+    write_list,
+    write_manifest,
+)
 from lakebed.format.merge_plan import key_types, trimmed_key
 from lakebed.format.snapshot import Snapshot
 from lakebed.physical import parse
@@ -34,13 +43,17 @@ class Record:
 
 @dataclass
 class KeyedTable:
-    """A table `db.NAME` without partitions, of one snapshot. `columns`: type (text or JSON) and Arrow type by name."""
+    """A table `db.NAME` without partitions, of one snapshot. `columns`: type (text or JSON) and Arrow type by name.
+
+    `counted`: columns of which the manifest has statistics.
+    """
 
     warehouse: Path
     name: str
     columns: Mapping[str, tuple[Any, pa.DataType]]
     keys: Sequence[str] = ("k",)
     options: Mapping[str, str] = field(default_factory=dict)
+    counted: tuple[str, ...] = ()
     files: list[tuple[DataFileMeta, int]] = field(default_factory=list)
 
     @property
@@ -92,6 +105,8 @@ class KeyedTable:
             level=level,
             creation_time=1_700_000_000_000,
             delete_row_count=deletes if knows_deletes else None,
+            value_stats=self._statistics(records),
+            value_stats_cols=self.counted,
         )
         self.files.append((meta, bucket))
 
@@ -120,6 +135,16 @@ class KeyedTable:
             delta_record_count=rows,
         )
         store.create_if_absent(f"{root}/snapshot/snapshot-1", snapshot.dumps())
+
+    def _statistics(self, records: Sequence[Record]) -> SimpleStats:
+        columns = [[r.values.get(name) for r in records] for name in self.counted]
+        known = [[v for v in values if v is not None] for values in columns]
+        stats = [
+            ColumnStatistics(min(k, default=None), max(k, default=None), len(values) - len(k))
+            for k, values in zip(known, columns, strict=True)
+        ]
+        fields = {f.name: f for f in self.schema.fields}
+        return SimpleStats.of([fields[name].type for name in self.counted], stats)
 
     def _column(self, name: str, records: Sequence[Record]) -> pa.Array:
         return pa.array([r.values.get(name) for r in records], self.columns[name][1])

@@ -34,7 +34,11 @@ DELTAS = {
     "aggregates by sequence": 1,
     "aggregates, deletes remove": 3,
     "sequence groups": 1,
+    "aggregates": 1,
+    "sequence groups, firm": 1,
 }
+#: Cases whose deltas come after their bases, the tables' statistics say so of columns that are sequence fields.
+LATER = {"deduplicate by sequence": 1, "deduplicate by sequence, descending": 3, "partial update": 1, "aggregates": 1}
 CHOSEN = {name: (CASES[name], pieces) for name, pieces in DELTAS.items()} | {
     "deletes ignored": (Case(PLAIN.columns, PLAIN.values, {"ignore-delete": "true"}, PLAIN.kinds), 1),
     "deletes ignored by sequence": (
@@ -49,16 +53,26 @@ CHOSEN = {name: (CASES[name], pieces) for name, pieces in DELTAS.items()} | {
 }
 
 
-def file_of(case: Case, chance: random.Random, keys: Sequence[int], kinds: Sequence[int]) -> list[Record]:
-    return [
-        Record(
-            chance.choice(kinds), chance.randint(0, 9), {"k": k, **{c: make(chance) for c, make in case.values.items()}}
-        )
-        for k in keys
-    ]
+def file_of(
+    case: Case, chance: random.Random, keys: Sequence[int], kinds: Sequence[int], later: int = 0
+) -> list[Record]:
+    """`later` is added to sequence numbers and sequence fields; these are NULL in older rows alone then."""
+
+    def values() -> dict[str, Any]:
+        made = {c: make(chance) for c, make in case.values.items()}
+        down = case.options.get("sequence.field.sort-order") == "descending"
+        return made | {c: (made[c] or 0) + (-later if down else later) for c in order_of(case) if later}
+
+    return [Record(chance.choice(kinds), later + chance.randint(0, 9), {"k": k, **values()}) for k in keys]
 
 
-def add_bucket(table: KeyedTable, case: Case, chance: random.Random, bucket: int, pieces: int) -> list[list[Record]]:
+def order_of(case: Case) -> list[str]:
+    return [name for name in case.options.get("sequence.field", "").split(",") if name]
+
+
+def add_bucket(
+    table: KeyedTable, case: Case, chance: random.Random, bucket: int, pieces: int, later: int = 0
+) -> list[list[Record]]:
     """A base and `pieces` files of a delta over keys of this bucket alone; the files, oldest first."""
     shift = 1000 * bucket
     base = file_of(case, chance, [k + shift for k in BASE_KEYS], case.kinds)
@@ -66,7 +80,7 @@ def add_bucket(table: KeyedTable, case: Case, chance: random.Random, bucket: int
     table.add(base, level=5, bucket=bucket)
     for _ in range(pieces):
         keys = sorted(k + shift for k in chance.sample(DELTA_KEYS, 36 // pieces))
-        files.append(file_of(case, chance, keys, case.kinds))
+        files.append(file_of(case, chance, keys, case.kinds, later))
         table.add(files[-1], bucket=bucket)
     return files
 
@@ -110,6 +124,36 @@ def test_a_base_and_a_delta_merge_as_all_their_records_do(
     assert found.keys() == wanted.keys()
     for k, row in wanted.items():
         assert found[k] == list(row), k
+
+
+@pytest.mark.parametrize("name", LATER)
+def test_a_delta_that_comes_after_its_base_by_statistics_is_compared_with_no_row_of_it(
+    spark: Any, tmp_path: Path, name: str
+) -> None:
+    case, chance = CASES[name], random.Random(name)
+    counted = tuple(order_of(case))
+    table = KeyedTable(tmp_path, "t", KEY | dict(case.columns), options=case.options, counted=counted)
+    files = add_bucket(table, case, chance, 0, LATER[name], later=10)
+    table.commit()
+    frame = lakebed.open(tmp_path).read(spark, "db.t")
+    assert ("_LAKEBED_OTHER_" if name.startswith("deduplicate") else "_LAKEBED_NEWER") not in plan_of(frame)
+    found = {row[0]: list(row) for row in got(frame)}
+    assert found == {k: list(row) for k, row in expected(files, case).items()}
+
+
+@pytest.mark.parametrize("engine", ["deduplicate", "partial-update"])
+def test_zeros_of_both_signs_and_nan_are_keys_of_their_own(spark: Any, tmp_path: Path, engine: str) -> None:
+    columns = {"k": ("DOUBLE", pa.float64()), "a": ("INT", pa.int32()), "b": ("INT", pa.int32())}
+    table = KeyedTable(tmp_path, "t", columns, options={"merge-engine": engine})
+    nan = float("nan")
+    base = {-1.5: 1, -0.0: 2, 1.5: 4, 2.5: 5, 3.5: 6, 4.5: 7, nan: 8}
+    table.add([Record(INSERT, 0, {"k": k, "a": a, "b": a}) for k, a in base.items()], level=5)
+    table.add([Record(INSERT, 9, {"k": k, "b": 20}) for k in (0.0, 1.5, nan)])
+    table.commit()
+    found = {repr(row[0]): row[1:] for row in got(lakebed.open(tmp_path).read(spark, "db.t"))}
+    kept = (lambda a: (a, 20)) if engine == "partial-update" else (lambda a: (None, 20))
+    wanted = {repr(k): (a, a) for k, a in base.items()}
+    assert found == wanted | {"0.0": (None, 20), "1.5": kept(4), "nan": kept(8)}
 
 
 @pytest.mark.parametrize("engine", ["deduplicate", "partial-update"])
