@@ -14,8 +14,11 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import lakebed
+from lakebed.read.statistics_evidence import Known
 from lakebed.spark.row_merge import merge_onto_base as ways
 from read.keyed_tables import DELETE, INSERT, KeyedTable, Record
 from read.lakes import got
@@ -141,6 +144,29 @@ def test_a_delta_that_comes_after_its_base_by_statistics_is_compared_with_no_row
     assert found == {k: list(row) for k, row in expected(files, case).items()}
 
 
+def known(values: Sequence[int | None]) -> Known:
+    some = [v for v in values if v is not None]
+    return Known(min(some, default=None), max(some, default=None), nulls=len(some) < len(values), values=bool(some))
+
+
+@given(*[st.lists(st.lists(st.none() | st.integers(0, 9), min_size=1), min_size=1) for _ in "ab"], st.booleans())
+def test_what_statistics_say_of_the_order_holds_for_every_two_rows(
+    below: list[list[int | None]], above: list[list[int | None]], descending: bool
+) -> None:
+    def place(value: int | None) -> tuple[bool, int]:
+        return value is not None, (-value if descending else value) if value is not None else 0
+
+    said = ways.is_above([known(v) for v in below], [known(v) for v in above], descending=descending)
+    low, high = ([place(v) for values in files for v in values] for files in (below, above))
+    assert said == (min(high) > max(low) and None not in [v for values in above for v in values])
+
+
+def test_without_bounds_nothing_is_said_of_the_order() -> None:
+    assert not ways.is_above([Known()], [Known(5, 9, nulls=False)], descending=False)
+    assert not ways.is_above([Known(1, 2)], [Known(nulls=False)], descending=False)
+    assert not ways.is_above([Known(5, 9)], [Known(nulls=False)], descending=True)
+
+
 @pytest.mark.parametrize("engine", ["deduplicate", "partial-update"])
 def test_zeros_of_both_signs_and_nan_are_keys_of_their_own(spark: Any, tmp_path: Path, engine: str) -> None:
     columns = {"k": ("DOUBLE", pa.float64()), "a": ("INT", pa.int32()), "b": ("INT", pa.int32())}
@@ -148,7 +174,9 @@ def test_zeros_of_both_signs_and_nan_are_keys_of_their_own(spark: Any, tmp_path:
     nan = float("nan")
     base = {-1.5: 1, -0.0: 2, 1.5: 4, 2.5: 5, 3.5: 6, 4.5: 7, nan: 8}
     table.add([Record(INSERT, 0, {"k": k, "a": a, "b": a}) for k, a in base.items()], level=5)
-    table.add([Record(INSERT, 9, {"k": k, "b": 20}) for k in (0.0, 1.5, nan)])
+    # Files of one level, which holds a key once.
+    for keys in ((0.0,), (1.5, nan)):
+        table.add([Record(INSERT, 9, {"k": k, "b": 20}) for k in keys], level=3)
     table.commit()
     found = {repr(row[0]): row[1:] for row in got(lakebed.open(tmp_path).read(spark, "db.t"))}
     kept = (lambda a: (a, 20)) if engine == "partial-update" else (lambda a: (None, 20))

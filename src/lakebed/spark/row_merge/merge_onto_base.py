@@ -82,10 +82,10 @@ def _comes_after(reader: FileRows, base: Section, delta: Section, merge: Merge) 
         version = reader.version
         return [known_values(f, version(f.meta.schema_id), stored_fields(version, f), field) for f in files]
 
-    return _is_above(known(base), known(delta), descending=merge.rules.descending)
+    return is_above(known(base), known(delta), descending=merge.rules.descending)
 
 
-def _is_above(below: Sequence[Known], above: Sequence[Known], *, descending: bool) -> bool:
+def is_above(below: Sequence[Known], above: Sequence[Known], *, descending: bool) -> bool:
     """Whether each value of `above` comes after each of `below`; NULL is the oldest, in both orders."""
     if any(known.nulls for known in above):
         return False
