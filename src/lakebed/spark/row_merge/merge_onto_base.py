@@ -6,11 +6,12 @@ merge under any engine. What the delta holds is sent to every task, keys or whol
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
 from lakebed.format.live_files import DataFile
@@ -19,7 +20,6 @@ from lakebed.format.merge_plan import Section, has_no_deletes, is_older, is_one_
 from lakebed.format.row_ranges import stored_fields
 from lakebed.read.statistics_evidence import Known, known_values
 from lakebed.spark.file_rows import FileRows, System
-from lakebed.spark.row_merge.broadcast_limit import broadcast_bytes
 from lakebed.spark.row_merge.merge_by_engine import Merge, inserted
 from lakebed.spark.row_merge.merge_versions import folded_onto, pair_values
 from lakebed.spark.sql_names import quote_name
@@ -29,6 +29,11 @@ _OTHER, _NEWER = "_LAKEBED_OTHER_", "_LAKEBED_NEWER"
 _ROW_BYTES, _NUMBER_BYTES = 48, 8
 #: How many times more bytes rows take in memory than in files.
 _UNPACKED = 3
+#: The share of the memory of a process that what is sent to every task may take.
+_SHARE = 6
+_MEMORY = "1g"
+_UNITS = {"": 20, "b": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_SIZE = re.compile(r"(\d+)([bkmgt]?)b?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +65,20 @@ class DeltaFacts:
             delta_is_whole=all(map(has_no_deletes, files)),
             base_is_whole=all(map(has_no_deletes, bases)),
         )
+
+
+def broadcast_bytes(spark: SparkSession) -> int:
+    """How many bytes may be sent to every task; the driver makes of them what tasks look up, so its memory counts."""
+    memory = [_bytes(spark.conf.get("spark.driver.memory", _MEMORY))]
+    if not (spark.conf.get("spark.master", "") or "").startswith("local"):
+        memory.append(_bytes(spark.conf.get("spark.executor.memory", _MEMORY)))
+    return min(memory) // _SHARE
+
+
+def _bytes(text: str | None) -> int:
+    """A size as Spark writes sizes of memory: a number without a unit counts megabytes."""
+    found = _SIZE.fullmatch((text or _MEMORY).strip())
+    return int(found[1]) << _UNITS[found[2].lower()] if found else 0
 
 
 def _key_bytes(file: DataFile, rules: MergeEngineRules) -> int:

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from lakebed.spark.row_merge.broadcast_limit import broadcast_bytes
+from lakebed.spark.row_merge.merge_onto_base import broadcast_bytes
 
 GIB = 1 << 30
 
