@@ -26,7 +26,7 @@ from lakebed.spark.sql_names import quote_name
 
 _OTHER, _NEWER = "_LAKEBED_OTHER_", "_LAKEBED_NEWER"
 #: About what a row takes in memory that is sent to every task, beside its values, and what a number does.
-_ROW_BYTES, _NUMBER_BYTES = 48, 8
+_ROW_BYTES, _NUMBER_BYTES = 64, 8
 #: How many times more bytes rows take in memory than in files.
 _UNPACKED = 3
 #: The share of the memory of a process that what is sent to every task may take.
@@ -40,12 +40,13 @@ _SIZE = re.compile(r"(\d+)([bkmgt]?)b?", re.IGNORECASE)
 class DeltaFacts:
     """What metadata says of deltas and of the bases beneath them.
 
-    `keys_fit` and `rows_fit`: whether the keys, and whether whole rows, of the deltas are few enough to be sent to
-    every task. `is_newer`: every row of a delta comes after every row of its base. `holds_once`: a delta holds a key
-    once. `delta_is_whole` and `base_is_whole`: none of their rows is a delete.
+    `keys_fit`, `twice_fit` and `rows_fit`: whether the keys of the deltas, the keys two times, and whole rows beside
+    these, are few enough to be sent to every task. `is_newer`: every row of a delta comes after every row of its base.
+    `holds_once`: a delta holds a key once. `delta_is_whole` and `base_is_whole`: none of their rows is a delete.
     """
 
     keys_fit: bool
+    twice_fit: bool
     rows_fit: bool
     is_newer: bool
     holds_once: bool
@@ -57,9 +58,12 @@ class DeltaFacts:
         """Of (base, delta) for each section."""
         bases, files = ([f for split in splits for f in split[i]] for i in range(2))
         most = broadcast_bytes(reader.spark)
+        keys = sum(_key_bytes(f, merge.rules) for f in files)
+        rows = sum(f.meta.row_count * _ROW_BYTES + f.size * _UNPACKED for f in files)
         return cls(
-            keys_fit=sum(_key_bytes(f, merge.rules) for f in files) <= most,
-            rows_fit=sum(f.meta.row_count * _ROW_BYTES + f.size * _UNPACKED for f in files) <= most,
+            keys_fit=keys <= most,
+            twice_fit=2 * keys <= most,
+            rows_fit=2 * keys + rows <= most,
             is_newer=all(_comes_after(reader, *split, merge) for split in splits),
             holds_once=all(len(delta) == 1 or is_one_run(delta) for _, delta in splits),
             delta_is_whole=all(map(has_no_deletes, files)),
@@ -133,7 +137,7 @@ class BaseAndDelta:
     def _merged(self) -> list[DataFrame]:
         merge, facts = self.merge, self.facts
         chooses = merge.rules.engine is MergeEngine.DEDUPLICATE
-        if chooses and merge.rules.order and facts.keys_fit and not facts.is_newer:
+        if chooses and merge.rules.order and facts.twice_fit and not facts.is_newer:
             return self._newer_of_two()
         if chooses and facts.is_newer:
             single = facts.holds_once
