@@ -13,7 +13,7 @@ from ruamel.yaml import YAML
 
 from lakebed.errors import ManifestError
 from lakebed.manifest import TableManifest, dump_table, parse_manifest
-from lakebed.manifest.edit import edit_manifest
+from lakebed.manifest.edit import Path, edit_manifest
 from lakebed.model import Extra, Field, Int64, List, LogicalType, Option, String, Struct
 from lakebed.testing import fields, table_manifests
 
@@ -50,8 +50,10 @@ content:
 """
 
 
-def edited(change: Callable[[TableManifest], TableManifest], text: str = TEXT, **more: dict[str, str]) -> str:
-    return edit_manifest(text, change, renames=more.get("renames"))
+def edited(
+    change: Callable[[TableManifest], TableManifest], text: str = TEXT, renames: dict[Path, str] | None = None
+) -> str:
+    return edit_manifest(text, change, renames=renames)
 
 
 def with_field(name: str, change: Callable[[Field], Field | None]) -> Callable[[TableManifest], TableManifest]:
@@ -103,8 +105,22 @@ def test_only_what_is_edited_changes(
 
 
 def test_a_rename_keeps_the_place_and_the_comments() -> None:
-    text = edited(with_field("delay", lambda f: replace(f, name="late")), renames={"late": "delay"})
+    text = edited(with_field("delay", lambda f: replace(f, name="late")), renames={("delay",): "late"})
     assert text == TEXT.replace('"delay"', "late")
+
+
+def test_members_are_renamed_and_put_in_order_inside_of_columns_that_are_so_too() -> None:
+    def change(table: TableManifest) -> TableManifest:
+        *others, plane, carrier = table.schema.fields
+        tail, seats = plane.type.fields  # type: ignore[attr-defined]
+        craft = replace(plane, name="craft", type=Struct((replace(seats, name="places"), replace(tail, name="sign"))))
+        return replace(table, schema=replace(table.schema, fields=(carrier, craft, *others)))
+
+    renames = {("plane",): "craft", ("plane", "tail"): "sign", ("plane", "seats"): "places"}
+    text = edited(change, renames=renames)
+    assert parse_manifest(text).tables[0] == change(parse_manifest(TEXT).tables[0])
+    assert "- name: sign   # number\n" in text
+    assert text.index("# the last one") < text.index("name: craft") < text.index("name: places") < text.index("sign")
 
 
 def test_an_added_field_comes_where_it_is_wanted() -> None:

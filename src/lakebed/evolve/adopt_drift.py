@@ -34,11 +34,11 @@ _PROPERTIES = {READ: "read", COMPATIBILITY: "compatibility", CONSUMERS: "consume
 
 @dataclass(frozen=True, slots=True)
 class Adoption:
-    """A manifest with what others did to its table, and what that was; `renames` are new names by declared ones."""
+    """A manifest with what others did to its table, and what that was; `renames` are new names by declared paths."""
 
     manifest: TableManifest
     drift: Drift | None = None
-    renames: Mapping[str, str] = field(default_factory=dict)
+    renames: Mapping[Path, str] = field(default_factory=dict)
 
 
 def adopt_drift(declared: TableManifest, base: TableSchema, applied: AppliedVersion) -> Adoption:
@@ -56,7 +56,7 @@ def adopt_drift(declared: TableManifest, base: TableSchema, applied: AppliedVers
     undone = [edit for edit in found.edits if outside.is_undone_by(edit)]
     if not undone:
         return Adoption(declared)
-    renames = {e.path[0]: e.before_text or "" for e in undone if e.kind is EditKind.RENAME and len(e.path) == 1}
+    renames = {e.path: e.before_text or "" for e in undone if e.kind is EditKind.RENAME}
     columns = _Columns.of(ColumnPlaces.of(found.fields), base, undone)
     adopted = _with_properties(declared, base, undone, renames)
     fields = columns.adopted(declared.schema)
@@ -64,12 +64,12 @@ def adopt_drift(declared: TableManifest, base: TableSchema, applied: AppliedVers
 
 
 def _with_properties(
-    declared: TableManifest, base: TableSchema, undone: Iterable[Edit], renames: Mapping[str, str]
+    declared: TableManifest, base: TableSchema, undone: Iterable[Edit], renames: Mapping[Path, str]
 ) -> TableManifest:
     """The manifest with the keys, the description, the options and the attributes of the table that others changed."""
     stored, kinds = table_manifest_of(declared.name, base), {edit.kind for edit in undone}
     keys = {"primary_keys": EditKind.PRIMARY_KEYS, "partition_keys": EditKind.PARTITION_KEYS}
-    renamed = {n: tuple(renames.get(key, key) for key in getattr(declared, n)) for n in keys}
+    renamed = {n: tuple(renames.get((key,), key) for key in getattr(declared, n)) for n in keys}
     said: dict[str, Any] = {n: getattr(stored, n) if kind in kinds else renamed[n] for n, kind in keys.items()}
     names = {edit.name for edit in undone if edit.kind is EditKind.OPTION}
     options = {k: v for k, v in declared.options.items() if k not in names}

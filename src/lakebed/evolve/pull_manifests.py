@@ -16,6 +16,7 @@ from lakebed.errors import LakebedError, ManifestError, NotFoundError
 from lakebed.evolve.adopt_drift import Adoption, adopt_drift
 from lakebed.evolve.declared_table import is_ignored
 from lakebed.evolve.inferred import refused_parts
+from lakebed.evolve.schema_changes import Path as ColumnPath
 from lakebed.manifest import dump_table, load_all, table_manifest_of
 from lakebed.manifest.edit import edit_manifest
 from lakebed.manifest.format_manifest import format_manifest
@@ -132,10 +133,10 @@ def _chosen(declared: Iterable[TableManifest], wanted: Collection[TableName]) ->
 
 @dataclass(frozen=True, slots=True)
 class ManifestUpdate:
-    """A manifest as it should be, and the present names of columns that change theirs by their new ones."""
+    """A manifest as it should be, and the new names of columns that change theirs, by their present paths."""
 
     wanted: TableManifest
-    renames: Mapping[str, str]
+    renames: Mapping[ColumnPath, str]
     versions: str | None = None
     changes: tuple[str, ...] | None = None
 
@@ -163,8 +164,7 @@ def _update(declared: TableManifest, tables: TableManager, whole: bool) -> Manif
 
 def _of_drift(adopted: Adoption) -> ManifestUpdate:
     assert adopted.drift is not None
-    renames = {new: old for old, new in adopted.renames.items()}
-    return ManifestUpdate(adopted.manifest, renames, adopted.drift.versions, adopted.drift.changes)
+    return ManifestUpdate(adopted.manifest, adopted.renames, adopted.drift.versions, adopted.drift.changes)
 
 
 def whole_update(stored: TableManifest, declared: TableManifest, versions: Iterable[TableSchema]) -> ManifestUpdate:
@@ -175,13 +175,13 @@ def whole_update(stored: TableManifest, declared: TableManifest, versions: Itera
     return ManifestUpdate(wanted, _renames([f.name for f in declared.schema.fields], list(versions)))
 
 
-def _renames(declared: Iterable[str], versions: Collection[TableSchema]) -> dict[str, str]:
-    """Declared name by present name of columns that were renamed since they were declared."""
+def _renames(declared: Iterable[str], versions: Collection[TableSchema]) -> dict[ColumnPath, str]:
+    """The present names, by declared ones, of columns that were renamed since they were declared."""
     newest = max(versions, key=lambda v: v.id)
     present = {f.id: f.name for f in newest.fields}
-    found: dict[str, str] = {}
+    found: dict[ColumnPath, str] = {}
     for name in set(declared) - set(present.values()):
         ids = [f.id for v in sorted(versions, key=lambda v: -v.id) for f in v.fields if f.name == name]
         if ids and ids[0] in present:
-            found[present[ids[0]]] = name
+            found[name,] = present[ids[0]]
     return found

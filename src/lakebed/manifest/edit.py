@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeAlias
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 
@@ -23,7 +23,11 @@ from lakebed.model import Field, LogicalType
 from lakebed.model import types as logical
 from lakebed.model.encoding import without_attributes
 from lakebed.model.extra import DESCRIPTION, FIELD_ID, RENAMED_FROM, Extra
+from lakebed.model.logical_tree import ELEMENT, KEY, VALUE
 from lakebed.model.types import type_json
+
+#: From the table down to a column, by names and the steps into lists and maps.
+Path: TypeAlias = tuple[str, ...]
 
 CANNOT, DIFFERS = "LB1630", "LB1631"
 #: They say which stored column is meant, not what it is like; an edit leaves those that are there.
@@ -35,7 +39,7 @@ def edit_manifest(
     change: Callable[[TableManifest], TableManifest],
     *,
     table: str | None = None,
-    renames: Mapping[str, str] | None = None,
+    renames: Mapping[Path, str] | None = None,
     source: str | None = None,
 ) -> str:
     """The text of a `kind: Table` after a change of the table that it declares.
@@ -44,7 +48,7 @@ def edit_manifest(
         text: the manifest.
         change: makes the wanted table of the declared one.
         table: the name of the table, where the text declares several.
-        renames: wanted name to present name of columns that change theirs and stay in place.
+        renames: the wanted names, by present path, of columns of all levels that change theirs and stay in place.
         source: what positions call the text.
 
     Raises:
@@ -58,12 +62,20 @@ def edit_manifest(
         raise _error(CANNOT, "the manifest has not one `kind: Table` for what is edited", expected=table, found=found)
     wanted = change(tables[numbers[0]])
     renamed = dict(renames or {})
-    for step in (_Order, _Values):
+
+    def done(step: type[_Step], text: str) -> str:
         declared = parse_manifest(text, source=source).tables[numbers[0]]
         try:
-            text = step(YamlText(text), renamed).table(numbers[0], declared, wanted)
+            return step(YamlText(text), renamed).table(numbers[0], declared, wanted)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
             raise _error(CANNOT, f"the manifest cannot be edited where it has to be: {reason_of(error)}") from error
+
+    # Of lists of fields inside of each other the outer one is put in order first.
+    seen = {text}
+    while (ordered := done(_Order, text)) not in seen:
+        seen.add(ordered)
+        text = ordered
+    text = done(_Values, text)
     _check(text, numbers[0], wanted, source)
     return text
 
@@ -108,7 +120,7 @@ class _Step:
     """One pass over the differences of two tables. Positions hold for one text, so order and values take one each."""
 
     yaml: YamlText
-    renames: dict[str, str] = field(default_factory=dict)
+    renames: dict[Path, str] = field(default_factory=dict)
 
     def table(self, number: int, declared: TableManifest, wanted: TableManifest) -> str:
         content = _value(self.yaml.documents[number], "content")
@@ -118,39 +130,41 @@ class _Step:
         present = tuple(f for f in declared.schema.fields if f.name in written)
         asked = tuple(f for f in wanted.schema.fields if f.name in written or f not in declared.schema.fields)
         # What is deeper comes first, where both end at one place.
-        self.fields(fields, present, asked, self.renames)
+        self.fields(fields, (), present, asked)
         self.properties(content, declared, wanted)
         return self.yaml.changed()
 
     def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
         """What is not the columns."""
 
-    def fields(
-        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
-    ) -> None:
+    def fields(self, node: Any, path: Path, declared: tuple[Field, ...], wanted: tuple[Field, ...]) -> None:
         raise NotImplementedError
 
-    def type(self, node: Node, key: Node, declared: LogicalType, wanted: LogicalType) -> None:
+    def former(self, path: Path) -> dict[str, str]:
+        """The present names, by wanted ones, of the renamed members of what is at a path."""
+        return {new: present[-1] for present, new in self.renames.items() if present[:-1] == path}
+
+    def type(self, node: Node, key: Node, path: Path, declared: LogicalType, wanted: LogicalType) -> None:
         """Into what two types have in common; a type that differs as such is replaced whole."""
         if declared == wanted and type_json(declared) == type_json(wanted):
             return
         match declared, wanted:
             case logical.Option(), logical.Option():
-                self.inside(node, "inner", declared.inner, wanted.inner)
+                self.inside(node, "inner", path, declared.inner, wanted.inner)
             case logical.List(), logical.List() if declared.fixed_length == wanted.fixed_length:
-                self.inside(node, "itemType", declared.item_type, wanted.item_type)
+                self.inside(node, "itemType", (*path, ELEMENT), declared.item_type, wanted.item_type)
             case logical.Map(), logical.Map() if bool(declared.keys_sorted) == bool(wanted.keys_sorted):
-                self.inside(node, "keyType", declared.key_type, wanted.key_type)
-                self.inside(node, "valueType", declared.value_type, wanted.value_type)
+                self.inside(node, "keyType", (*path, KEY), declared.key_type, wanted.key_type)
+                self.inside(node, "valueType", (*path, VALUE), declared.value_type, wanted.value_type)
             case logical.Struct(), logical.Struct() if declared.fields:
-                self.fields(_value(node, "fields"), declared.fields, wanted.fields, {})
+                self.fields(_value(node, "fields"), path, declared.fields, wanted.fields)
             case _ if declared != wanted:
                 self.other_type(node, key, wanted)
 
-    def inside(self, node: Node, name: str, declared: LogicalType, wanted: LogicalType) -> None:
+    def inside(self, node: Node, name: str, path: Path, declared: LogicalType, wanted: LogicalType) -> None:
         found = entry(node, name)  # type: ignore[arg-type]
         assert found is not None
-        self.type(found[1], found[0], declared, wanted)
+        self.type(found[1], found[0], path, declared, wanted)
 
     def other_type(self, node: Node, key: Node, wanted: LogicalType) -> None:
         """A type that is replaced."""
@@ -159,21 +173,20 @@ class _Step:
 class _Order(_Step):
     """Puts the fields that stay into the wanted order."""
 
-    def fields(
-        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
-    ) -> None:
-        place = {renames.get(f.name, f.name): i for i, f in enumerate(wanted)}
+    def fields(self, node: Any, path: Path, declared: tuple[Field, ...], wanted: tuple[Field, ...]) -> None:
+        former = self.former(path)
+        place = {former.get(f.name, f.name): i for i, f in enumerate(wanted)}
         kept = [i for i, f in enumerate(declared) if f.name in place]
         order = iter(sorted(kept, key=lambda i: place[declared[i].name]))
         moved = [next(order) if i in kept else i for i in range(len(declared))]
         if moved != list(range(len(declared))):
             self.yaml.reorder(node, moved)
             return
-        by_name = {renames.get(f.name, f.name): f for f in wanted}
+        by_name = {former.get(f.name, f.name): f for f in wanted}
         for item, f in zip(node.value, declared, strict=True):
             if f.name in by_name:
                 key, type_ = _entry(item, "type")
-                self.type(type_, key, f.type, by_name[f.name].type)
+                self.type(type_, key, (*path, f.name), f.type, by_name[f.name].type)
 
 
 class _Values(_Step):
@@ -195,34 +208,33 @@ class _Values(_Step):
                 self._set_or_remove(content, name, after or None)
         self._members(content, "options", dict(declared.options), dict(wanted.options))
 
-    def fields(
-        self, node: Any, declared: tuple[Field, ...], wanted: tuple[Field, ...], renames: dict[str, str]
-    ) -> None:
-        by_name = {renames.get(f.name, f.name): f for f in wanted}
+    def fields(self, node: Any, path: Path, declared: tuple[Field, ...], wanted: tuple[Field, ...]) -> None:
+        former = self.former(path)
+        by_name = {former.get(f.name, f.name): f for f in wanted}
         at = {f.name: i for i, f in enumerate(declared)}
         if declared and not (by_name.keys() & at.keys()):
             raise ValueError("no field of a list of fields would stay")
         for i, (item, f) in enumerate(zip(node.value, declared, strict=True)):
             if f.name in by_name:
-                self._field(item, f, by_name[f.name])
+                self._field(item, (*path, f.name), f, by_name[f.name])
             else:
                 self.yaml.remove_item(node, i)
         behind = 0
         for f in wanted:
-            former = renames.get(f.name, f.name)
-            if former in at:
-                behind = at[former] + 1
+            name = former.get(f.name, f.name)
+            if name in at:
+                behind = at[name] + 1
             else:
                 self.yaml.insert_item(node, behind, _field_lines(f), self.yaml.flow_text(_short_field(f)))
 
     def other_type(self, node: Node, key: Node, wanted: LogicalType) -> None:
         self.yaml.replace(node, short_type(wanted), before=key)
 
-    def _field(self, item: Any, declared: Field, wanted: Field) -> None:
+    def _field(self, item: Any, path: Path, declared: Field, wanted: Field) -> None:
         if declared.name != wanted.name:
             self.yaml.set(item, "name", wanted.name)
         key, type_ = _entry(item, "type")
-        self.type(type_, key, declared.type, wanted.type)
+        self.type(type_, key, path, declared.type, wanted.type)
         before, after = declared.extra.to_json(), wanted.extra.to_json()
         kept = {key: before[key] for key in _DIRECTIVES if key in before}
         self._members(item, "extra", before, {**after, **kept})
