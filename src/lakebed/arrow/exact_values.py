@@ -51,7 +51,7 @@ def _is_whole_number(values: pa.Array, bits: int) -> pa.Array:
 
 def _has_digits(values: pa.Array, before: int, behind: int) -> pa.Array:
     """Whether decimals have no more digits before and behind the point."""
-    kept = pc.equal(pc.round(values, ndigits=behind), values)
+    kept = pc.equal(pc.round(values, ndigits=behind, round_mode="towards_zero"), values)
     if values.type.precision - values.type.scale <= before:
         return kept
     above = pa.scalar(10**before, pa.decimal128(before + 1, 0)).cast(values.type)

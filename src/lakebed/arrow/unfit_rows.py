@@ -97,7 +97,11 @@ def _matches(values: pa.Array, pattern: str) -> pa.Array:
         raise UntoldError(f"only Spark understands the pattern {pattern}")
     if "." in pattern and pc.any(pc.match_substring_regex(values, LINE_ENDS)).as_py():
         raise UntoldError("only Spark tells whether the pattern matches line ends")
-    return pc.match_substring_regex(values, known)
+    try:
+        return pc.match_substring_regex(values, known)
+    except pa.ArrowInvalid as error:
+        # RE2 repeats a part no more than 1000 times, whatever is around it.
+        raise UntoldError(f"only Spark understands the pattern {pattern}") from error
 
 
 def _length(values: pa.Array) -> pa.Array:

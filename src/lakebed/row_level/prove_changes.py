@@ -14,12 +14,14 @@ from typing import TYPE_CHECKING
 
 from lakebed.catalog import TableManager, TableName, TableSchema
 from lakebed.errors import CastError, UnsupportedError
+from lakebed.evolve.column_places import ColumnPlaces
 from lakebed.evolve.evidence import Evidence, Outcome
 from lakebed.evolve.value_rules import Unique, Untold, ValueRule, broken_words
 from lakebed.format.table_branch import TableBranch
-from lakebed.physical.paimon_types import DataField
+from lakebed.physical.paimon_types import DataField, type_line
 from lakebed.read.count import known_rows
-from lakebed.read.plan_read import PlannedRead, find_state, plan_read
+from lakebed.read.file_index.keys import keeps_values
+from lakebed.read.plan_read import PlannedRead, PlannedState, find_state, plan_read
 from lakebed.read.request import ReadRequest
 from lakebed.read.table_state import TableState
 from lakebed.read.unfit_values import Tally, UntoldError, doubt
@@ -124,6 +126,7 @@ class _Question:
             condition = doubt(self.rule, self.prover.time_zone)
             planned = plan_read(self.prover.table, self._request, condition, state=self.state)
             read = sum(len(one.plan.files) for one in planned.states)
+            self._check_casts(planned.main)
             tally = self._tally(planned) if read else None
         except UntoldError as error:
             return _unknown(str(error), snapshot)
@@ -136,6 +139,19 @@ class _Question:
     def _is_primary_key(self) -> bool:
         test = self.rule.test
         return isinstance(test, Unique) and test.columns == self.state.schema.primary_keys
+
+    def _check_casts(self, planned: PlannedState) -> None:
+        """Raise UntoldError where values that are to be cast are cast already: from then on they are cast from what is
+        stored.
+        """
+        if not self.rule.cast:
+            return
+        place = ColumnPlaces.of(self.state.schema.fields).places[self.rule.path]
+        for number in sorted({file.meta.schema_id for file in planned.plan.files}):
+            stored = ColumnPlaces.of(planned.state.schemas.load_schema(number).fields).types.get(place)
+            if stored is not None and not keeps_values(stored, self.rule.stored):
+                have, read = type_line(stored), type_line(self.rule.stored)
+                raise UntoldError(f"files of version {number} hold {have} there, of which {read} may be another value")
 
     def _tally(self, planned: PlannedRead) -> Tally:
         """The rows of the planned files that break the rule, without Spark where that can tell."""
