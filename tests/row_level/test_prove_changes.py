@@ -74,6 +74,7 @@ CASES: list[tuple[str, str, Callable[[Any], bool]]] = [
     ("s", option("Date"), is_day),
     ("s", option("Bool"), lambda v: v in ("true", "false")),
     ("s", option("String") + " | {paimon.apache.org/type: VARCHAR(3)}", lambda v: len(v) <= 3),
+    ("s", option("String") + " | {paimon.apache.org/type: CHAR(3)}", lambda v: len(v) == 3),
     ("s", option("String") + " | {lakebed.dev/enum: ['7', 'ab', 'abc']}", lambda v: v in ("7", "ab", "abc")),
     ("s", option("String") + " | {lakebed.dev/pattern: '[a-c]+|7'}", lambda v: bool(re.fullmatch("[a-c]+|7", v))),
     ("f", option("Int16"), lambda v: v == v and abs(v) < 1e300 and v == int(v) and -(2**15) <= v < 2**15),
@@ -97,7 +98,7 @@ VALUES: dict[str, list[Any]] = {
     "k": [0, 7, -5, -6, 300, 70_000, -(2**31), 2**24 + 1],
     "s": ["7", "007", "128", "", "ab", "abc", "abcd", "äöü", "2024-02-29", "2023-02-29", "true", "c\n"],
     "f": [0.0, -0.0, 1.5, 0.1, -1.0, 40_000.0, math.nan, math.inf, 1e300],
-    "d": [Decimal(text) for text in ("0.00", "99.50", "99.55", "-100.00", "127.00", "128.00")],
+    "d": [Decimal(text) for text in ("0.00", "99.50", "99.55", "-100.00", "127.00", "128.00", "-9999.99")],
     "t": [NOON, NOON + 1, NOON + 1000, NOON - 1_000_000],
     "day": [DAYS, DAYS - 1, DAYS + 1],
     "l": [[], ["a"], ["a", None]],
@@ -292,17 +293,39 @@ def test_what_the_option_forbids_stays_forbidden_with_another_remedy(made: Store
 def test_unknown_stays_as_it_was_and_says_why(made: StoredRows) -> None:
     for text, verdict, why in (
         (r"{lakebed.dev/pattern: '(?i)s\d'}", Verdict.CAUTION, "only Spark understands the pattern"),
+        # RE2 takes each of the repetitions, but not both.
+        ("{lakebed.dev/pattern: '(s{999}){999}'}", Verdict.CAUTION, "only Spark understands the pattern"),
         ("{opendatafabric.org/type: Did}", Verdict.CAUTION, "stored values are not held against"),
     ):
         found = change(made.lake, s=f"{option('String')} | {text}")
         assert found.evidence is not None
         assert (found.verdict, found.evidence.outcome) == (verdict, Outcome.UNKNOWN)
         assert why in found.evidence.text
-    found = change(made.lake, f=option("{kind: Decimal, precision: 9, scale: 2}"))
-    assert found.evidence is not None
-    assert (found.verdict, found.evidence.outcome) == (Verdict.BREAKING, Outcome.UNKNOWN)
+    for column, type_ in (("f", "{kind: Decimal, precision: 9, scale: 2}"), ("k", "Float16")):
+        found = change(made.lake, **{column: option(type_)})
+        assert found.evidence is not None
+        assert (found.verdict, found.evidence.outcome) == (Verdict.BREAKING, Outcome.UNKNOWN)
     # Who reads texts where numbers were is not helped by any rows.
     assert change(made.lake, k=option("String")).evidence is None
+
+
+def test_values_that_are_cast_already_do_not_tell_what_they_are_cast_to_next(tmp_path: Path) -> None:
+    made = StoredRows.of(tmp_path)
+    made.add("parquet", [{"k": 65_541, "r": {"a": 65_541}}])
+    narrow = {"k": option("Int16"), "r": COLUMNS["r"].replace("Int32", "Int16")}
+    declare(made.lake, declared(**narrow))
+    made.table.evolve(made.lake.schema("db.t"))
+    made.add("parquet", [{"k": 1, "r": {"a": 1}}])
+    made.commit()
+    assert made.lake.table("db.t").to_arrow().column("k").to_pylist() == [5, 1]
+    for name, type_ in narrow.items():
+        found = change(made.lake, **{**narrow, name: type_.replace("Int16", "Int8")})
+        assert found.evidence is not None
+        assert (found.verdict, found.evidence.outcome) == (Verdict.BREAKING, Outcome.UNKNOWN)
+        assert "files of version 0 hold INT there" in found.evidence.text
+    # What does not cast them asks for the values as they are read.
+    found = change(made.lake, **{**narrow, "k": "Int16"})
+    assert found.verdict is Verdict.SAFE
 
 
 def test_personal_data_is_not_shown(tmp_path: Path) -> None:

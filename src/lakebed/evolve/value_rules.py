@@ -90,7 +90,7 @@ class ValueRule:
     """What all stored values at a place have to pass.
 
     `path` has the names of the stored version, and `stored` and `meant` are its types there. Values of `personal` data
-    are shown to nobody.
+    are shown to nobody. Values that are to get another type are `cast`.
     """
 
     path: Path
@@ -98,6 +98,7 @@ class ValueRule:
     meant: LogicalType
     test: Test
     personal: bool = False
+    cast: bool = False
 
 
 #: The integers that a floating point number holds without a gap.
@@ -135,7 +136,8 @@ class RuleMaker:
         if stored is None or old is None or new is None:
             return None
         test = self._test(edit, stored, after.types[place], (required(old), required(new)))
-        return ValueRule(path, stored, required(old), test, self._is_personal({path[0], edit.path[0]}))
+        personal, is_cast = self._is_personal({path[0], edit.path[0]}), edit.kind in (EditKind.TYPE, EditKind.MEANING)
+        return ValueRule(path, stored, required(old), test, personal, is_cast)
 
     def _test(self, edit: Edit, stored: DataType, wanted: DataType, meant: tuple[LogicalType, LogicalType]) -> Test:
         if edit.kind is EditKind.NULLABILITY:
@@ -199,15 +201,16 @@ def cast_test(old: DataType, new: DataType, meant: LogicalType, wanted: LogicalT
     if wanted.kind in _INTEGER_KINDS and (meant.kind in _INTEGER_KINDS or _is_whole(meant)):
         return Within(*RANGES[wanted.kind])
     match old, new:
-        case ((p.TinyInt() | p.SmallInt() | p.Int() | p.BigInt()), p.Decimal()):
+        case _ if meant.kind in _INTEGER_KINDS and isinstance(old, _INTEGERS) and isinstance(new, p.Decimal):
             most = 10 ** (new.precision - new.scale) - 1
             return Within(-most, most)
-        case ((p.TinyInt() | p.SmallInt() | p.Int() | p.BigInt()), (p.Float() | p.Double())):
+        case _ if meant.kind in _INTEGER_KINDS and isinstance(wanted, logical.Float32 | logical.Float64):
             return Within(-_WHOLE[type(new)], _WHOLE[type(new)])
         case p.Decimal(), p.Decimal() if new.scale >= old.scale:
             return _decimals(new.precision - new.scale, old.scale)
         case ((p.Char() | p.VarChar()), (p.Char() | p.VarChar())):
-            return NoLonger(new.length)
+            # A shorter value of CHAR is filled up.
+            return NoLonger(new.length, exact=isinstance(new, p.Char))
         case ((p.Binary() | p.VarBinary()), (p.Binary() | p.VarBinary())):
             return NoLonger(new.length, exact=isinstance(new, p.Binary))
         case _ if _is_exact_or_not(old, new, wanted):
