@@ -345,6 +345,7 @@ class Lake:
         spark: SparkSession,
         table: str,
         *,
+        columns: Sequence[str] | None = None,
         where: str | None = None,
         limit: int | None = None,
         snapshot: int | None = None,
@@ -360,6 +361,9 @@ class Lake:
     ) -> DataFrame:
         """The table's rows as a DataFrame, every file read as one schema, by field id.
 
+        `columns` are names of top-level columns, in the order in which they come, all without: nothing is done for
+        the others, so that neither their types nor values that cannot be cast stand in the way. Files of versions that
+        agree in these columns are one scan.
         `where` is a boolean expression of Spark SQL: the rows are those of `.where(where)` upon the whole read, and
         only the files are opened that may hold some, by partitions, buckets, keys, statistics and file indexes. `limit`
         is a number of rows that are enough, any of them.
@@ -380,9 +384,11 @@ class Lake:
         state = TravelKeywords(snapshot=snapshot, tag=tag, branch=branch, as_of=as_of, watermark=watermark)
         system = SystemTableRef.parse(table)
         if system is not None:
-            return self._table(system.ref).read_system_table(spark, system.system, where=where, limit=limit, **state)
+            handle = self._table(system.ref)
+            return handle.read_system_table(spark, system.system, columns=columns, where=where, limit=limit, **state)
         return self.table(table).read(
             spark,
+            columns=columns,
             where=where,
             limit=limit,
             schema=schema,

@@ -267,8 +267,8 @@ class Table:
     def read(self, spark: SparkSession, *, scratch: str | None = None, **asked: Unpack[ReadKeywords]) -> DataFrame:
         """The rows as a DataFrame; see `lakebed.Lake.read`.
 
-        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`, `on_cast_error`,
-        `metadata_columns`, `blobs`.
+        Keywords: `columns`, `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`,
+        `on_cast_error`, `metadata_columns`, `blobs`.
         """
         check_keywords("Table.read", ReadKeywords, asked, "scratch")
         from lakebed.spark.read import read_table
@@ -409,23 +409,25 @@ class Table:
         check_system(system)
         return read_system_table(self._branch, system, self.request(**asked))
 
-    def read_system_table(self, spark: SparkSession, system: str, **asked: Unpack[PlanKeywords]) -> DataFrame:
-        """The rows of a system table such as `files` as a DataFrame.
+    def read_system_table(
+        self, spark: SparkSession, system: str, *, columns: Sequence[str] | None = None, **asked: Unpack[PlanKeywords]
+    ) -> DataFrame:
+        """The rows of a system table such as `files` as a DataFrame, of the columns of these names, all without.
 
         Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`.
         """
-        check_keywords("Table.read_system_table", PlanKeywords, asked)
+        check_keywords("Table.read_system_table", PlanKeywords, asked, "columns")
         from lakebed.inspection import check_system
         from lakebed.spark.read import read_system_rows
 
         check_system(system)
-        return read_system_rows(spark, self._branch, system, self.request(**asked))
+        return read_system_rows(spark, self._branch, system, self.request(columns=columns, **asked))
 
     def request(self, **asked: Unpack[ReadKeywords]) -> ReadRequest:
         """What keywords ask of a read of this table; what they leave open, the name says.
 
-        Keywords: `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`, `on_cast_error`,
-        `metadata_columns`, `blobs`.
+        Keywords: `columns`, `where`, `limit`, `snapshot`, `tag`, `branch`, `as_of`, `watermark`, `schema`,
+        `on_cast_error`, `metadata_columns`, `blobs`.
         """
         check_keywords("Table.request", ReadKeywords, asked)
         return read_request(self.ref, time_zone=self.time_zone, verify_checksums=self.verify_checksums, **asked)

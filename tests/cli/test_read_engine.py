@@ -136,6 +136,19 @@ def test_both_engines_print_the_same(lakebed: CommandLine, warehouse: Path, spar
             assert sorted(arrow) == sorted(by_spark)
 
 
+@pytest.mark.usefixtures("spark")
+def test_columns_that_are_not_selected_stand_in_nobodys_way(lakebed: CommandLine, warehouse: Path) -> None:
+    made = package.open(warehouse)
+    made.tables.create_table("db", "t", ["id INT"])
+    put_rows(made, "db.t", "parquet", [{"id": 1}])
+    vector = {"type": "VECTOR", "element": "FLOAT", "length": 2}
+    made.tables.alter_table("db", "t", [{"action": "addColumn", "fieldNames": ["far"], "dataType": vector}])
+    assert lakebed("read", "db.t", "--engine", "spark").code == 1
+    for engine in ("spark", "arrow"):
+        assert lakebed.ok("--json", "read", "db.t", "--engine", engine, "--select", "id") == '{"id":1}\n'
+    assert lakebed.ok("--json", "read", "db.t", "--select", "ID + 1 AS n", "--where", "`id` = 1") == '{"n":2}\n'
+
+
 def test_both_engines_understand_a_filter_in_the_time_zone_of_the_lake(
     lakebed: CommandLine, lake: package.Lake, spark: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

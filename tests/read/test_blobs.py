@@ -287,6 +287,16 @@ def test_contents_are_not_read_for_descriptors(spark: Any, tmp_path: Path) -> No
         lake.read(spark, "lab.t").collect()
 
 
+def test_blobs_that_are_not_wanted_are_not_looked_at(spark: Any, tmp_path: Path) -> None:
+    table = _table(tmp_path, "t", [("id", "BIGINT"), ("x", "BLOB")])
+    _data(table, "a.parquet", 0, [1, 2])
+    path = _blobs(table, "a.blob", 0, [b"1", b"2"])
+    table.commit()
+    Path(path).unlink()
+    rows = lakebed.open(tmp_path).read(spark, "lab.t", columns=["id"], metadata_columns=["_ROW_ID"])
+    assert sorted(map(tuple, rows.collect())) == [(1, 0), (2, 1)]
+
+
 def test_a_damaged_index_is_an_error_of_the_file(spark: Any, tmp_path: Path) -> None:
     table = _table(tmp_path, "t", [("id", "BIGINT"), ("x", "BLOB")])
     _data(table, "a.parquet", 0, [1])

@@ -12,9 +12,9 @@ from lakebed.arrow.file_part import Column, batch_schema
 from lakebed.arrow.plan_work import Work, WorkPlanner, columns_by_state, open_rows
 from lakebed.arrow.row_filter import judged_columns, matching_rows
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.table_branch import TableBranch
 from lakebed.physical.paimon_types import DataField
+from lakebed.read.needed_columns import any_column, chosen_columns
 from lakebed.read.plan_read import PlannedState, condition, find_state, plan_read, refuse_unknown
 from lakebed.read.predicate import Predicate
 from lakebed.read.request import ReadRequest
@@ -92,12 +92,12 @@ def plan_batches(table: TableBranch, request: ReadRequest, columns: Sequence[str
     """
     state = find_state(table, request)
     schema = state.schema
-    fields = schema.fields if columns is None else _chosen(table, schema, columns)
+    fields = schema.fields if columns is None else chosen_columns(table.name, schema, columns)
     told = condition(request.where, time_zone=request.time_zone)
     predicate = told(schema)
     refuse_unknown(table.name, schema, () if request.where is None else unknown_names(request.where, schema))
     judged = judged_columns(predicate)
-    needed = (*fields, *(column for column in judged if column not in fields)) or _any_column(schema)
+    needed = (*fields, *(column for column in judged if column not in fields)) or any_column(schema)
     asked = replace(request, columns=tuple(f.name for f in needed))
     planned = plan_read(table, asked, lambda other: predicate if other is schema else told(other), state=state)
     split_size = _SPLIT_SIZE if request.limit is None else _FIRST_ROWS
@@ -132,14 +132,3 @@ class _Reader:
                 _Piece(w, None if fits else self.predicate) for w in planner.split(tuple(files), self.split_size)
             )
         yield from (_Piece(work, self.predicate) for work in filtered.plan_groups(plan.groups))
-
-
-def _any_column(schema: TableSchema) -> tuple[DataField, ...]:
-    """A column by which rows are counted: of a key, or else none of blobs where there is another one."""
-    return (min(schema.fields, key=lambda f: (f.name not in schema.primary_keys, holds_blobs(f.type))),)
-
-
-def _chosen(table: TableBranch, schema: TableSchema, columns: Sequence[str]) -> tuple[DataField, ...]:
-    fields = {f.name: f for f in schema.fields}
-    refuse_unknown(table.name, schema, [name for name in columns if name not in fields])
-    return tuple(fields[name] for name in columns)

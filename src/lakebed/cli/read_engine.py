@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from lakebed.errors import UnsupportedError, UsageError
+from lakebed.errors import LakebedWarning, UnsupportedError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.arrow.read_batches import BatchRead
@@ -69,6 +70,19 @@ class Reading:
             rows: Iterator[int] = (batch.num_rows for batch in _plan(lake, self.table, (), self.asked).batches())
             return sum(rows)
         return None
+
+    def spark_columns(self, lake: Lake, expressions: Sequence[str]) -> list[str]:
+        """The columns that expressions of Spark SQL may look at."""
+        from lakebed.format.table_branch import TableBranch
+        from lakebed.read.plan_read import find_state
+        from lakebed.read.where_sql import may_name
+
+        handle = lake.table(self.table)
+        with warnings.catch_warnings():
+            # The read itself warns of what it leaves out.
+            warnings.simplefilter("ignore", LakebedWarning)
+            state = find_state(TableBranch(lake.tables, handle.name), handle.request(**self.asked))
+        return [field.name for field in may_name(",".join(expressions), state.schema.fields)]
 
     def or_spark(self) -> suppress:
         """What Arrow refuses is left to Spark, unless Arrow was asked for."""

@@ -30,7 +30,7 @@ from lakebed.read.needed_files import EVERY_ROW, ReadPlan, ReadState, needed_fil
 from lakebed.read.predicate import Predicate
 from lakebed.read.request import ReadRequest, Travel
 from lakebed.read.table_state import TableState, resolve
-from lakebed.read.where_sql import parse_where, unknown_names
+from lakebed.read.where_sql import may_name, parse_where, unknown_names
 
 LEFT_OUT = "LB4507"
 
@@ -117,6 +117,9 @@ def check_read(table: TableBranch, request: ReadRequest, select: str | None = No
         # The read itself warns of what it leaves out.
         warnings.simplefilter("ignore", LakebedWarning)
         state = find_state(table, request)
+        if select is not None:
+            looked_at = may_name(f"{select} {request.where or ''}", state.schema.fields)
+            request = replace(request, columns=tuple(f.name for f in looked_at))
         fallback = _fallback(table, request, state)
         states = (state,) if fallback is None else (state, fallback[1])
         for one in states:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, TypedDict, Unpack
@@ -88,8 +88,9 @@ class PlanKeywords(FilterKeywords, total=False):
 
 
 class ReadKeywords(PlanKeywords, total=False):
-    """The keywords that also say how values come out: all that a read can ask for."""
+    """The keywords that also choose columns and say how values come out: all that a read can ask for."""
 
+    columns: Sequence[str] | None
     on_cast_error: Literal["error", "null"]
     metadata_columns: Collection[str]
     blobs: Literal["content", "descriptor"]
@@ -121,7 +122,7 @@ def read_request(
 ) -> ReadRequest:
     """The request that keywords make; where they say nothing of the state, the name says it (`db.t@snap:5`, `@3`)."""
     check_keywords("read_request", ReadKeywords, asked)
-    beside = asked.get("metadata_columns") or ()
+    beside, columns = asked.get("metadata_columns") or (), asked.get("columns")
     return ReadRequest(
         travel=Travel(
             snapshot=ref.snapshot if (snapshot := asked.get("snapshot")) is None else snapshot,
@@ -131,11 +132,17 @@ def read_request(
             watermark=asked.get("watermark"),
         ),
         schema=ref.schema_id if (schema := asked.get("schema")) is None else schema,
+        columns=None if columns is None else _names(columns),
         where=asked.get("where"),
         limit=asked.get("limit"),
         on_cast_error=asked.get("on_cast_error", "error"),
-        metadata_columns=(beside,) if isinstance(beside, str) else tuple(beside),
+        metadata_columns=_names(beside),
         blobs=asked.get("blobs", "content"),
         time_zone=time_zone,
         verify_checksums=verify_checksums,
     )
+
+
+def _names(given: Collection[str]) -> tuple[str, ...]:
+    """Names that are given, perhaps as one alone."""
+    return (given,) if isinstance(given, str) else tuple(given)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal as Number
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 #: What changes where a text or a comment ends, what a session replaces, and what ends a statement.
 _UNSURE = re.compile(r"\\|--|/\*|\*/|[{}$;#]|``|\"\"")
+#: What stands for columns whose names a text does not have in it.
+_WITHOUT_NAMES = ("*", "identifier")
 _NUMBER = re.compile(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?", re.ASCII | re.IGNORECASE)
 _PLAIN_NUMBER = re.compile(r"-?[0-9]+(?:\.[0-9]+)?", re.ASCII)
 _HEX = re.compile(r"(?:[0-9a-fA-F]{2})*", re.ASCII)
@@ -89,6 +91,13 @@ def parse_condition(sql: str) -> tuple[Any, frozenset[str]] | None:
         return None
     doubtful = _doubtful_texts(sql)
     return None if doubtful is None else (parsed(sql, into=exp.Condition, dialect="spark"), doubtful)
+
+
+def may_name(text: str, fields: Iterable[DataField]) -> list[DataField]:
+    """The columns that Spark SQL may look at: those whose names are in it, all where it may name them otherwise."""
+    folded = text.casefold().replace("``", "`")
+    every = any(word in folded for word in _WITHOUT_NAMES)
+    return [field for field in fields if every or field.name.casefold() in folded]
 
 
 def unknown_names(sql: str, schema: TableSchema, *, selected: bool = False) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ and column pruning reach the scans, since a projection is plain expressions over
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
 from typing import assert_never
 
@@ -25,14 +25,14 @@ from lakebed.format.merge_plan import MergePlan
 from lakebed.format.row_ranges import RangePlan
 from lakebed.format.table_branch import TableBranch
 from lakebed.model import Schema
-from lakebed.physical.paimon_types import Blob
 from lakebed.read.count import known_rows
+from lakebed.read.needed_columns import chosen_columns, with_columns
 from lakebed.read.needed_files import Plain, ReadPlan
-from lakebed.read.plan_read import Condition, PlannedState, branch_column, condition, plan_read
+from lakebed.read.plan_read import Condition, PlannedRead, PlannedState, branch_column, condition, find_state, plan_read
 from lakebed.read.request import ReadRequest
 from lakebed.read.system_tables import read_system_table
 from lakebed.read.table_state import TableState
-from lakebed.read.where_sql import unknown_names
+from lakebed.read.where_sql import may_name, unknown_names
 from lakebed.spark.file_rows import FileRows, System
 from lakebed.spark.projection import CastRules
 from lakebed.spark.row_merge.merge_sections import merged
@@ -40,7 +40,7 @@ from lakebed.spark.row_tracking import metadata_columns, put_together, tracked
 from lakebed.spark.scan import Scratch, choose_scratch
 from lakebed.spark.spark_errors import file_failures, known_failures
 from lakebed.spark.sql_names import quote_name
-from lakebed.spark.understood import filtered
+from lakebed.spark.understood import filtered, understood
 
 #: What rows hold of a blob.
 CONTENT, DESCRIPTOR = "content", "descriptor"
@@ -50,22 +50,53 @@ CONTENT, DESCRIPTOR = "content", "descriptor"
 def read_table(spark: SparkSession, table: TableBranch, request: ReadRequest, scratch: str | None = None) -> DataFrame:
     """Plan and build the DataFrame; see `lakebed.Lake.read` for what is asked."""
     executor = Executor.of(spark, table, request, scratch)
-    descriptors = _wants_descriptors(request.blobs)
-    planned = plan_read(table, request, session_condition(spark, request.where))
-    state = planned.main.state
+    state = find_state(table, request)
+    asked = _with_filtered(table, state.schema, request)
+    planned = plan_read(table, asked, session_condition(spark, request.where), state=state)
     beside = metadata_columns(request.metadata_columns, state.schema)
-    rows = _read_state(executor.reader(state, descriptors=descriptors), planned.main, beside)
-    if planned.fallback is not None:
-        other = planned.fallback
-        if beside:
-            raise UsageError.of(
-                "LB5569", f"{table.name} has the fallback branch {other.branch}: rows of both have the same ids"
-            )
-        added = _read_state(executor.reader(other.state, descriptors=descriptors), other, ())
-        rows = rows.union(like(added, other.state.schema, state.schema))
-    rows = annotated(spark, rows, state.schema, beside)
+    if beside and planned.fallback is not None:
+        raise UsageError.of(
+            "LB5569", f"{table.name} has the fallback branch {planned.fallback.branch}: rows of both have the same ids"
+        )
+    rows, schema = _read_states(executor, planned, asked, beside)
     rows = filtered(rows, request.where)
+    if request.columns is not None:
+        rows = rows.select(*map(quote_name, request.columns), *beside)
+        schema = replace(schema, fields=chosen_columns(table.name, schema, request.columns))
+    rows = annotated(spark, rows, schema, beside)
     return rows if request.limit is None else rows.limit(request.limit)
+
+
+def _with_filtered(table: TableBranch, schema: TableSchema, request: ReadRequest) -> ReadRequest:
+    """The request with the columns of its filter too, where it chooses columns."""
+    if request.columns is None:
+        return request
+    chosen = chosen_columns(table.name, schema, request.columns)
+    looked_at = () if request.where is None else may_name(request.where, schema.fields)
+    return replace(request, columns=tuple(dict.fromkeys(f.name for f in (*chosen, *looked_at))))
+
+
+def _read_states(
+    executor: Executor, planned: PlannedRead, request: ReadRequest, metadata: Sequence[System]
+) -> tuple[DataFrame, TableSchema]:
+    """The rows of both states as columns of one schema, the main branch's or the part of it that is read."""
+    rows, schema = _read_state(executor, planned.main, request, metadata)
+    if planned.fallback is not None:
+        added, other = _read_state(executor, planned.fallback, request, ())
+        rows = rows.union(like(added, other, schema))
+    return rows, schema
+
+
+def _read_state(
+    executor: Executor, planned: PlannedState, request: ReadRequest, metadata: Sequence[System]
+) -> tuple[DataFrame, TableSchema]:
+    schema = planned.state.schema
+    if request.columns is not None:
+        schema = with_columns(schema, request.columns, planned.plan)
+    descriptors = _wants_descriptors(request.blobs) or not _has_blobs(schema)
+    refuse_blobs(schema.fields, schema.options, descriptors=descriptors)
+    reader = executor.reader(planned.state, descriptors=descriptors)
+    return rows_of_plan(reader, planned.plan, schema, metadata), schema
 
 
 def read_system_rows(spark: SparkSession, table: TableBranch, system: str, request: ReadRequest) -> DataFrame:
@@ -73,6 +104,9 @@ def read_system_rows(spark: SparkSession, table: TableBranch, system: str, reque
     found = read_system_table(table, system, request)
     rows = spark.createDataFrame(list(found.rows), scan_schema(found.columns))
     rows = filtered(rows, request.where)
+    if request.columns is not None:
+        with understood("the columns"):
+            rows = rows.select(*map(quote_name, request.columns))
     return rows if request.limit is None else rows.limit(request.limit)
 
 
@@ -139,26 +173,20 @@ def _count_rows(
 
     `shown` is the schema that the filter is about: the main branch's, where the plan is a fallback branch's.
     """
-    schema = planned.state.schema
-    descriptors = not _needs_contents(where, schema)
+    looked_at = tuple(may_name(where or "", shown.fields))
+    schema = with_columns(planned.state.schema, [f.name for f in looked_at], plan)
+    descriptors = not _has_blobs(schema)
     if not descriptors:
         refuse_blobs(schema.fields, schema.options, descriptors=False)
     rows = rows_of_plan(executor.reader(planned.state, descriptors=descriptors), plan, schema)
-    if shown is not schema:
-        rows = like(rows, schema, shown)
+    if shown is not planned.state.schema:
+        rows = like(rows, schema, replace(shown, fields=looked_at))
     with file_failures():
         return filtered(rows, where).count()
 
 
-def _needs_contents(where: str | None, schema: TableSchema) -> bool:
-    """Whether blobs have to be fetched: there are nested ones, which have no descriptors, or the filter may name one.
-
-    It may where its text holds the column's name, or a star that stands for all columns.
-    """
-    text = (where or "").casefold().replace("``", "`")
-    blobs = [field for field in schema.fields if holds_blobs(field.type)]
-    nested = any(not isinstance(field.type, Blob) for field in blobs)
-    return nested or any("*" in text or field.name.casefold() in text for field in blobs)
+def _has_blobs(schema: TableSchema) -> bool:
+    return any(holds_blobs(field.type) for field in schema.fields)
 
 
 def _wants_descriptors(blobs: str) -> bool:
@@ -170,12 +198,6 @@ def _wants_descriptors(blobs: str) -> bool:
             found=blobs,
         )
     return blobs == DESCRIPTOR
-
-
-def _read_state(reader: FileRows, planned: PlannedState, metadata: Sequence[System]) -> DataFrame:
-    schema = planned.state.schema
-    refuse_blobs(schema.fields, schema.options, descriptors=reader.descriptors)
-    return rows_of_plan(reader, planned.plan, schema, metadata)
 
 
 def rows_of_plan(reader: FileRows, plan: ReadPlan, schema: TableSchema, metadata: Sequence[System] = ()) -> DataFrame:
@@ -227,8 +249,8 @@ def annotated(spark: SparkSession, rows: DataFrame, schema: TableSchema, beside:
         rows = empty.select(*(F.lit(None).cast(f.dataType).alias(f.name) for f in (*shapes.fields, *others))).union(
             rows
         )
-    first, *rest = wanted.fields
-    metadata = [column_metadata(first, schema_extra=wanted.extra), *map(column_metadata, rest)]
+    metadata = [column_metadata(first, schema_extra=wanted.extra) for first in wanted.fields[:1]]
+    metadata += map(column_metadata, wanted.fields[1:])
     named = zip(wanted.fields, metadata, strict=True)
     own = (F.col(quote_name(f.name)).alias(f.name, metadata=said) for f, said in named)
     return rows.select(*own, *(F.col(quote_name(name)) for name in beside))

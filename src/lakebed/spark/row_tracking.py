@@ -85,16 +85,17 @@ def put_together(
 
     The groups are those of a `RangePlan`. A row that the deletion vector of one of its files deletes is gone from all.
     """
-    parts = [file for group in groups for file in group]
-    numbers = [number for number, group in enumerate(groups) for _ in group]
+    deleted = _deleted(reader.spark, reader.store, groups)
+    placed = [(number, file) for number, group in enumerate(groups) for file in _needed(reader, group, schema)]
+    numbers, parts = [number for number, _ in placed], [file for _, file in placed]
     file = F.col(System.FILE)
     whole = [replace(part, deletions=None) for part in parts]
     rows = reader.read(whole, schema, System.FILE, System.POSITION, System.PLACEHOLDER, *metadata)
     starts = by_number("bigint", [first_row_id(f) for f in parts])
     rows = rows.withColumn(_GROUP, by_number("int", numbers)(file))
     rows = rows.withColumn(_ROW, starts(file) + F.col(System.POSITION))
-    if any(part.deletions for part in parts):
-        rows = rows.join(_deleted(reader.spark, reader.store, parts, numbers), [_GROUP, _ROW], "left_anti")
+    if deleted is not None:
+        rows = rows.join(deleted, [_GROUP, _ROW], "left_anti")
     order = _Order(reader, parts)
     columns = [order.newest(field, schema) for field in schema.fields]
     known = stored_or_known(parts)
@@ -102,11 +103,22 @@ def put_together(
     return rows.groupBy(_GROUP, _ROW).agg(*columns).drop(_GROUP, _ROW)
 
 
-def _deleted(spark: SparkSession, store: Store, parts: Sequence[DataFile], numbers: Sequence[int]) -> DataFrame:
-    """The rows that are deleted, by group and row id."""
+def _needed(reader: FileRows, group: Sequence[DataFile], schema: TableSchema) -> list[DataFile]:
+    """The files of a group less those of blobs that are not wanted, where data files tell which rows there are."""
+    wanted = {f.id for f in schema.fields}
+    data = [file for file in group if not is_blob_file(file)]
+    blobs = [file for file in group if is_blob_file(file)]
+    return data + [f for f in blobs if not data or wanted & {held.id for held in stored_fields(reader.version, f)}]
+
+
+def _deleted(spark: SparkSession, store: Store, groups: Sequence[Sequence[DataFile]]) -> DataFrame | None:
+    """The rows that are deleted, by group and row id; None for none."""
     import pyarrow as pa
 
-    marked = [(number, part, part.deletions) for number, part in zip(numbers, parts, strict=True) if part.deletions]
+    parts = [(number, part) for number, group in enumerate(groups) for part in group]
+    marked = [(number, part, part.deletions) for number, part in parts if part.deletions]
+    if not marked:
+        return None
     positions = read_positions(store, [vector for _, _, vector in marked])
     groups, rows = [], []
     for (number, part, _), places in zip(marked, positions, strict=True):

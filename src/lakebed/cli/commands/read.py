@@ -194,8 +194,10 @@ def _by_spark(
         progress("starting Spark")
         spark = spark_session(reading.remote, cores)
         policy: Literal["error", "null"] = "null" if null_on_cast_error else "error"
+        whole = chosen is None or masked or _is_system_table(table)
+        columns = None if chosen is None or whole else reading.spark_columns(lake, chosen)
         with _noted() as notes:
-            frame = lake.read(spark, table, on_cast_error=policy, **reading.asked)
+            frame = lake.read(spark, table, columns=columns, on_cast_error=policy, **reading.asked)
         if masked:
             frame = _masked(lake, table, frame)
         if null_on_cast_error and not _is_system_table(table):
