@@ -145,8 +145,8 @@ def test_columns_that_are_not_selected_stand_in_nobodys_way(lakebed: CommandLine
     made.tables.alter_table("db", "t", [{"action": "addColumn", "fieldNames": ["far"], "dataType": vector}])
     assert lakebed("read", "db.t", "--engine", "spark").code == 1
     for engine in ("spark", "arrow"):
-        assert lakebed.ok("--json", "read", "db.t", "--engine", engine, "--select", "id") == '{"id":1}\n'
-    assert lakebed.ok("--json", "read", "db.t", "--select", "ID + 1 AS n", "--where", "`id` = 1") == '{"n":2}\n'
+        assert lakebed.ok("--json", "read", "db.t", "--engine", engine, "--select", "id") == '{"id": 1}\n'
+    assert lakebed.ok("--json", "read", "db.t", "--select", "ID + 1 AS n", "--where", "`id` = 1") == '{"n": 2}\n'
 
 
 def test_both_engines_understand_a_filter_in_the_time_zone_of_the_lake(
