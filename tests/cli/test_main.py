@@ -50,7 +50,7 @@ def test_every_module_of_a_command_is_listed() -> None:
         (["plan"], "missing argument 'FILES...': name manifests, or give --all for those of the project\n"),
         (["completion"], "missing argument '{bash|zsh|fish}'. Choose from: bash, zsh, fish\n"),
         (["rollback", "t"], "write `lakebed rollback [OPTIONS] --to SCHEMA|snap:ID|tag:NAME TABLE`"),
-        (["check"], "write `lakebed check [OPTIONS] --against git:REF [FILES]...`"),
+        (["check"], "give one of --against git:REF and --data"),
         (["--nonsense"], "no such option"),
         (["plan", "x.yaml", "--exitcode"], "Did you mean '--exit-code'?"),
         (["history", "t", "--limit", "0"], "invalid value for '--limit'"),
