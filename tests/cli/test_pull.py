@@ -119,6 +119,9 @@ class TestRules:
         assert (result.code, "cannot be changed as declared" in result.out) == (13, True)
         refused = lakebed("apply", "orders.yaml", "--yes", "--drift", "refuse", *leave)
         assert (refused.code, refused.codes_of_text) == (11, ["LB4231", "LB4231"])
+        # No leave is offered that would not help.
+        refused = lakebed("apply", "orders.yaml", "--yes", "--drift", "refuse")
+        assert (refused.codes_of_text, "--allow" in refused.err) == (["LB4231", "LB4231"], False)
 
     def test_adopted_until_the_manifest_declares_it(self, lakebed: CommandLine, drifted: Path) -> None:
         Path("lakebed.toml").write_text(Path("lakebed.toml").read_text() + 'drift = "adopt"\n')

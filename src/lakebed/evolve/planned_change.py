@@ -67,7 +67,12 @@ class PlannedChange:
         """The codes that give leave for the change, all of which it needs; ODF's own is not among them."""
         codes = [self.code] if self.verdict is Verdict.BREAKING else []
         gates = [found.code for found in self.incompatible if found.gates]
-        return tuple(dict.fromkeys([*codes, *([OUTSIDE_CODE] if self.undoes_others else []), *gates]))
+        return tuple(dict.fromkeys([*codes, *self._outside_codes, *gates]))
+
+    @property
+    def _outside_codes(self) -> tuple[str, ...]:
+        """The code that gives leave to undo what others did; none where no leave helps, as where a rule refuses that."""
+        return (OUTSIDE_CODE,) if self.undoes_others and self.verdict is not Verdict.FORBIDDEN else ()
 
     def objected(self, problems: Sequence[Incompatibility]) -> PlannedChange:
         """The change with what mode and consumers have against it; one that gates makes it at least breaking."""
@@ -81,7 +86,7 @@ class PlannedChange:
     def leave_codes_under(self, compatibility: str | None) -> tuple[str, ...]:
         """The same under a compatibility: under `NONE` only what undoes the work of others needs leave."""
         if compatibility == Compatibility.NONE:
-            return (OUTSIDE_CODE,) if self.undoes_others else ()
+            return self._outside_codes
         return self.leave_codes
 
     @property
