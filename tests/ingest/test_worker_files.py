@@ -17,7 +17,7 @@ from pyspark.sql.types import Row
 from ingest.ingest_lake import SmallLake
 from lakebed.arrow import text_lines
 from lakebed.arrow.file_part import FilePart
-from lakebed.arrow.scan_sources import parquet_rows
+from lakebed.arrow.scan_sources import URL, parquet_rows
 from lakebed.errors import UnsupportedError
 from lakebed.ingest.sources import worker_files
 from lakebed.ingest.sources.csv_source import text_scan
@@ -105,6 +105,8 @@ def test_columns_of_parquet_have_the_same_values(lake: SmallLake, both: Any) -> 
         "bytes": pa.array([b"ab", None, b"\xff\x00"], pa.binary(2)),
         "word": pa.array(["a", None, "a"]).dictionary_encode(),
         "nothing": pa.nulls(3),
+        URL: pa.array(["a", None, "c1"]),
+        "c0": pa.array([1, 2, 3]),
         "list": pa.array([[1, None], None, []], pa.list_(pa.uint8())),
         "row": pa.array(
             [{"t": 1, "m": [("a", 2)]}, None, {"t": None, "m": None}],

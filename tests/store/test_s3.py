@@ -53,6 +53,13 @@ def test_create_publishes_once(server, root):
     assert store.list(f"{root}/schema") == [Entry("schema-0", False, 4)]
 
 
+def test_behind_the_end_of_an_object_there_is_nothing_to_read(server, root):
+    store = _store(server)
+    for name, data in (("empty", b""), ("short", b"ab")):
+        store.replace(f"{root}/{name}", data)
+        assert [store.read_range(f"{root}/{name}", start, 9) for start in (0, 2, 5)] == [data, b"", b""]
+
+
 @pytest.mark.parametrize("size", [0, 3, 40 << 20])
 def test_an_output_appears_when_it_is_closed(server, root, size):
     store, path = _store(server), f"{root}/bucket-0/data"

@@ -263,9 +263,7 @@ def _parquet_parts(
         else:
             reader = session.read.options(**(_CORRECTED | dict(options.reader)), **file_options(paths), **checks)
             frame = reader.schema(group.schema).parquet(*(spark_pattern(p) for p in paths))
-        frame = frame.select(
-            *renamed([n for n, _ in group.members.fields]), *frame.columns[len(group.members.fields) :]
-        )
+            frame = frame.select(*renamed([n for n, _ in group.members.fields]))
         columns = tuple(SourceColumn(n, t, F.col(f"c{i}")) for i, (n, t) in enumerate(group.members.fields))
         url, offset = places_of(frame, "row_index")
         _, start = places_of(frame)

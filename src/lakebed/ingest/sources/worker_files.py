@@ -50,7 +50,8 @@ class WorkerFiles:
         return self._read(LinePiece.table(found), line_tasks(found), schema, line_scanner(self.storage.open, rules))
 
     def parquet(self, paths: Sequence[str], schema: spark.StructType, *, verify_checksums: bool) -> DataFrame:
-        """The rows of Parquet files as columns of the types of `schema`, by their places."""
+        """The rows of Parquet files as columns of the types of `schema`, by their places, called `c0`, `c1`, ..."""
+        schema = spark.StructType([spark.StructField(f"c{i}", f.dataType) for i, f in enumerate(schema)])
         table, tasks = pieces((path, self.sizes[path], 0) for path in paths)
         read = parquet_scanner(self.storage.open, to_arrow_schema(schema), verify_checksums=verify_checksums)
         return self._read(table, tasks, schema, read)
