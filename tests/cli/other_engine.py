@@ -44,6 +44,17 @@ def add_column(warehouse: Path, table: str, column: str, type_text: str) -> Tabl
     return schema
 
 
+def rename_column(warehouse: Path, table: str, old: str, new: str) -> TableSchema:
+    """A new version in which the column has another name."""
+    lake = lakebed.open(warehouse)
+    name = TableName.parse(table)
+    base = lake.schema(table)
+    fields = tuple(replace(f, name=new) if f.name == old else f for f in base.fields)
+    schema = replace(base, id=base.id + 1, fields=fields, time_millis=base.time_millis + 1000)
+    assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
+    return schema
+
+
 def write_snapshot(warehouse: Path, table: str, number: int, *, schema_id: int, rows: int | None = 5) -> None:
     """A snapshot without files; its rows are told, not there."""
     lake = lakebed.open(warehouse)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cli.command_line import CommandLine
 from cli.conftest import MANIFEST
-from cli.other_engine import add_column, set_option
+from cli.other_engine import add_column, rename_column, set_option
 
 COMMENTED = MANIFEST.replace("  description:", "  # Ask the shop team first.\n  description:").replace(
     "      - {name: note,", "      # Free text.\n      - {name: note,"
@@ -24,6 +25,11 @@ def drifted(lakebed: CommandLine, orders: Path, warehouse: Path) -> Path:
     add_column(warehouse, "shop.orders", "theirs", "STRING")
     set_option(warehouse, "shop.orders", "snapshot.num-retained.max", "20")
     return orders
+
+
+def summaries(result: Any) -> list[str]:
+    """What changes, in words."""
+    return [change["summary"] for table in result["tables"] for change in table["changes"]]
 
 
 class TestPull:
@@ -47,6 +53,26 @@ class TestPull:
             "add column wish: Option<String>"
         ]
         assert lakebed.ok("pull").strip() == "Nothing to pull: the manifests declare what was made outside of `apply`."
+
+    @pytest.mark.parametrize("renamed_before", [False, True])
+    def test_a_rename_by_others_is_declared_as_one(
+        self, lakebed: CommandLine, orders: Path, warehouse: Path, renamed_before: bool
+    ) -> None:
+        """So that no other warehouse, and nobody who compares with the old manifest, takes it for a drop."""
+        name = "note"
+        if renamed_before:
+            name = "remark"
+            text = MANIFEST.replace("name: note,", "name: remark, extra: {lakebed.dev/renamedFrom: note},")
+            orders.write_text(text, encoding="utf-8")
+            lakebed.ok("apply", "orders.yaml", "--yes")
+        old = orders.read_text(encoding="utf-8")
+        rename_column(warehouse, "shop.orders", name, "theirs")
+        assert summaries(lakebed.json("plan", "orders.yaml")) == [f"rename column theirs to {name}"]
+        lakebed.ok("pull")
+        assert f"lakebed.dev/renamedFrom: {name}" in orders.read_text(encoding="utf-8")
+        assert summaries(lakebed.json("plan", "orders.yaml")) == []
+        Path("old.yaml").write_text(old, encoding="utf-8")
+        assert lakebed.json("diff", "old.yaml", "orders.yaml")["changes"] == [f"rename column {name} to theirs"]
 
     @pytest.mark.parametrize(("flag", "code"), [("--check", 13), ("--diff", 0)])
     def test_a_dry_run_writes_nothing(self, lakebed: CommandLine, drifted: Path, flag: str, code: int) -> None:

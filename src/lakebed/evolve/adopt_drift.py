@@ -20,7 +20,7 @@ from lakebed.evolve.schema_changes import Path
 from lakebed.manifest.encode_manifest import table_manifest_of
 from lakebed.model import Field, LogicalType, Schema, optional, required
 from lakebed.model import types as logical
-from lakebed.model.extra import COMPATIBILITY, CONSUMERS, DEFAULT, DESCRIPTION, PAIMON_TYPE, READ, Extra
+from lakebed.model.extra import COMPATIBILITY, CONSUMERS, DEFAULT, DESCRIPTION, PAIMON_TYPE, READ, RENAMED_FROM, Extra
 from lakebed.model.logical_tree import children, fields_inside, fold_at, places_inside, with_children
 from lakebed.physical.paimon_types import UNASSIGNED
 
@@ -167,9 +167,11 @@ class _Columns:
         stored = self.members.get(place)
         if stored is None:
             return member
-        names = set(self._attributes(path))
-        name = stored.name if EditKind.RENAME in self._kinds(path) else member.name
-        return replace(member, name=name, extra=_taken_over(member.extra, stored.extra, names))
+        extra = _taken_over(member.extra, stored.extra, set(self._attributes(path)))
+        if EditKind.RENAME not in self._kinds(path):
+            return replace(member, extra=extra)
+        # Who compares with what was declared before, or has another warehouse, is told of the rename, too.
+        return replace(member, name=stored.name, extra=extra.merged({RENAMED_FROM: member.name}))
 
     def _attributes(self, path: Path) -> Iterator[str]:
         """The attributes of a column that others changed; with its type goes the hint of how it is stored."""

@@ -184,17 +184,20 @@ class _Level:
         present = self.by_names.get(name)
         if old is None or old == name or (present and self.pairing.renamed_from(present) == old):
             return
+        done = next((s for s in self.stored if self.pairing.renamed_from(s) == old), None)
+        if done is not None and self.pairing.former.get(done.id) == name:
+            # The rename was applied, and others have given the column another name since.
+            return
         found = self.by_names.get(str(old)) or self._formerly(str(old))
         if found is not None:
             self._claim(declared, found)
             return
         if self._refuse_path(declared.path, str(old)):
             return
-        done = next((s.name for s in self.stored if self.pairing.renamed_from(s) == old), None)
         if present is not None:
             remedy = f"the column is called {name} already: take {RENAMED_FROM} out"
         elif done is not None:
-            remedy = f"{old} was renamed before and is called {done} now: write {RENAMED_FROM}: {done}"
+            remedy = f"{old} was renamed before and is called {done.name} now: write {RENAMED_FROM}: {done.name}"
         else:
             remedy = f"name a column that is there, or take {RENAMED_FROM} out to declare a new one"
         near = near_names(str(old), [s.name for s in self.stored])

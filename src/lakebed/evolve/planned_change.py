@@ -71,7 +71,7 @@ class PlannedChange:
 
     @property
     def _outside_codes(self) -> tuple[str, ...]:
-        """The code that gives leave to undo what others did; none where no leave helps, as where a rule refuses that."""
+        """The code that gives leave to undo what others did; none where a rule refuses all of it."""
         return (OUTSIDE_CODE,) if self.undoes_others and self.verdict is not Verdict.FORBIDDEN else ()
 
     def objected(self, problems: Sequence[Incompatibility]) -> PlannedChange:

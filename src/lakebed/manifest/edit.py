@@ -237,7 +237,7 @@ class _Values(_Step):
         self.type(type_, key, path, declared.type, wanted.type)
         before, after = declared.extra.to_json(), wanted.extra.to_json()
         kept = {key: before[key] for key in _DIRECTIVES if key in before}
-        self._members(item, "extra", before, {**after, **kept})
+        self._members(item, "extra", before, {**kept, **after})
 
     def _members(self, around: Any, name: str, before: dict[str, Any], after: dict[str, Any]) -> None:
         """The members of a mapping that may be absent: attributes, options."""
