@@ -22,6 +22,7 @@ from lakebed.arrow.text_lines import LineRules
 from lakebed.convert.scan_types import scan_schema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import IngestError, UsageError
+from lakebed.format.parquet_footer import read_footer
 from lakebed.ingest.sources import json_values
 from lakebed.ingest.sources.csv_source import MALFORMED, csv_parts
 from lakebed.ingest.sources.json_documents import Documents, document_rows
@@ -252,9 +253,11 @@ def _parquet_parts(
     groups: dict[ParquetColumns, list[str]] = {}
     rebase = options.get("datetimerebasemode", "CORRECTED").upper() != "CORRECTED"
     for file in files:
+        footer = read_footer(*storage.open(file.path))
         if workers is not None:
-            workers.refuse_rebased(file, rebase=rebase or options.get("int96rebasemode", "CORRECTED") != "CORRECTED")
-        groups.setdefault(parquet_columns(file.path, storage, rebase=rebase), []).append(file.path)
+            other_days = rebase or options.get("int96rebasemode", "CORRECTED") != "CORRECTED"
+            workers.refuse_rebased(file, footer, rebase=other_days)
+        groups.setdefault(parquet_columns(file.path, footer, rebase=rebase), []).append(file.path)
     for group, paths in groups.items():
         _refuse_case_clashes(session, group.members, paths[0])
         checks = page_checks(options.verify_checksums)

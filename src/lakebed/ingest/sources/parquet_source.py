@@ -13,9 +13,7 @@ from pyspark.sql import types as spark
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
-from lakebed.format.parquet_footer import read_footer
 from lakebed.ingest.sources.parquet_rebase import Leaf, Millis, is_rebased, overflow
-from lakebed.ingest.sources.source_listing import LOCAL, SourceStorage
 from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType, Ticks
 
 UNREADABLE_TYPE = "LB6115"
@@ -32,14 +30,13 @@ class ParquetColumns:
     schema: spark.StructType = field(compare=False)
 
 
-def parquet_columns(path: str, storage: SourceStorage = LOCAL, *, rebase: bool = False) -> ParquetColumns:
-    """The columns of a file. Raises `UnsupportedError` with every column of a type, or with moments, that Spark does
-    not read.
+def parquet_columns(path: str, metadata: Any, *, rebase: bool = False) -> ParquetColumns:
+    """The columns of a file, by the metadata of its footer.
+
+    Raises `UnsupportedError` with every column of a type, or with moments, that Spark does not read.
 
     `rebase`: the reader takes old days for those of the Julian calendar, as it does by itself for files that say so.
     """
-    store, root = storage.open(path)
-    metadata = read_footer(store, root)
     leaves = [Leaf(metadata, i) for i in range(metadata.num_columns)]
     reader = _Reader(iter(leaves), path, is_rebased(metadata, rebase))
     members, fields = [], []

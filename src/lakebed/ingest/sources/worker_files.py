@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import pyarrow as pa
 from pyspark.sql import Column, DataFrame, SparkSession
@@ -15,7 +15,6 @@ from lakebed.arrow.decode_files import to_arrow_schema
 from lakebed.arrow.scan_files import pieces
 from lakebed.arrow.scan_sources import PLACE, URL, Scanner, line_scanner, parquet_scanner
 from lakebed.arrow.text_lines import LinePiece, LineRules, line_pieces, line_tasks
-from lakebed.format.parquet_footer import read_footer
 from lakebed.ingest.sources.parquet_rebase import needs_spark
 from lakebed.ingest.sources.source_files import SourceFile
 from lakebed.ingest.sources.source_listing import SourceStorage
@@ -60,9 +59,9 @@ class WorkerFiles:
         """Raise `UnsupportedError` (LB6462) for files of which only Spark's own readers make rows."""
         raise not_reached(files[0].path, f"it has no connector for them, which {what} needs")
 
-    def refuse_rebased(self, file: SourceFile, *, rebase: bool) -> None:
+    def refuse_rebased(self, file: SourceFile, footer: Any, *, rebase: bool) -> None:
         """Raise `UnsupportedError` (LB6462) for a file of Parquet that workers would read otherwise than Spark does."""
-        if needs_spark(read_footer(*self.storage.open(file.path)), rebase=rebase):
+        if needs_spark(footer, rebase=rebase):
             self.refuse([file], "a file with INT96 inside of other columns, or with days of the Julian calendar,")
 
     def _read(self, table: pa.Table, tasks: int, schema: spark.StructType, read: Scanner) -> DataFrame:
