@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from lakebed.catalog import PathFactory, TableManager, TableName, TableSchema
 from lakebed.catalog.paths import has_snapshots
 from lakebed.evolve import AppliedPlan, Plan, TablePlan, apply, plan_table
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import PlannedChange
 from lakebed.evolve.planner import Past
 from lakebed.manifest import TableManifest, parse_manifest
 from lakebed.testing.memory_store import MemoryStore

@@ -16,7 +16,7 @@ from evolve.test_plan_laws import declarations
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import LakebedError, RefusedError
 from lakebed.evolve import Plan, TablePlan, plan_table
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import PlannedChange
 from lakebed.evolve.planner import Past
 from lakebed.evolve.schema_changes import AddColumn
 from lakebed.evolve.without_warehouse import check_against, plan_between

@@ -21,8 +21,7 @@ from lakebed.evolve import Plan, evaluate, plan_table, with_changes
 from lakebed.evolve.adopt_drift import adopt_drift
 from lakebed.evolve.diff import diff
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.plan import TablePlan
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import PlannedChange, TablePlan
 from lakebed.evolve.planner import Past
 from lakebed.evolve.verdicts import Verdict
 from lakebed.manifest import TableManifest

@@ -28,7 +28,7 @@ from lakebed.catalog import TableName
 from lakebed.errors import RefusedError, StalePlanError
 from lakebed.evolve import Plan
 from lakebed.evolve.evidence import Outcome
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import PlannedChange
 from lakebed.evolve.value_rules import Among, Present, Test, Unique, ValueRule, Within
 from lakebed.evolve.verdicts import Verdict
 from lakebed.format.table_branch import TableBranch

@@ -17,7 +17,6 @@ from lakebed.store.safe_delete import Inside
 
 NO_DATABASE = "LB3121"
 NO_TABLE = "LB3122"
-TABLE_EXISTS = "LB3123"
 DATABASE_EXISTS = "LB3702"
 HOLDS_TABLES = "LB3703"
 HOLDS_OTHER_THINGS = "LB3704"
@@ -204,23 +203,6 @@ class Databases:
                 path=path,
                 remedy="Look at its tables, and drop it again.",
             ) from error
-
-
-def already_there(name: TableName) -> AlreadyExistsError:
-    """The error for a table that is to be made and is there."""
-    return AlreadyExistsError.of(
-        TABLE_EXISTS,
-        f"the table {name} exists already",
-        found=str(name),
-        remedy="Choose another name, or change the table by a plan.",
-    )
-
-
-def missing_branch(name: TableName, branch: str) -> NotFoundError:
-    """The error for a branch that the table does not have."""
-    remedy, in_python = f"`lakebed branch list '{name}'` lists them", f"lake.branches({str(name)!r}).list() has them"
-    message = f"the table {name} has no branch {branch!r}"
-    return NotFoundError.of(NO_TABLE, message, found=branch, remedy=remedy, python_remedy=in_python)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 
-from lakebed.catalog.names import QUARANTINE_SUFFIX, TableName, table_problems
+from lakebed.catalog.names import TableName
 from lakebed.catalog.paths import SCHEMA, PathFactory, has_schema, schema_id_of
 from lakebed.diagnostics import reason_of
 from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, RefusedError
@@ -34,21 +34,23 @@ _GONE = ".dropped-schema"
 _LIVE = ("snapshot", "tag", "branch", "changelog")
 
 
-def refuse_remains(store: Store, paths: PathFactory, name: TableName) -> None:
+def refuse_remains(store: Store, name: TableName, table_path: str, quarantine_path: str | None) -> None:
     """Refuse a new table where a drop or a rename of an earlier one has left something that would come alive in it.
+
+    `quarantine_path` is where its quarantine would lie, None for a table that cannot have one.
 
     Raises:
         AlreadyExistsError: either was interrupted, or directories are left whose content the new table would take over.
     """
-    renamed_to = None if name.is_quarantine else _destination(store, paths, name)
+    marker = None if quarantine_path is None else _marker_in(quarantine_path)
+    renamed_to = _destination(store, marker)
     if renamed_to is not None:
         raise AlreadyExistsError.of(
             INTERRUPTED,
             f"the table {name} cannot be made: an earlier one was renamed to {renamed_to}, and that was interrupted",
-            path=_marker(paths, name),
+            path=marker,
             remedy=f"Finish it first: lakebed rename '{name}' '{renamed_to}'.",
         )
-    table_path = paths.table(name)
     found = [directory for directory in _LIVE if store.exists(f"{table_path}/{directory}")]
     if is_drop_interrupted(store, table_path):
         what, remedy = "a drop of an earlier table was interrupted there", "Drop the table again to finish it."
@@ -126,7 +128,8 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
     if not resumed:
         _ensure_free(store, paths.table(target), target)
         if has_quarantine:
-            store.replace(_marker(paths, source), json.dumps({"table": [target.database, target.table]}).encode())
+            marker = _marker_in(paths.table(source.quarantine))
+            store.replace(marker, json.dumps({"table": [target.database, target.table]}).encode())
         store.move_directory(paths.table(source), paths.table(target))
     if has_quarantine:
         try:
@@ -136,7 +139,7 @@ def rename(store: Store, paths: PathFactory, source: TableName, target: TableNam
             raise with_note(error, UNDONE, note, "Repeat the rename: that finishes it.") from error
     if not _has_quarantine(store, paths, target):
         return [target]
-    marker = _marker(paths, target)
+    marker = _marker_in(paths.table(target.quarantine))
     with afterwards(f"{source} was renamed to {target}", "a marker is left", path=marker, remedy="Delete the file."):
         Inside(store, paths.table(target.quarantine)).delete(marker)
     return [target, target.quarantine]
@@ -146,33 +149,35 @@ def is_rename_interrupted(store: Store, paths: PathFactory, source: TableName, t
     """Whether a rename of `source` to `target` was begun, has moved the table and has not said that it is done."""
     if source.is_quarantine or target.is_quarantine or has_schema(store, paths.table(source)):
         return False
-    waiting = _destination(store, paths, source) or _destination(store, paths, target)
+    waiting = _destination(store, _marker(paths, source)) or _destination(store, _marker(paths, target))
     return waiting == target and has_schema(store, paths.table(target))
 
 
-def _destination(store: Store, paths: PathFactory, name: TableName) -> TableName | None:
+def _destination(store: Store, marker: str | None) -> TableName | None:
     """What the marker in the quarantine of a table says."""
-    if table_problems(name.table + QUARANTINE_SUFFIX):
+    if marker is None:
         return None
     try:
-        content = json.loads(store.read(_marker(paths, name)))
+        content = json.loads(store.read(marker))
         return TableName(*content["table"])
     except NotFoundError:
         return None
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise AlreadyExistsError.of(
-            INTERRUPTED, f"{_marker(paths, name)} cannot be read: {reason_of(error)}", path=_marker(paths, name)
-        ) from error
+        message = f"{marker} cannot be read: {reason_of(error)}"
+        raise AlreadyExistsError.of(INTERRUPTED, message, path=marker) from error
 
 
 def _has_quarantine(store: Store, paths: PathFactory, name: TableName) -> bool:
-    """Whether the table has one; where its name is too long for a quarantine it has none."""
-    problems = table_problems(name.table + QUARANTINE_SUFFIX)
-    return not problems and has_schema(store, paths.table(name.quarantine))
+    return name.can_have_quarantine and has_schema(store, paths.table(name.quarantine))
 
 
-def _marker(paths: PathFactory, name: TableName) -> str:
-    return f"{paths.table(name.quarantine)}/{_RENAMING}"
+def _marker(paths: PathFactory, name: TableName) -> str | None:
+    """Where it would be; None for a table that cannot have a quarantine."""
+    return _marker_in(paths.table(name.quarantine)) if name.can_have_quarantine else None
+
+
+def _marker_in(quarantine_path: str) -> str:
+    return f"{quarantine_path}/{_RENAMING}"
 
 
 def _ensure_free(store: DirectoryStore, path: str, name: TableName) -> None:

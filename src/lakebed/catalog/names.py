@@ -100,6 +100,11 @@ class TableName:
         return self.table.endswith(QUARANTINE_SUFFIX)
 
     @property
+    def can_have_quarantine(self) -> bool:
+        """Whether it may have one: a quarantine has none, and neither has a table whose name is too long for it."""
+        return not self.is_quarantine and not table_problems(self.table + QUARANTINE_SUFFIX)
+
+    @property
     def without_quarantine(self) -> TableName:
         """The table whose bad rows this quarantine takes; of any other table itself."""
         return TableName(self.database, self.table.removesuffix(QUARANTINE_SUFFIX))

@@ -17,12 +17,12 @@ from lakebed.catalog.columns import AnyFields, to_columns
 from lakebed.catalog.commit_version import commit_version, conflict, says_the_same
 from lakebed.catalog.dialects import PAIMON, Dialect
 from lakebed.catalog.names import TableName, no_text
-from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, has_snapshots, schema_id_of
+from lakebed.catalog.paths import MAIN, SCHEMA, branch_root, has_schema, has_snapshots, schema_id_of
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, refuse_unknown_types
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, UnsupportedError, ValidationError
 from lakebed.store import Store
-from lakebed.store.obstacles import is_file, refuse_obstacle
+from lakebed.store.obstacles import refuse_obstacle
 
 NO_SUCH_VERSION = "LB3201"
 NO_SCHEMA = "LB3202"
@@ -103,8 +103,8 @@ class SchemaManager:
         return sorted(number for number in found if number is not None)
 
     def exists(self) -> bool:
-        """Whether there is any version: version 0 is looked for first, the directory listed only without it."""
-        return is_file(self.store, self.path(0)) or bool(self.ids())
+        """Whether there is any version, and the branch is not half made or half deleted."""
+        return has_schema(self.store, self._table_path, self.branch)
 
     def has_snapshots(self) -> bool:
         """Whether the branch has any snapshot, so that rows may be stored under its versions."""

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from lakebed.catalog.columns import AnyFields, to_columns
-from lakebed.catalog.databases import Databases, already_there, missing_branch
+from lakebed.catalog.databases import NO_TABLE, Databases
 from lakebed.catalog.dialects import dialect_of
 from lakebed.catalog.drop_and_rename import (
     is_drop_interrupted,
@@ -20,18 +20,19 @@ from lakebed.catalog.drop_and_rename import (
 from lakebed.catalog.first_version import first_version, option_texts
 from lakebed.catalog.metadata import Records, TableMetadata, completed_by_record
 from lakebed.catalog.mini_rows import refuse_foreign_rows
-from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of, table_problems
+from lakebed.catalog.names import AnyTableName, TableName, as_table_name, branch_of
 from lakebed.catalog.paths import MAIN, Layout, PathFactory, has_schema
 from lakebed.catalog.refuse_external import refuse_another_definition, refuse_external_data
 from lakebed.catalog.schema_manager import Clock, SchemaManager, system_clock
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.catalog.validate import ensure_valid
 from lakebed.diagnostics import Diagnostic
-from lakebed.errors import LakebedError, ValidationError
+from lakebed.errors import AlreadyExistsError, LakebedError, NotFoundError, ValidationError
 from lakebed.store import Store
 from lakebed.store.failed_follow_ups import UNDONE, with_note
 from lakebed.store.obstacles import refuse_obstacle
 
+TABLE_EXISTS = "LB3123"
 NOT_FIRST = "LB3127"
 
 
@@ -131,11 +132,17 @@ class TableManager:
             UnsupportedError: the name is that of a system table.
         """
         name, branch = _of_branch(database, table, branch)
-        if has_schema(self.store, self.table_path(name), branch):
-            return self._manager(name, branch)
+        found = self.find_schema_manager(name, branch)
+        if found is not None:
+            return found
         if branch == MAIN or not self.exists(name):
             raise self._databases.missing_table(name)
-        raise missing_branch(name, branch)
+        raise _missing_branch(name, branch)
+
+    def find_schema_manager(self, name: TableName, branch: str = MAIN) -> SchemaManager | None:
+        """The schema versions of a branch of a table; None where there is no such branch, or no such table."""
+        versions = self._manager(name, branch)
+        return versions if versions.exists() else None
 
     def get_table_metadata(self, database: str, table: str) -> TableMetadata:
         """The record of a table, at the newest version. A stale record is put right in its file.
@@ -203,14 +210,16 @@ class TableManager:
             message = f"a table starts with schema 0 of format version {CURRENT_VERSION}"
             raise ValidationError.of(NOT_FIRST, message, found=f"schema {schema.id} of format version {schema.version}")
         ensure_valid(schema, branch_exists=lambda branch: branch == MAIN)
-        if self.exists(name):
-            refuse_obstacle(self.store, self.path_factory.schema(name, 0), f"the first version of {name}")
-            raise already_there(name)
-        refuse_remains(self.store, self.path_factory, name)
-        if not SchemaManager(
+        versions = SchemaManager(
             self.store, self.table_path(name), name=name, dialect=dialect_of(self.path_factory.layout)
-        ).publish(schema):
-            raise already_there(name)
+        )
+        if versions.exists():
+            refuse_obstacle(self.store, versions.path(0), f"the first version of {name}")
+            raise _already_there(name)
+        quarantine = self.table_path(name.quarantine) if name.can_have_quarantine else None
+        refuse_remains(self.store, name, self.table_path(name), quarantine)
+        if not versions.publish(schema):
+            raise _already_there(name)
         return self._records.begin(name, schema)
 
     def alter_table(self, database: str, table: str, changes: Sequence[Any], *, branch: str = MAIN) -> TableSchema:
@@ -244,7 +253,7 @@ class TableManager:
         if not self.exists(name) and not is_drop_interrupted(self.store, path):
             raise self._databases.missing_table(name)
         names = [name]
-        if not name.is_quarantine and not table_problems(name.quarantine.table):
+        if name.can_have_quarantine:
             quarantine = self.table_path(name.quarantine)
             if self.exists(name.quarantine) or is_drop_interrupted(self.store, quarantine):
                 names.insert(0, name.quarantine)
@@ -299,7 +308,7 @@ class TableManager:
             if not self._databases.exists(target.database):
                 raise self._databases.missing(target.database)
             if self.exists(target):
-                raise already_there(target)
+                raise _already_there(target)
         moved = rename(self.store, self.path_factory, source, target)
         self._forget(source, target, *moved)
         for name in moved:
@@ -341,3 +350,20 @@ def _of_branch(database: str, table: str, branch: str) -> tuple[TableName, str]:
         return TableName(database, table), branch
     name, given = branch_of(database, table)
     return name, given or MAIN
+
+
+def _already_there(name: TableName) -> AlreadyExistsError:
+    """The error for a table that is to be made and is there."""
+    return AlreadyExistsError.of(
+        TABLE_EXISTS,
+        f"the table {name} exists already",
+        found=str(name),
+        remedy="Choose another name, or change the table by a plan.",
+    )
+
+
+def _missing_branch(name: TableName, branch: str) -> NotFoundError:
+    """The error for a branch that the table does not have."""
+    remedy, in_python = f"`lakebed branch list '{name}'` lists them", f"lake.branches({str(name)!r}).list() has them"
+    message = f"the table {name} has no branch {branch!r}"
+    return NotFoundError.of(NO_TABLE, message, found=branch, remedy=remedy, python_remedy=in_python)

@@ -6,8 +6,7 @@ from lakebed.evolve.diff import diff
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.inverse import inverse, inverses
 from lakebed.evolve.make_version import with_changes, with_columns, with_fields
-from lakebed.evolve.plan import Plan, TablePlan
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import plan_table
 from lakebed.evolve.schema_changes import Change, Move, MoveKind
 from lakebed.evolve.verdicts import Verdict

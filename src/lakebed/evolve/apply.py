@@ -8,20 +8,20 @@ from dataclasses import dataclass, replace
 from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from lakebed.catalog.names import TableName, TableRef
-from lakebed.catalog.paths import MAIN, has_schema
+from lakebed.catalog.names import TableName
+from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
+from lakebed.evolve.check_approvals import check_codes, check_leave, unmatched
 from lakebed.evolve.evaluate import evaluate
 from lakebed.evolve.evidence import relies_on_rows
-from lakebed.evolve.manifest_approvals import day_of, ended_before, without_ended
-from lakebed.evolve.plan import Plan, TablePlan, check_codes, leave_missing, unmatched
-from lakebed.evolve.planned_change import PlannedChange, approval, leave_in_python, leave_on_the_command_line
-from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE
+from lakebed.evolve.manifest_approvals import day_of
+from lakebed.evolve.plan import Plan, TablePlan, approval
 from lakebed.readable import Readable
 
 if TYPE_CHECKING:
+    from lakebed.catalog.schema_manager import SchemaManager
     from lakebed.catalog.table_manager import TableManager
     from lakebed.manifest.attribute_registry import AttributeRegistry
 
@@ -94,8 +94,8 @@ def apply(
     notes = unmatched(plan, allow - frozenset(plan.approvals))
     # Nobody asks for the time of a plan that no day is in.
     is_dated = any(table.approvals for table in plan.tables)
-    _check_leave(plan, allow | frozenset(plan.approvals), day_of(clock(), time_zone) if is_dated else date.min)
-    stale = [d for table in plan.tables for d in _staleness(table, tables)]
+    check_leave(plan, allow | frozenset(plan.approvals), day_of(clock(), time_zone) if is_dated else date.min)
+    stale = [d for table in plan.tables for d in _staleness(table, tables.find_schema_manager(*_place(table)))]
     if newest_snapshot is not None:
         given = allow | frozenset(plan.approvals)
         stale += [d for table in plan.tables for d in _newer_rows(table, given, newest_snapshot)]
@@ -129,56 +129,12 @@ def _check_attributes(plan: Plan, declared: AttributeRegistry) -> None:
             check_stored(declared, table.name, table.target.logical)
 
 
-_OTHER_REASONS = {
-    ODF_CODE: "ODF's rule for changing a schema refuses it",
-    OUTSIDE_CODE: "it undoes or changes what was made outside of `apply`",
-}
-
-
-def _check_leave(plan: Plan, allow: frozenset[str], today: date) -> None:
-    """Everything that stands against the plan, at once."""
-    problems = [
-        Diagnostic(
-            change.code,
-            f"{table.name}: cannot {change.summary}: {change.reason}{_of_rows(change)}",
-            position=change.position,
-            path=change.column or None,
-            remedy=change.remedy,
-        )
-        for table in plan.tables
-        for change in table.forbidden
-    ]
-    missing = leave_missing([without_ended(table, today) for table in plan.tables], allow)
-    for table, change, code in missing:
-        why = _OTHER_REASONS.get(code, change.reason) if code != change.code else change.reason
-        problems.append(
-            Diagnostic(
-                code,
-                f"{table.name}: leave is needed to {change.summary}: {why}{_of_rows(change)}",
-                position=change.position,
-                path=change.column or None,
-                remedy=leave_on_the_command_line(approval(code, change)),
-                python_remedy=leave_in_python(approval(code, change)),
-            )
-        )
-    if problems:
-        ended = [d for table in plan.tables for d in ended_before(table, today)] if missing else []
-        raise RefusedError(*problems, *ended)
-
-
-def _of_rows(change: PlannedChange) -> str:
-    """What the stored rows say, where they were asked."""
-    return "" if change.evidence is None else f"; rows: {change.evidence.text}"
-
-
-def _staleness(table: TablePlan, tables: TableManager) -> list[Diagnostic]:
-    name, branch = _place(table)
-    exists = has_schema(tables.store, tables.table_path(name), branch)
+def _staleness(table: TablePlan, versions: SchemaManager | None) -> list[Diagnostic]:
     if table.create:
-        return [_stale(table, "has been made in the meantime")] if exists else []
-    if not exists:
+        return [] if versions is None else [_stale(table, "has been made in the meantime")]
+    if versions is None:
         return [_stale(table, "is gone")]
-    newest = tables.get_schema_manager(name.database, name.table, branch).load_latest_schema()
+    newest = versions.load_latest_schema()
     if newest.fingerprint == table.base_fingerprint:
         return []
     if table.target is not None and newest.fingerprint == table.target.fingerprint:
@@ -219,30 +175,30 @@ def _stale(table: TablePlan, what: str) -> Diagnostic:
 
 def _place(table: TablePlan) -> tuple[TableName, str]:
     """The table that a plan is for, and the branch of it."""
-    ref = TableRef.parse(table.name)
-    return ref.name, ref.branch or MAIN
+    return table.ref.name, table.ref.branch or MAIN
 
 
 def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
-    name, branch = _place(table)
     if table.create:
-        return _create(table, name, tables, clock)
-    manager = tables.get_schema_manager(name.database, name.table, branch)
-    base = manager.load_latest_schema()
+        return _create(table, tables, clock)
+    versions = tables.find_schema_manager(*_place(table))
+    if versions is None:
+        raise StalePlanError(_stale(table, "is gone"))
+    base = versions.load_latest_schema()
     if base.fingerprint != table.base_fingerprint:
-        raise StalePlanError(*_staleness(table, tables))
+        raise StalePlanError(*_staleness(table, versions))
     if not table.steps:
         _check_result(table, base)
         return AppliedTable(table.name, base.id, created=False, changed=False)
     schema = evaluate(
         base,
         table.steps,
-        has_snapshots=manager.has_snapshots,
+        has_snapshots=versions.has_snapshots,
         now=clock(),
-        history=manager.versions,
+        history=versions.versions,
     )
     _check_result(table, schema)
-    if not manager.publish(schema):
+    if not versions.publish(schema):
         raise StalePlanError.of(
             "LB4306",
             f"version {schema.id} of table {table.name} was made by somebody else at the same time",
@@ -251,14 +207,14 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
     return AppliedTable(table.name, schema.id, created=False, changed=True, changes=_done(table))
 
 
-def _create(table: TablePlan, name: TableName, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
+def _create(table: TablePlan, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
     if table.target is None:
         raise _altered(table)
     schema = replace(table.target, time_millis=clock())
     try:
-        tables.create(name, schema)
+        tables.create(table.ref.name, schema)
     except AlreadyExistsError as error:
-        if not tables.exists(name):
+        if tables.find_schema_manager(table.ref.name) is None:
             raise
         raise StalePlanError(_stale(table, "has been made in the meantime")) from error
     return AppliedTable(table.name, schema.id, created=True, changed=True, changes=_done(table))

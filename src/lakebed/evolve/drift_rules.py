@@ -15,8 +15,7 @@ from lakebed.evolve.verdicts import ADOPTED_CODE, OUTSIDE_CODE, Verdict
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema
     from lakebed.evolve.declared_edits import AppliedVersion
-    from lakebed.evolve.plan import TablePlan
-    from lakebed.evolve.planned_change import PlannedChange
+    from lakebed.evolve.plan import PlannedChange, TablePlan
     from lakebed.manifest.table_manifest import TableManifest
 
 

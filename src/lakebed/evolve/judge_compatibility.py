@@ -16,7 +16,7 @@ from lakebed.evolve.diff import column_steps
 from lakebed.evolve.diff_columns import Edit, EditKind
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.planned_change import Incompatibility
+from lakebed.evolve.plan import Incompatibility
 from lakebed.evolve.schema_changes import Path
 from lakebed.evolve.verdicts import broken_by
 from lakebed.manifest.compatibility import Compatibility, Consumer

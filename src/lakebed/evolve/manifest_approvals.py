@@ -5,7 +5,7 @@ Those that have ended, and those that do nothing, are told.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from typing import TYPE_CHECKING
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from lakebed.catalog.annotations import used_approvals
 from lakebed.catalog.time_zone import zone_of
 from lakebed.diagnostics import Diagnostic, Severity
-from lakebed.evolve.plan import TablePlan
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.check_approvals import ended
+from lakebed.evolve.plan import PlannedChange, TablePlan
 
 if TYPE_CHECKING:
     from lakebed.catalog.table_schema import TableSchema
@@ -45,39 +45,15 @@ def plan_with_approvals(
     if plan.create:
         return plan
     idle = [a for a in current if a not in plan.approvals and a not in known]
-    ended = [a for a in declared.approvals if a not in current]
-    notes = (*(_ended(a, plan) for a in ended), *(_idle(a, plan, base) for a in idle))
+    past = [a for a in declared.approvals if a not in current]
+    notes = (*(ended(a, plan) for a in past), *(_idle(a, plan, base) for a in idle))
     return replace(plan, diagnostics=(*plan.diagnostics, *notes))
-
-
-def without_ended(plan: TablePlan, today: date) -> TablePlan:
-    """The plan without the approvals that have ended since it was made."""
-    return replace(plan, approvals=tuple(a for a in plan.approvals if a.until >= today))
 
 
 def giving(approvals: Iterable[Approval], needed: Iterable[tuple[PlannedChange, str]]) -> tuple[Approval, ...]:
     """Those that give leave for a change; `needed` are changes with the codes that they need leave for."""
     wanted = tuple(needed)
     return tuple(a for a in approvals if any(a.covers(code, change.approved_as) for change, code in wanted))
-
-
-def ended_before(plan: TablePlan, today: date) -> Iterator[Diagnostic]:
-    """What is said of approvals that a plan carries and that have ended since it was made."""
-    return (_ended(a, plan) for a in plan.approvals if a.until < today)
-
-
-def _ended(approval: Approval, plan: TablePlan) -> Diagnostic:
-    matching = [c.summary for c, code in plan.leave_needed() if approval.covers(code, c.approved_as)]
-    what = f"it takes another one to {', '.join(matching)}" if matching else "it matches no change of the plan"
-    return Diagnostic(
-        "LB4237",
-        f"{plan.name}: the approval {approval.text} ended on {approval.until}; {what}",
-        Severity.WARNING,
-        position=approval.position,
-        path=approval.path,
-        found=str(approval.until),
-        remedy="agree on a later day, or take it out" if matching else "take it out",
-    )
 
 
 def _idle(approval: Approval, plan: TablePlan, base: TableSchema | None) -> Diagnostic:

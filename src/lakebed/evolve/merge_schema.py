@@ -18,6 +18,7 @@ from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import RefusedError, UsageError, ValidationError
+from lakebed.evolve.check_approvals import check_codes
 from lakebed.evolve.comment_directives import is_directive
 from lakebed.evolve.describe_edits import summary
 from lakebed.evolve.diff import column_steps
@@ -27,7 +28,6 @@ from lakebed.evolve.former_names import FORMER_NAME, FormerNames, former_names
 from lakebed.evolve.make_version import names_mean_the_same
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields
-from lakebed.evolve.plan import check_codes
 from lakebed.evolve.schema_changes import Path
 from lakebed.evolve.union_schema import Merged, MergeTypes, UnionRules, matched, merge_fields
 from lakebed.evolve.verdicts import Circumstances, Judgement, Verdict, judge

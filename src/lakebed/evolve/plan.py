@@ -4,35 +4,142 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from typing import Any, ClassVar
 
 from lakebed.catalog import schema_file
+from lakebed.catalog.names import TableRef
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.codes import register
-from lakebed.diagnostics import Diagnostic, Position, Severity, near_names, reason_of
-from lakebed.errors import LakebedError, RefusedError, UsageError
+from lakebed.diagnostics import Diagnostic, Position, Severity, reason_of
+from lakebed.errors import LakebedError, RefusedError
 from lakebed.evolve import schema_changes as change_values
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.drift import Drift
 from lakebed.evolve.evidence import Evidence
-from lakebed.evolve.planned_change import Incompatibility, PlannedChange, approval, needed_leave, refused_by_odf
-from lakebed.evolve.schema_changes import Change
-from lakebed.evolve.verdicts import ODF_CODE, Verdict, worst
+from lakebed.evolve.schema_changes import Change, Path
+from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict, worst
 from lakebed.manifest.approvals import Approval
 from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
 from lakebed.model.extra import canonical_json
+from lakebed.physical import path_text
 from lakebed.readable import Readable
+
+
+@dataclass(frozen=True, slots=True)
+class Incompatibility:
+    """What the compatibility mode of a table, or one of its declared consumers, has against a change.
+
+    It `gates` where the change then needs leave under its code. `consumer` is the name of one, `owner` its team.
+    """
+
+    code: str
+    reason: str
+    remedy: str
+    gates: bool = True
+    consumer: str | None = None
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedChange:
+    """One thing that a person asked for, with the verdict on it.
+
+    `changes` are the schema changes that do it, in order; an annotation shares the one change of the annotations.
+    `name` is that of an option or attribute. `before` and `after` are texts. `odf_allowed` says whether ODF's rule for
+    changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`. `field_id`
+    is that of the column, or of the one that the path leads into. `breaks` are those who have to follow first: who
+    write rows as before, or read them as before. `incompatible` is what compatibility and consumers have against it,
+    `evidence` what the stored rows say, where they were asked.
+    """
+
+    kind: EditKind
+    path: Path
+    summary: str
+    verdict: Verdict
+    code: str
+    reason: str
+    remedy: str | None = None
+    position: Position | None = None
+    name: str | None = None
+    before: str | None = None
+    after: str | None = None
+    odf_allowed: bool = True
+    changes: tuple[Change, ...] = ()
+    undoes_others: bool = False
+    field_id: int | None = None
+    breaks: tuple[Party, ...] = ()
+    incompatible: tuple[Incompatibility, ...] = ()
+    evidence: Evidence | None = None
+
+    @property
+    def leave_codes(self) -> tuple[str, ...]:
+        """The codes that give leave for the change, all of which it needs; ODF's own is not among them."""
+        codes = [self.code] if self.verdict is Verdict.BREAKING else []
+        gates = [found.code for found in self.incompatible if found.gates]
+        return tuple(dict.fromkeys([*codes, *self._outside_codes, *gates]))
+
+    @property
+    def _outside_codes(self) -> tuple[str, ...]:
+        """The code that gives leave to undo what others did; none where a rule refuses all of it."""
+        return (OUTSIDE_CODE,) if self.undoes_others and self.verdict is not Verdict.FORBIDDEN else ()
+
+    def objected(self, problems: Sequence[Incompatibility]) -> PlannedChange:
+        """The change with what mode and consumers have against it; one that gates makes it at least breaking."""
+        gate = next((found for found in problems if found.gates), None)
+        change = replace(self, incompatible=tuple(problems))
+        if gate is None or self.verdict.rank >= Verdict.BREAKING.rank:
+            return change
+        reason = f"{gate.reason}; {self.reason}"
+        return replace(change, verdict=Verdict.BREAKING, code=gate.code, reason=reason, remedy=gate.remedy)
+
+    def leave_codes_under(self, compatibility: str | None) -> tuple[str, ...]:
+        """The same under a compatibility: under `NONE` only what undoes the work of others needs leave."""
+        if compatibility == Compatibility.NONE:
+            return self._outside_codes
+        return self.leave_codes
+
+    @property
+    def column(self) -> str:
+        """The path as text, or the option's name: what `CODE:column` gives leave for."""
+        return self.name if self.kind is EditKind.OPTION and self.name else path_text(self.path)
+
+    @property
+    def approved_as(self) -> str:
+        """What `CODE:` is followed by to give leave for this change: the column, or the part of the table.
+
+        A part of the table itself is `.comment`, `.primary-keys`, `.partition-keys`, `.buckets` or `.annotation.NAME`;
+        no column's path begins with a dot.
+        """
+        if self.column:
+            return self.column
+        part = "." + self.kind.value.replace(" ", "-")
+        return f"{part}.{self.name}" if self.name else part
+
+
+def refused_by_odf(changes: Iterable[PlannedChange]) -> tuple[PlannedChange, ...]:
+    """Those of the changes that ODF's rule refuses."""
+    return tuple(c for c in changes if not c.odf_allowed)
+
+
+def needed_leave(changes: Sequence[PlannedChange], compatibility: str | None) -> tuple[tuple[PlannedChange, str], ...]:
+    """Each change that needs leave, with the code that gives it, under the compatibility of the manifest."""
+    own = [(c, code) for c in changes for code in c.leave_codes_under(compatibility)]
+    return (*own, *((c, ODF_CODE) for c in (refused_by_odf(changes) if compatibility == Compatibility.ODF else ())))
+
+
+def approval(code: str, change: PlannedChange) -> str:
+    """What allows one change and no other: `CODE:column`, or `CODE:.comment` and the like for the table itself."""
+    return f"{code}:{change.approved_as}"
 
 
 @dataclass(frozen=True, slots=True)
 class TablePlan(Readable):
     """The plan of one table, bound to its newest version: id and fingerprint, or both None for a table to be made.
 
-    `name` is `db.table`, or `db.table@branch:NAME` where a branch of it is to change. `steps` is what runs, in order.
+    `ref` is the table, or the branch of it that is to change. `steps` is what runs, in order.
     `target` is the version that results, its time 0; None when a change is forbidden.
     `compatibility` is the mode of the manifest, `ODF` when it asks that ODF's rule gate the plan. `drift` is told where
     a change undoes what was made outside of `apply`. `annotations_drifted` says that the stored columns are not what
@@ -43,7 +150,7 @@ class TablePlan(Readable):
     renderer: ClassVar[str] = "lakebed.render.plan_text:table_plan_in_python"
     html_renderer: ClassVar[str] = "lakebed.render.notebook_html:table_plan_html"
 
-    name: str
+    ref: TableRef
     create: bool
     base_id: int | None
     base_fingerprint: str | None
@@ -55,6 +162,11 @@ class TablePlan(Readable):
     drift: Drift | None = None
     annotations_drifted: bool = False
     approvals: tuple[Approval, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """`db.table`, or `db.table@branch:NAME` where a branch of it is to change."""
+        return str(self.ref)
 
     @property
     def is_noop(self) -> bool:
@@ -188,52 +300,6 @@ def leave_missing(
     )
 
 
-def check_codes(allow: Iterable[str]) -> None:
-    """Raise `UsageError` for an approval that names no code."""
-    known = register()
-    problems = [
-        Diagnostic(
-            "LB4307",
-            f"{text!r} allows nothing: {text.partition(':')[0]!r} is no code",
-            expected="CODE, CODE:column, CODE:option or CODE:.comment, such as LB4203:old_name",
-            found=text,
-            suggestions=near_names(text.partition(":")[0], known),
-        )
-        for text in sorted(allow)
-        if text.partition(":")[0] not in known
-    ]
-    if problems:
-        raise UsageError(*problems)
-
-
-def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
-    """A warning for each approval of one column's change that is no change of the plan.
-
-    It is no error, so that a command can be repeated after what it approves was done. `CODE` without a column is a
-    rule for whatever comes, and may match nothing.
-    """
-    changes = [change for table in plan.tables for change in table.changes]
-    planned = {approval(c.code, c) for c in changes} | {
-        approval(code, c) for t in plan.tables for c, code in t.leave_needed()
-    }
-    wanted = plan.leave_needed()
-    return tuple(
-        Diagnostic(
-            "LB4223",
-            f"the approval {text} matches no change of the plan",
-            Severity.WARNING,
-            expected=", ".join(wanted) or None,
-            found=text,
-            suggestions=near_names(text, [w for w in wanted if w.partition(":")[0] == text.partition(":")[0]]),
-            remedy=f"take it out, or approve {' or '.join(wanted)}"
-            if wanted
-            else "take it out: nothing needs approval",
-        )
-        for text in sorted(set(allow))
-        if ":" in text and text not in planned
-    )
-
-
 #: Version 2 added `approvals` and `undeclared`, version 3 the approvals of each table, ids of columns, whom a change
 #: breaks and what mode and consumers have against it, what rows say of it, and which of the undeclared tables were
 #: declared.
@@ -313,11 +379,9 @@ def _table_json(table: TablePlan) -> dict[str, Any]:
 
 
 def _table(value: Mapping[str, Any]) -> TablePlan:
-    base, name = value["base"] or {}, value["name"]
-    if not isinstance(name, str):
-        raise TypeError(f"{name!r} is no name of a table")
+    base = value["base"] or {}
     return TablePlan(
-        name=name,
+        ref=TableRef.parse(value["name"]),
         create=value["create"],
         base_id=base.get("schema_id"),
         base_fingerprint=base.get("fingerprint"),

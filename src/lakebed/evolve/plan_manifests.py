@@ -14,10 +14,11 @@ from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.table_manager import TableManager
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import ConversionError, LakebedError, ManifestError, UnsupportedError, ValidationError
+from lakebed.evolve.check_approvals import check_codes, unmatched
 from lakebed.evolve.drift_rules import DriftRule, StoredVersions, plan_under
 from lakebed.evolve.evidence import Prover
 from lakebed.evolve.manifest_approvals import plan_with_approvals
-from lakebed.evolve.plan import Plan, TablePlan, check_codes, unmatched
+from lakebed.evolve.plan import Plan, TablePlan
 from lakebed.evolve.planner import LimitWarnings, Past, plan_table
 from lakebed.evolve.verdicts import ABANDONED_CODE, OUTSIDE_CODE, UNDECLARED_CODE
 
@@ -136,7 +137,7 @@ class ManifestPlanner:
 
         versions = StoredVersions(base, schemas.find if tables.holds_annotations else None)
         planned = plan_under(self.drift, declared, versions, make)
-        return planned if branch == "main" else replace(planned, name=str(TableRef(name, branch=branch)))
+        return planned if branch == "main" else replace(planned, ref=TableRef(name, branch=branch))
 
 
 def _undeclared(name: str) -> Diagnostic:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lakebed.catalog import options as table_options
 from lakebed.catalog.annotations import OPTION, annotate, applied_version, approvals_of, drift, refuse_newer
-from lakebed.catalog.names import TableName
+from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.option_values import is_flagged
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
@@ -32,8 +32,7 @@ from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields, locate
 from lakebed.evolve.new_table import creation_edits
 from lakebed.evolve.option_notes import unknown_options
-from lakebed.evolve.plan import TablePlan
-from lakebed.evolve.planned_change import PlannedChange, needed_leave
+from lakebed.evolve.plan import PlannedChange, TablePlan, needed_leave
 from lakebed.evolve.possible_renames import look_alikes
 from lakebed.evolve.schema_changes import Change, Path, RemoveOption, SetOption
 from lakebed.evolve.value_rules import RuleMaker
@@ -153,10 +152,6 @@ def _limited(change: PlannedChange, limits: Sequence[Diagnostic]) -> PlannedChan
     return replace(change, verdict=judgement.verdict, code=judgement.code, reason=judgement.reason)
 
 
-def _table_name(declared: TableManifest) -> str:
-    return str(TableName.parse(declared.name))
-
-
 # A table that is not there yet
 
 
@@ -173,16 +168,16 @@ def _creation(declared: TableManifest, file_problems: FileProblems, *, marked: b
         raise ValidationError(*problems)
     if left_out := file_problems(target, None):
         raise UnsupportedError(*left_out)
-    name = _table_name(declared)
+    name = TableName.parse(declared.name)
     meanings = compare((), Schema(()), fields, declared.schema)
     new = Judgement(Verdict.SAFE, "LB4222", "there is no table yet")
     ids = ColumnPlaces.of(fields)
     planned = tuple(
         replace(_planned(edit, new, meanings, declared, odf_allowed=True), field_id=ids.id_at(edit.path), breaks=())
-        for edit in creation_edits(name, target, meanings)
+        for edit in creation_edits(str(name), target, meanings)
     )
     notes = (*unknown_options(declared), *notes_on_keys(declared, primary, options))
-    return TablePlan(name, True, None, None, (), planned, target, _compatibility(declared), notes)
+    return TablePlan(TableRef(name), True, None, None, (), planned, target, _compatibility(declared), notes)
 
 
 def _compatibility(declared: TableManifest) -> str | None:
@@ -259,7 +254,7 @@ class _Planning:
         changes += annotation
         drifted = drift(base)
         return TablePlan(
-            name=_table_name(declared),
+            ref=TableRef(TableName.parse(declared.name)),
             create=False,
             base_id=base.id,
             base_fingerprint=base.fingerprint,

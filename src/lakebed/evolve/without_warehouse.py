@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from lakebed.catalog.annotations import OPTION, annotate
 from lakebed.catalog.ids import assign
-from lakebed.catalog.names import TableName
+from lakebed.catalog.names import TableName, TableRef
 from lakebed.catalog.option_rules import wrong_values
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, path_text
@@ -22,8 +22,7 @@ from lakebed.evolve.identity import identify
 from lakebed.evolve.judge_compatibility import consumers_of_dropped
 from lakebed.evolve.manifest_approvals import plan_with_approvals
 from lakebed.evolve.option_notes import unknown_options
-from lakebed.evolve.plan import Plan, TablePlan
-from lakebed.evolve.planned_change import PlannedChange
+from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 from lakebed.evolve.planner import LimitWarnings, placed, plan_table
 from lakebed.evolve.verdicts import ABANDONED_CODE, Verdict
 from lakebed.model.encoding import without_attributes
@@ -140,7 +139,7 @@ def _gone(name: TableName, table: TableManifest) -> TablePlan:
         incompatible=consumers_of_dropped(table.compatibility, table.consumers),
     )
     mode = "NONE" if table.compatibility == "NONE" else None
-    return TablePlan(str(name), False, 0, None, (), (change,), None, mode)
+    return TablePlan(TableRef(name), False, 0, None, (), (change,), None, mode)
 
 
 def validate_files(

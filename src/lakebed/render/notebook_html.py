@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from lakebed.catalog.time_zone import zone_of
-from lakebed.evolve.planned_change import approval, leave_in_python
+from lakebed.evolve.check_approvals import leave_in_python
+from lakebed.evolve.plan import approval
 from lakebed.evolve.verdicts import Verdict
 from lakebed.format.commit_origin import operation_of
 from lakebed.model import Field
@@ -38,8 +39,7 @@ if TYPE_CHECKING:
     from lakebed.diagnostics import Diagnostic
     from lakebed.doctor import DoctorReport
     from lakebed.evolve.apply import AppliedPlan
-    from lakebed.evolve.plan import Plan, TablePlan
-    from lakebed.evolve.planned_change import PlannedChange
+    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
     from lakebed.ingest.run_history import IngestResult
     from lakebed.inspection.history import History, Version
     from lakebed.inspection.system_table import SystemTable

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from lakebed.diagnostics import Severity
+from lakebed.evolve.check_approvals import leave_on_the_command_line
 from lakebed.evolve.describe_edits import shortened
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.planned_change import approval, leave_on_the_command_line
+from lakebed.evolve.plan import approval
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
@@ -17,8 +18,7 @@ from lakebed.printable import one_line
 from lakebed.render.findings import ChangedPart, Finding, Report, Subject
 
 if TYPE_CHECKING:
-    from lakebed.evolve.plan import Plan, TablePlan
-    from lakebed.evolve.planned_change import PlannedChange
+    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
     from lakebed.evolve.schema_changes import Path
     from lakebed.manifest.approvals import Approval
 

@@ -12,8 +12,9 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from lakebed.catalog.options import BUCKET
+from lakebed.evolve.check_approvals import leave_in_python, leave_on_the_command_line
 from lakebed.evolve.diff_columns import EditKind
-from lakebed.evolve.planned_change import approval, leave_in_python, leave_on_the_command_line
+from lakebed.evolve.plan import approval
 from lakebed.evolve.verdicts import ODF_CODE, Verdict
 from lakebed.physical import path_text
 from lakebed.printable import one_line
@@ -31,8 +32,7 @@ from lakebed.render.terminal import plain, styled, wrapped
 if TYPE_CHECKING:
     from lakebed.diagnostics import Diagnostic
     from lakebed.evolve.apply import AppliedPlan, AppliedTable
-    from lakebed.evolve.plan import Plan, TablePlan
-    from lakebed.evolve.planned_change import PlannedChange
+    from lakebed.evolve.plan import Plan, PlannedChange, TablePlan
 
 _STYLES = {
     Verdict.SAFE: "green",

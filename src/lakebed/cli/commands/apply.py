@@ -53,7 +53,7 @@ def command(
     stands for all manifests in it, `-` for one on standard input. With --data the rows are asked first; what only they
     show to be safe is refused where others come meanwhile (LB4309), as it is of a saved plan.
     """
-    from lakebed.evolve.plan import check_codes
+    from lakebed.evolve.check_approvals import check_codes
     from lakebed.render.plan_text import render_applied, render_plan
 
     check_codes(allow)

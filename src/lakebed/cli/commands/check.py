@@ -54,7 +54,7 @@ def command(
     more breaks, too, and no warehouse is needed. With --data in its place the manifests are compared with the tables of
     the warehouse, and their rows are asked. FILES are files and directories, without them the present directory.
     """
-    from lakebed.evolve.plan import check_codes
+    from lakebed.evolve.check_approvals import check_codes
 
     if (against is None) is not rows.data:
         raise click.UsageError("give one of --against git:REF and --data", click.get_current_context())

@@ -69,7 +69,7 @@ def next_command(
     """
     if plan.is_noop or plan.is_forbidden or STANDARD_INPUT in files:
         return None
-    from lakebed.evolve.planned_change import leave_on_the_command_line
+    from lakebed.evolve.check_approvals import leave_on_the_command_line
 
     given = {flag: value for flag, value in flags.items() if value}
     words = [flag if value is True else f"{flag} {shlex.quote(str(value))}" for flag, value in given.items()]
