@@ -6,6 +6,7 @@ import json
 import re
 import textwrap
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from lakebed.catalog.jackson import pretty
 from lakebed.catalog.schema_file import dumps, loads, warnings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import CorruptMetadataError, UnsupportedError
@@ -193,6 +195,13 @@ def with_sorted_options(text: str) -> str:
         text,
         flags=re.DOTALL,
     )
+
+
+@given(table_schemas(unknown=True))
+def test_columns_that_are_kept_as_text_are_what_the_whole_schema_is_laid_out_as(schema: TableSchema) -> None:
+    turned = replace(schema, id=0, fields=schema.fields[::-1])
+    for version in (schema, turned, schema):
+        assert dumps(version) == pretty(version.to_json())
 
 
 @given(table_schemas(unknown=True))

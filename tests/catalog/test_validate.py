@@ -3,19 +3,36 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lakebed.catalog import PathFactory, TableManager
+from lakebed.catalog.defaults import is_default_for
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import ensure_valid, validate
 from lakebed.codes import register
 from lakebed.errors import LakebedError, ValidationError
 from lakebed.physical import parse
-from lakebed.physical.paimon_tree import highest_id
-from lakebed.physical.paimon_types import BigInt, DataField, Decimal, Int, Row, VarChar
+from lakebed.physical.paimon_tree import highest_id, walk_fields
+from lakebed.physical.paimon_types import (
+    FIRST_SYSTEM_ID,
+    Array,
+    BigInt,
+    Blob,
+    DataField,
+    Decimal,
+    Int,
+    Row,
+    Time,
+    Timestamp,
+    VarChar,
+    Variant,
+)
 
 _ROW = '{"type":"ROW","fields":[{"id":20,"name":"x","type":"INT"}]}'
 
@@ -289,3 +306,55 @@ def test_a_bad_default_that_is_there_already_is_no_obstacle():
     assert codes(replace(bad, comment="c"), base=bad) == []
     retyped = replace(bad, fields=(*table().fields, DataField(2, "d", BigInt(), default_value="abc")))
     assert codes(retyped, base=bad) == ["LB3310"]
+
+
+_COLUMN = st.builds(
+    DataField,
+    st.sampled_from([-1, 0, 1, 2, 2**31]),
+    st.sampled_from(["a", "b", " ", "rowkind"]),
+    st.sampled_from([Int(), BigInt(nullable=False), Timestamp(9), Time(6), Variant(), Blob(), Array(Blob())])
+    | st.builds(
+        Row,
+        st.lists(
+            st.builds(
+                DataField,
+                st.integers(0, 3),
+                st.sampled_from("ab"),
+                st.just(Int()),
+                st.none(),
+                st.sampled_from([None, "1", "x"]),
+            ),
+            max_size=3,
+        ).map(tuple),
+    ),
+    st.none(),
+    st.sampled_from([None, "1", "x"]),
+)
+
+
+@given(
+    st.lists(_COLUMN, max_size=5).map(tuple),
+    st.lists(_COLUMN, max_size=5).map(tuple),
+    st.sampled_from(["parquet", "orc", "avro"]),
+)
+def test_what_is_told_of_wide_tables_soon_is_what_a_look_at_each_column_tells(fields, before, file_format):
+    options = {"file.format": file_format}
+    base, schema = (TableSchema(i, f, highest_id(f), options=options) for i, f in enumerate((before, fields)))
+    every = list(walk_fields(fields))
+    ids = Counter(f.id for f in every)
+    known = {f.id: (f.default_value, f.type) for f in walk_fields(before)}
+    told = Counter(problem.code for problem in validate(schema, base=base))
+    assert told["LB3304"] == sum(count > 1 or not 0 <= id_ < FIRST_SYSTEM_ID for id_, count in ids.items())
+    assert told["LB3310"] == sum(
+        f.default_value is not None
+        and known.get(f.id) != (f.default_value, f.type)
+        and not is_default_for(f.default_value, f.type)
+        for f in every
+    )
+    assert told["LB3302"] == sum(
+        count > 1
+        for siblings in (fields, *(f.type.fields for f in fields if isinstance(f.type, Row)))
+        for count in Counter(f.name for f in siblings).values()
+    )
+    unfit = {"parquet": (), "orc": (Variant,), "avro": (Timestamp, Time)}[file_format]
+    assert told["LB3330"] == sum(isinstance(f.type, unfit) for f in fields)

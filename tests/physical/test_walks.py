@@ -24,6 +24,7 @@ from lakebed.physical.paimon_tree import (
     places_inside,
     transform,
     types_inside,
+    walk_fields,
     with_children,
     without_ids,
 )
@@ -95,6 +96,7 @@ def test_a_path_leads_to_each_field(type_: t.DataType) -> None:
         return at(dict(named_children(part))[path[0]], path[1:]) if path else part
 
     found = list(fields_inside((column,)))
+    assert list(walk_fields((column,))) == [field for _, field in found]
     assert all(at(type_, path[1:]) == field.type for path, field in found)
     assert sorted(str(field) for _, field in found) == sorted(map(str, [column, *fields_inside_of(type_)]))
 

@@ -8,6 +8,7 @@ import pytest
 
 from lakebed.errors import AlreadyExistsError, NotFoundError, StoreError
 from lakebed.store import DirectoryStore, Entry, LocalStore, Store, open_store
+from lakebed.store.directories import file_names
 from lakebed.store.fsspec_store import FsspecStore
 from lakebed.testing.memory_store import MemoryObjectStore, MemoryStore
 
@@ -69,6 +70,31 @@ def test_listing_a_file_is_an_error(place):
     store.replace(f"{root}/a/file", b"")
     with pytest.raises(StoreError):
         store.list(f"{root}/a/file")
+    with pytest.raises(StoreError):
+        file_names(store, f"{root}/a/file")
+
+
+def test_names_alone_are_those_of_the_files_in_the_listing(place):
+    store, root = place
+    for name in ("b", "a/x", "c/y/z", "A", ".hidden"):
+        store.replace(f"{root}/{name}", b"12")
+    assert sorted(file_names(store, root)) == [".hidden", "A", "b"]
+    assert file_names(store, f"{root}/nothing") == []
+
+
+def test_names_alone_take_links_as_the_listing_does(tmp_path):
+    store = LocalStore()
+    (tmp_path / "file").touch()
+    (tmp_path / "directory").mkdir()
+    for name, target in {
+        "to-file": "file",
+        "to-directory": "directory",
+        "to-nothing": "none",
+        "circle": "circle",
+    }.items():
+        (tmp_path / name).symlink_to(target)
+    listed = [e.name for e in store.list(str(tmp_path)) if not e.is_directory]
+    assert sorted(file_names(store, str(tmp_path))) == listed == ["circle", "file", "to-file", "to-nothing"]
 
 
 def test_exists_sees_files_and_prefixes_only(place):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 
 from lakebed.catalog.merge_option_rules import is_blob_place, merge_engine
 from lakebed.catalog.options import (
@@ -69,7 +70,10 @@ def _known(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _storable(subject: Subject) -> Iterator[Diagnostic]:
-    formats = _formats(subject)
+    # Parquet stores every type.
+    formats = {key: name for key, name in _formats(subject).items() if name != DEFAULT_FORMAT}
+    if not formats:
+        return
     for field in subject.schema.fields:
         for key, name in formats.items():
             for type_ in types_inside(field.type):
@@ -122,6 +126,7 @@ def _blobs(subject: Subject) -> Iterator[Diagnostic]:
         yield bad(blobs[0].name, f"BLOB columns need {needs}", "Set these options, or store the bytes as BYTES.")
 
 
+@lru_cache(maxsize=1024)
 def _holds_blob(type_: DataType) -> bool:
     return any(isinstance(inside, Blob) for inside in types_inside(type_))
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from lakebed.catalog.annotations import refuse_newer
-from lakebed.catalog.jackson import pretty
+from lakebed.catalog.jackson import LaidOut, laid_out, pretty
 from lakebed.catalog.options import FILE_FORMAT
 from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity
@@ -41,7 +42,13 @@ def dumps(schema: TableSchema) -> bytes:
             remedy="use a newer Lakebed",
         )
     refuse_newer(schema)
-    return pretty(schema.to_json())
+    return pretty(replace(schema, fields=()).to_json() | {"fields": [_laid_out_field(f) for f in schema.fields]})
+
+
+@lru_cache(maxsize=20_000)
+def _laid_out_field(field: DataField) -> LaidOut:
+    """A column as a file has it: from one version to the next, nearly all columns of a wide table stay the same."""
+    return laid_out(field.to_json(), "  ")
 
 
 def loads(data: bytes, *, source: str, expected_id: int | None = None) -> TableSchema:

@@ -22,6 +22,7 @@ from lakebed.catalog.table_schema import CURRENT_VERSION, TableSchema, refuse_un
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ConflictError, NotFoundError, UnsupportedError, ValidationError
 from lakebed.store import Store
+from lakebed.store.directories import file_names
 from lakebed.store.obstacles import refuse_obstacle
 
 NO_SUCH_VERSION = "LB3201"
@@ -98,8 +99,7 @@ class SchemaManager:
 
     def ids(self) -> list[int]:
         """The ids of all versions, ascending; gaps are legal, other files in the directory are no versions."""
-        entries = self.store.list(self._directory)
-        found = (schema_id_of(entry.name) for entry in entries if not entry.is_directory)
+        found = map(schema_id_of, file_names(self.store, self._directory))
         return sorted(number for number in found if number is not None)
 
     def exists(self) -> bool:

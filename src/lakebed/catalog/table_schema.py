@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -110,10 +111,10 @@ class TableSchema(Readable):
 
 def unknown_columns(fields: Iterable[DataField]) -> dict[str, str]:
     """The top-level columns that are or hold something of an unknown type, with the text of that type."""
-    found = ((field.name, unknown_type(field.type)) for field in fields)
-    return {name: text for name, text in found if text is not None}
+    return {field.name: text for field in fields if (text := unknown_type(field.type)) is not None}
 
 
+@lru_cache(maxsize=1024)
 def unknown_type(type_: DataType) -> str | None:
     """The text of the first unknown type at any level; None where all are known."""
     return next((t.text for t in types_inside(type_) if isinstance(t, Unknown)), None)

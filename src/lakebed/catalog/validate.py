@@ -8,8 +8,9 @@ and buckets are here, those about other options in `option_rules` and `merge_opt
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 from lakebed.catalog import format_rules, option_rules
 from lakebed.catalog import merge_option_rules as merge_rules
@@ -20,7 +21,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity, near_names
 from lakebed.errors import ValidationError
 from lakebed.physical.json_form import TypeReader
-from lakebed.physical.paimon_tree import highest_id, outer_rows, walk_fields
+from lakebed.physical.paimon_tree import children, highest_id, outer_rows, walk_fields
 from lakebed.physical.paimon_types import (
     FIRST_SYSTEM_ID,
     Array,
@@ -54,6 +55,8 @@ RESERVED_COLUMN = "LB3315"
 
 SYSTEM_COLUMNS = frozenset({"_SEQUENCE_NUMBER", "_VALUE_KIND", "_LEVEL", "_ROW_ID", "rowkind"})
 KEY_COLUMN_PREFIX = "_KEY_"
+
+T = TypeVar("T", bound=Hashable)
 
 _NO_KEYS = (Array, Map, Row, Multiset, Vector, Variant, Geometry, Geography, Unknown)
 _NO_BUCKET_KEYS = (Array, Map, Row, Multiset)
@@ -118,14 +121,13 @@ def _columns(subject: Subject) -> Iterator[Diagnostic]:
 
 
 def _siblings(fields: tuple[DataField, ...], prefix: str) -> Iterator[Diagnostic]:
-    for name, count in Counter(f.name for f in fields).items():
-        if count > 1:
-            yield Diagnostic(
-                DUPLICATE_COLUMN,
-                f"the column {prefix}{name} is declared {count} times",
-                path=f"{prefix}{name}",
-                remedy="Give every column a name of its own.",
-            )
+    for name, count in _repeated([f.name for f in fields]).items():
+        yield Diagnostic(
+            DUPLICATE_COLUMN,
+            f"the column {prefix}{name} is declared {count} times",
+            path=f"{prefix}{name}",
+            remedy="Give every column a name of its own.",
+        )
     for index, field in enumerate(fields):
         if not field.name.strip():
             yield Diagnostic(
@@ -136,8 +138,16 @@ def _siblings(fields: tuple[DataField, ...], prefix: str) -> Iterator[Diagnostic
                 path=f"{prefix}{field.name}",
                 remedy="Give the column a name.",
             )
-        for row in outer_rows(field.type):
-            yield from _siblings(row.fields, f"{prefix}{field.name}.")
+        if children(field.type):
+            for row in outer_rows(field.type):
+                yield from _siblings(row.fields, f"{prefix}{field.name}.")
+
+
+def _repeated(values: Sequence[T]) -> dict[T, int]:
+    """What occurs more than once, and how often; of columns nearly always nothing, which a set tells soonest."""
+    if len(set(values)) == len(values):
+        return {}
+    return {value: count for value, count in Counter(values).items() if count > 1}
 
 
 @lru_cache(maxsize=1024)
@@ -162,14 +172,14 @@ def _type_problems(field: DataField) -> Iterator[Diagnostic]:
 
 def _ids(subject: Subject) -> Iterator[Diagnostic]:
     fields = subject.schema.fields
-    seen = Counter(f.id for f in walk_fields(fields))
-    for id_, count in sorted(seen.items()):
-        if count > 1 or id_ < 0 or id_ >= FIRST_SYSTEM_ID:
-            names = ", ".join(f.name for f in walk_fields(fields) if f.id == id_)
-            problem = f"is used {count} times" if count > 1 else "is not between 0 and the ids of system columns"
-            yield Diagnostic(
-                BAD_FIELD_ID, f"the field id {id_} ({names}) {problem}", remedy="Let Lakebed give the ids."
-            )
+    ids = [f.id for f in walk_fields(fields)]
+    repeated = _repeated(ids)
+    for id_ in sorted({*repeated, *(id_ for id_ in ids if not 0 <= id_ < FIRST_SYSTEM_ID)}):
+        names = ", ".join(f.name for f in walk_fields(fields) if f.id == id_)
+        problem = "is not between 0 and the ids of system columns"
+        if id_ in repeated:
+            problem = f"is used {repeated[id_]} times"
+        yield Diagnostic(BAD_FIELD_ID, f"the field id {id_} ({names}) {problem}", remedy="Let Lakebed give the ids.")
     if subject.schema.highest_field_id < highest_id(fields):
         yield Diagnostic(
             BAD_FIELD_ID,
@@ -221,17 +231,17 @@ def _keys(subject: Subject) -> Iterator[Diagnostic]:
 
 def _defaults(subject: Subject) -> Iterator[Diagnostic]:
     """New defaults; one that another engine has put there keeps nobody from changing something else."""
-    known = {f.id: (f.default_value, f.type) for f in walk_fields(subject.base.fields)} if subject.base else {}
-    for field in walk_fields(subject.schema.fields):
-        if field.default_value is None or known.get(field.id) == (field.default_value, field.type):
-            continue
-        if not is_default_for(field.default_value, field.type):
+    given = [(f, f.default_value) for f in walk_fields(subject.schema.fields) if f.default_value is not None]
+    before = walk_fields(subject.base.fields) if given and subject.base else ()
+    known = {f.id: (f.default_value, f.type) for f in before}
+    for field, default in given:
+        if known.get(field.id) != (default, field.type) and not is_default_for(default, field.type):
             yield Diagnostic(
                 BAD_DEFAULT,
                 f"the default of {field.name} is not a value of its type",
                 path=field.name,
                 expected=shown(field.type),
-                found=field.default_value,
+                found=default,
                 remedy="Give text that can be cast to the column's type.",
             )
 

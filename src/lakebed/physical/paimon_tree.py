@@ -25,12 +25,12 @@ Path: TypeAlias = tuple[str, ...]
 
 ELEMENT, KEY, VALUE = "element", "key", "value"
 #: Types that are made of others. Most columns of wide tables are of other types, and are walked at the cost of asking.
-_HOLDERS = (Row, Array, Multiset, Vector, Map)
+_HOLDERS = frozenset({Row, Array, Multiset, Vector, Map})
 
 
 def children(type_: DataType) -> tuple[DataType, ...]:
     """What a type is made of, one level down: the types of members, an element, a key and a value."""
-    if not isinstance(type_, _HOLDERS):
+    if type(type_) not in _HOLDERS:
         return ()
     return tuple(part for _, part in named_children(type_))
 
@@ -125,7 +125,7 @@ def fields_inside(fields: Iterable[DataField], path: Path = ()) -> Iterator[tupl
     for field in fields:
         here = (*path, field.name)
         yield here, field
-        if isinstance(field.type, _HOLDERS):
+        if type(field.type) in _HOLDERS:
             for inner, row in outer_rows_at(field.type, here):
                 yield from fields_inside(row.fields, inner)
 
@@ -146,7 +146,11 @@ def change_outer_rows(type_: DataType, change: Callable[[Row], Row]) -> DataType
 
 def walk_fields(fields: Iterable[DataField]) -> Iterator[DataField]:
     """Every field of every level, parents before children, in order."""
-    return (f for _, f in fields_inside(fields))
+    for field in fields:
+        yield field
+        if type(field.type) in _HOLDERS:
+            for row in outer_rows(field.type):
+                yield from walk_fields(row.fields)
 
 
 def highest_id(fields: Iterable[DataField]) -> int:

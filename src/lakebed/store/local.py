@@ -74,6 +74,15 @@ class LocalStore:
             raise wrong_kind(path, "file")
         return status.st_size
 
+    def file_names(self, path: str) -> list[str]:
+        """The names of the children that are no directories. A link counts as what it points to."""
+        with translated("list", path):
+            try:
+                with os.scandir(path) as children:
+                    return [child.name for child in children if not _is_directory(child)]
+            except FileNotFoundError:
+                return []
+
     def list(self, path: str) -> list[Entry]:
         """The direct children, sorted by name. A link counts as what it points to."""
         with translated("list", path):
@@ -261,6 +270,14 @@ def _entries(path: str) -> list[Entry]:
             size = 0 if is_directory else now.st_size
             found.append(Entry(child.name, is_directory, size, now.st_mtime_ns // 1_000_000))
     return found
+
+
+def _is_directory(child: os.DirEntry[str]) -> bool:
+    """Whether it is one; a link that leads nowhere, or in a circle, is none. Only links are looked at."""
+    try:
+        return child.is_dir()
+    except OSError:
+        return False
 
 
 def _write_temporary(directory: str, name: str, data: bytes) -> str:
