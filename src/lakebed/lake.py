@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from lakebed.maintenance.versions import VersionReport
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.manifest.substitutions import Substitutions
     from lakebed.migration import MigrationPlan, MigrationResult
     from lakebed.read.explanation import ReadExplanation
     from lakebed.row_level.quarantine_rows import Quarantine
@@ -59,6 +60,7 @@ class Lake:
         attributes: AttributeRegistry | None = None,
         storage_options: Mapping[str, Any] | None = None,
         verify_checksums: bool = True,
+        substitutions: Substitutions | None = None,
     ) -> None:
         self._tables = tables
         self._store = store
@@ -67,6 +69,7 @@ class Lake:
         self._attributes = attributes
         self._storage_options = storage_options
         self._verify_checksums = verify_checksums
+        self._substitutions = substitutions
 
     def __repr__(self) -> str:
         return f"Lake({redact(self._tables.path_factory.warehouse)!r})"
@@ -149,7 +152,8 @@ class Lake:
 
         prover = Rows(self._tables, self._time_zone, self._verify_checksums, spark, data == "spark") if data else None
         today = day_of(self._clock(), self._time_zone)
-        planner = ManifestPlanner(self._tables, self._attributes, limits, today, drift_rule(drift), prover)
+        rule, given = drift_rule(drift), self._substitutions
+        planner = ManifestPlanner(self._tables, self._attributes, limits, today, rule, prover, given)
         return planner.plan(manifest, branch or "main", allow, list_undeclared=list_undeclared, is_whole=all_tables)
 
     def apply(self, plan: Plan, *, allow: Iterable[str] = ()) -> AppliedPlan:
@@ -203,7 +207,7 @@ class Lake:
         from lakebed.evolve.pull_manifests import pull_manifests
 
         sources = [manifests] if isinstance(manifests, str | Path) else manifests
-        return pull_manifests(sources, self._tables, tables, whole=whole)
+        return pull_manifests(sources, self._tables, tables, whole=whole, substitutions=self._substitutions)
 
     def merge_schema(
         self,

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.manifest.substitutions import Substitutions
 
 
 def open_lake(
@@ -28,6 +29,7 @@ def open_lake(
     verify_checksums: bool = True,
     record_origin: bool = True,
     lineage: bool = False,
+    substitutions: Substitutions | None = None,
 ) -> Lake:
     """Open a warehouse; exported as `lakebed.open`.
 
@@ -38,7 +40,8 @@ def open_lake(
     them. `verify_checksums`: reads hold the pages of Parquet files, of sources too, against the checksums that they
     carry, and fail where one is wrong; files without checksums are read as ever. `record_origin`: every snapshot says
     the login of its user, the host, the commit of git that the present directory is at, and Lakebed's version.
-    `lineage`: OpenLineage is told of every run that writes, by its library, whose configuration says where. Raises
+    `lineage`: OpenLineage is told of every run that writes, by its library, whose configuration says where.
+    `substitutions`: values of the variables of manifests, and the databases that their tables lie in. Raises
     `NotFoundError` or `UsageError` for a place that is no warehouse, `NotFoundError` where that library is missing,
     `UsageError` for an unknown zone, and `ManifestError` for a faulty declaration of attributes.
     """
@@ -61,6 +64,7 @@ def open_lake(
         attributes=_attributes(attributes),
         storage_options=storage_options,
         verify_checksums=verify_checksums,
+        substitutions=substitutions,
     )
 
 

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from lakebed.catalog import TableSchema
     from lakebed.convert.contract import Contract
     from lakebed.manifest import TableManifest
+    from lakebed.manifest.substitutions import Substitutions
 
 STANDARD_INPUT = "-"
 #: Endings of names of files, and the forms that they stand for.
@@ -104,16 +105,21 @@ class Converted:
     report: LossReport = field(default_factory=LossReport)
 
 
-def read_schema(data: bytes, form: str | None = None, *, name: str = "<bytes>") -> SchemaSource:
+def read_schema(
+    data: bytes, form: str | None = None, *, name: str = "<bytes>", substitutions: Substitutions | None = None
+) -> SchemaSource:
     """The schema that the bytes of a file hold in the form `form` of `SOURCE_FORMS`.
 
     Without `form` the first bytes say it, then the ending of `name`, then the keys of JSON. `name` is what messages
-    call the bytes; `-` is standard input. Raises `UsageError` where the form cannot be told or is none of them,
-    `CorruptMetadataError` for what is not in that form, and the error of the form's reader.
+    call the bytes; `-` is standard input. `substitutions` are those of manifests. Raises `UsageError` where the form
+    cannot be told or is none of them, `CorruptMetadataError` for what is not in that form, and the error of the form's
+    reader.
     """
     form = form or _guess(name, data)
     _check_known(form, SOURCE_FORMS)
     with told_as(form, name):
+        if _READERS[form] is _read_document:
+            return _read_document(data, name, form, substitutions)
         return _READERS[form](data, name, form)
 
 
@@ -242,10 +248,10 @@ def _is_of_delta(field: Any) -> bool:
             return False
 
 
-def _read_document(data: bytes, name: str, form: str) -> SchemaSource:
+def _read_document(data: bytes, name: str, form: str, substitutions: Substitutions | None = None) -> SchemaSource:
     from lakebed.manifest.load import parse_schema
 
-    found = parse_schema(data, source=name)
+    found = parse_schema(data, source=name, substitutions=substitutions)
     if isinstance(found, Schema):
         return SchemaSource(form, found)
     keys = (found.primary_keys, found.partition_keys)

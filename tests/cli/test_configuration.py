@@ -209,6 +209,7 @@ class TestConfigShow:
             ["record_origin", "true", "default"],
             ["lineage", "false", "default"],
             ["drift", "ask", "default"],
+            ["database_prefix", "-", "default"],
             ["engines", "-", "default"],
         ]
         found = lakebed.json("--warehouse", "x", "config", "show")

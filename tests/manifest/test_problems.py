@@ -77,6 +77,8 @@ CASES: dict[str, str] = {
     "schema event without schema": snapshot("«LB1042»{kind: SetDataSchema}"),
     "unknown event": snapshot("{kind: «LB1030»SetDataShema, schema: {fields: []}}"),
     "event of a running dataset": snapshot("{kind: «LB1030»AddData}", EVENT),
+    "variable without a value": "kind: Table\nversion: 1\ncontent:\n  name: a\n  description: «LB1031»${b}\n"
+    "  schema: {fields: []}\n",
     "unknown dataset kind": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  name: a.b\n  kind: «LB1056»Leaf\n"
     "  metadata: [{kind: SetDataSchema, schema: {fields: []}}]\n",
     "name missing in snapshot": "kind: DatasetSnapshot\nversion: 1\ncontent:\n  «LB1042»kind: Root\n"

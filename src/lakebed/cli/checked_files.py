@@ -13,6 +13,7 @@ from lakebed.cli.invocation import STANDARD_INPUT, Session
 
 if TYPE_CHECKING:
     from lakebed.manifest.load import LoadedFile
+    from lakebed.manifest.substitutions import Substitutions
 
 _HERE = (".",)
 
@@ -34,14 +35,14 @@ def earlier_and_now(
     if not against.startswith(PREFIX):
         refuse_bare_commit(against)
         return _with_empty(session, load_files(session, (against,)), asked)
-    place = GitPlace.parse(against)
+    place, given = GitPlace.parse(against), session.substitutions()
     if place.path != ".":
-        return _with_empty(session, list(place.manifests()), asked)
-    were = {file: _at(place, file) for file in asked if file != STANDARD_INPUT}
+        return _with_empty(session, list(place.manifests(given)), asked)
+    were = {file: _at(place, file, given) for file in asked if file != STANDARD_INPUT}
     gone = [file for file, earlier in were.items() if earlier and not holds_manifests(file)]
     now = _loaded(session, [file for file in asked if file not in gone])
     earlier = _distinct(loaded for each in were.values() for loaded in each)
-    return [*earlier, *_from_around(place, asked, earlier, now)], now
+    return [*earlier, *_from_around(place, given, asked, earlier, now)], now
 
 
 def _with_empty(
@@ -56,12 +57,12 @@ def _loaded(session: Session, files: Sequence[str]) -> list[LoadedFile]:
     return load_files(session, tuple(files)) if files else []
 
 
-def _at(place: GitPlace, file: str) -> tuple[LoadedFile, ...]:
+def _at(place: GitPlace, file: str, given: Substitutions) -> tuple[LoadedFile, ...]:
     """What a file or a directory was in a commit; where the commit does not know a link to it, then what that means."""
-    found = place.within(file).manifests(missing_ok=True)
+    found = place.within(file).manifests(given, missing_ok=True)
     if found or path_in_repository(file) is None:
         return found
-    return place.within(os.path.realpath(file)).manifests(missing_ok=True)
+    return place.within(os.path.realpath(file)).manifests(given, missing_ok=True)
 
 
 def _distinct(files: Iterator[LoadedFile]) -> list[LoadedFile]:
@@ -70,12 +71,16 @@ def _distinct(files: Iterator[LoadedFile]) -> list[LoadedFile]:
 
 
 def _from_around(
-    place: GitPlace, asked: Sequence[str], earlier: Sequence[LoadedFile], now: Sequence[LoadedFile]
+    place: GitPlace,
+    given: Substitutions,
+    asked: Sequence[str],
+    earlier: Sequence[LoadedFile],
+    now: Sequence[LoadedFile],
 ) -> Iterator[LoadedFile]:
     """What the commit declares, in the directories around these files, of tables that are only in the files now."""
     missing = _names(now) - _names(earlier)
     for directory in dict.fromkeys(each for file in asked for each in _around(file)):
-        for loaded in place.within(directory).manifests(missing_ok=True) if missing else ():
+        for loaded in place.within(directory).manifests(given, missing_ok=True) if missing else ():
             tables = tuple(table for table in loaded.tables if _split(table.name) in missing)
             missing -= {_split(table.name) for table in tables}
             if tables:

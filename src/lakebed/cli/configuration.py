@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from lakebed.cli.setting_tables import DATABASES, SPARK, VARIABLES, member_faults, merge_members, variables_of
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import NotFoundError, NoWarehouseError, UsageError
 
@@ -25,7 +26,10 @@ _CHECKSUMS = "verify_checksums"
 _ORIGIN = "record_origin"
 _LINEAGE = "lineage"
 _DRIFT = "drift"
+_PREFIX = "database_prefix"
 _PROFILES = "env"
+#: Those of a profile come beside those of the file.
+_TABLES = (VARIABLES, DATABASES, SPARK)
 #: What a profile may set, with the kind of its value.
 _PROFILE_KINDS: Mapping[str, type] = {
     "warehouse": str,
@@ -38,9 +42,21 @@ _PROFILE_KINDS: Mapping[str, type] = {
     _ORIGIN: bool,
     _LINEAGE: bool,
     _DRIFT: str,
+    VARIABLES: dict,
+    DATABASES: dict,
+    _PREFIX: str,
+    SPARK: dict,
 }
 #: What is said of a project and its manifests, whatever the warehouse is.
-_OF_PROJECT: Mapping[str, Any] = {_DRIFT: "ask", "engines": [], "lint": {}}
+_OF_PROJECT: Mapping[str, Any] = {
+    _DRIFT: "ask",
+    VARIABLES: {},
+    DATABASES: {},
+    _PREFIX: "",
+    SPARK: {},
+    "engines": [],
+    "lint": {},
+}
 _KINDS: Mapping[str, type] = {**_PROFILE_KINDS, "engines": list, "lint": dict, _PROFILES: dict}
 #: What says how one warehouse is reached, and nothing of another.
 _OF_WAREHOUSE = ("layout", _STORAGE, _RACES)
@@ -82,19 +98,24 @@ class Configuration:
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """The value of a setting that is in force, and where it is from: a flag, a variable, a file, or the default."""
+    """The value of a setting that is in force, and where it is from: a flag, a variable, a file, or the default.
+
+    `origins` says that of each member of a table whose members are from several places.
+    """
 
     name: str
     value: Any
     origin: str
+    origins: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """What the command line says: the warehouse, and the profile."""
+    """What the command line says: the warehouse, the profile, and values of variables of manifests."""
 
     warehouse: str | None = None
     env: str | None = None
+    variables: Mapping[str, str] = field(default_factory=dict)
 
 
 def find_configuration(
@@ -133,6 +154,11 @@ def find_settings(
     own = next((values["warehouse"] for _, values in layers if "warehouse" in values), None)
     settings: list[Setting] = []
     for name, default in _DEFAULTS.items():
+        if name in _TABLES:
+            before = [("--var", flags.variables), *variables_of(environment)] if name == VARIABLES else []
+            values, origins = merge_members([*before, *((o, v.get(name, {})) for o, v in layers)])
+            settings.append(Setting(name, values, _DEFAULT, origins))
+            continue
         flag, flag_name = given.get(name, (None, ""))
         variable = _VARIABLES.get(name, "")
         is_other = name in _OF_WAREHOUSE and own is not None and settings[0].value != own
@@ -219,10 +245,12 @@ def _load(path: Path) -> dict[str, Any]:
 
 def _problems(path: Path, settings: Mapping[str, Any]) -> Iterator[Diagnostic]:
     yield from _faults(path, settings, _KINDS, "")
+    yield from member_faults(path, settings, "")
     profiles = settings.get(_PROFILES, {})
     for name, profile in profiles.items() if isinstance(profiles, dict) else ():
         if isinstance(profile, dict):
             yield from _faults(path, profile, _PROFILE_KINDS, f"{_PROFILES}.{name}.")
+            yield from member_faults(path, profile, f"{_PROFILES}.{name}.")
         else:
             message = f"{path}: the profile {_PROFILES}.{name} must be a table [{_PROFILES}.{name}], not {profile!r}"
             yield Diagnostic("LB7002", message, found=repr(profile))

@@ -15,6 +15,7 @@ from lakebed.errors import LakebedError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
     from lakebed.manifest.load import LoadedFile
+    from lakebed.manifest.substitutions import Substitutions
 
 PREFIX = "git:"
 _SHALLOW = "in CI, fetch its history first: `git fetch origin REF`, or `fetch-depth: 0` of actions/checkout"
@@ -45,7 +46,7 @@ class GitPlace:
         """Another path in the same commit."""
         return GitPlace(self.ref, os.path.relpath(path))
 
-    def manifests(self, *, missing_ok: bool = False) -> tuple[LoadedFile, ...]:
+    def manifests(self, substitutions: Substitutions, *, missing_ok: bool = False) -> tuple[LoadedFile, ...]:
         """What the manifest at this place declares, or those of the directory; none where it holds none.
 
         Links are followed within the commit. One that leads out of it, or to nothing, is told as an error of its file.
@@ -57,10 +58,12 @@ class GitPlace:
         commit = _commit(self.ref)
         place = self._object(commit)
         if place.kind == "blob":
-            return (LoadedFile.parse(_run("cat-file", "blob", place.text), str(self)),)
+            return (LoadedFile.parse(_run("cat-file", "blob", place.text), str(self), substitutions),)
         if place.kind == "tree":
             return tuple(
-                LoadedFile(source, (), (found,)) if isinstance(found, Diagnostic) else LoadedFile.parse(found, source)
+                LoadedFile(source, (), (found,))
+                if isinstance(found, Diagnostic)
+                else LoadedFile.parse(found, source, substitutions)
                 for source, found in self._below(commit, place.text)
                 if isinstance(found, Diagnostic) or not declares_attributes(found)
             )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from lakebed.lake import Lake
     from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.manifest.substitutions import Substitutions
     from lakebed.render.findings import Report
 
 STANDARD_INPUT = "-"
@@ -34,6 +35,7 @@ class Session:
         self.command = "lakebed"
         self.warehouse: str | None = None
         self.env: str | None = None
+        self.variables: dict[str, str] = {}
         self.json_mode = False
         self.form = "text"
         self.skip_checksums = False
@@ -62,9 +64,14 @@ class Session:
         return self.json_mode or self.form != "text"
 
     @property
-    def warehouse_flags(self) -> dict[str, str | None]:
+    def warehouse_flags(self) -> dict[str, str | tuple[str, ...] | None]:
         """What the command line says of the warehouse, for a command that is to find the same one."""
         return {"--warehouse": self.warehouse, "--env": self.env}
+
+    @property
+    def variable_flags(self) -> dict[str, str | tuple[str, ...] | None]:
+        """What the command line says of variables of manifests, for a command that is to read the same ones."""
+        return {"--var": tuple(f"{name}={value}" for name, value in self.variables.items())}
 
     def configuration(self) -> Configuration:
         """Where the warehouse is; see `configuration.find_configuration`."""
@@ -72,7 +79,14 @@ class Session:
 
     def settings(self) -> tuple[Setting, ...]:
         """Every setting in force, with where it is from; see `configuration.find_settings`."""
-        return find_settings(Flags(self.warehouse, self.env))
+        return find_settings(Flags(self.warehouse, self.env, self.variables))
+
+    def substitutions(self) -> Substitutions:
+        """What stands in manifests for something else, by the settings in force."""
+        from lakebed.manifest.substitutions import Substitutions
+
+        values = {s.name: s.value for s in self.settings()}
+        return Substitutions(values["variables"], values["databases"], values["database_prefix"])
 
     def attributes(self) -> AttributeRegistry | None:
         """The attributes that the project declares. Raises `ManifestError` for a file that cannot be used."""
@@ -108,6 +122,7 @@ class Session:
             verify_checksums=settings.verify_checksums and not self.skip_checksums,
             record_origin=settings.record_origin,
             lineage=settings.lineage,
+            substitutions=self.substitutions(),
         )
 
     @property
@@ -196,4 +211,24 @@ def common_options(function: Callable[..., Any]) -> Callable[..., Any]:
     )(function)
     return click.option(
         "--warehouse", metavar="DIR", expose_value=False, callback=remember, help="The warehouse's directory or URL."
+    )(function)
+
+
+def variable_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--var NAME=VALUE`, for commands that read manifests, which the run's `Session` remembers."""
+
+    def remember(context: click.Context, _: click.Parameter, given: tuple[str, ...]) -> None:
+        for text in given:
+            name, equals, value = text.partition("=")
+            if not equals or not name:
+                raise click.UsageError(f"--var takes NAME=VALUE, not {text!r}", context)
+            context.ensure_object(Session).variables[name] = value
+
+    return click.option(
+        "--var",
+        multiple=True,
+        metavar="NAME=VALUE",
+        expose_value=False,
+        callback=remember,
+        help="The value of a variable of manifests.",
     )(function)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from lakebed.lake import Lake
     from lakebed.manifest import TableManifest
     from lakebed.manifest.load import LoadedFile
+    from lakebed.manifest.substitutions import Substitutions
 
 _SUFFIXES = (".yaml", ".yml", ".json")
 _NO_FILE = "give a file that is there, or the name of a table"
@@ -65,11 +66,11 @@ class Sides:
     def _read(self, text: str) -> list[Side]:
         """The tables that an argument names."""
         if text == STANDARD_INPUT:
-            return _of_bytes(self._session.read_input(), NAME_OF_INPUT)
+            return _of_bytes(self._session.read_input(), NAME_OF_INPUT, self._given)
         if text.startswith(PREFIX):
-            return _of_commit(GitPlace.parse(text))
+            return _of_commit(GitPlace.parse(text), self._given)
         if _is_there(text):
-            return _of_bytes(Path(text).read_bytes(), text)
+            return _of_bytes(Path(text).read_bytes(), text, self._given)
         if os.path.isdir(text):
             return self._directory(text)
         return [self._table(text)]
@@ -78,7 +79,7 @@ class Sides:
         from lakebed.manifest.load import load_each, manifest_files
 
         if manifest_files(text) or os.sep in text:
-            return _of_files(load_each([text]))
+            return _of_files(load_each([text], self._given))
         return [self._table(text)]
 
     def _table(self, text: str) -> Side:
@@ -91,7 +92,7 @@ class Sides:
         except LakebedError as error:
             if text.endswith(_SUFFIXES):
                 # It is not there: that is told as for any other manifest.
-                load_manifest(text)
+                load_manifest(text, substitutions=self._given)
             refuse_bare_commit(text)
             if text.endswith(tuple(ENDINGS)) or os.sep in text:
                 raise NotFoundError.of("LB7009", f"{text}: No such file", remedy=_NO_FILE) from None
@@ -100,6 +101,10 @@ class Sides:
                 message = f"{text}: No such file, and as a table it cannot be looked for: {said.message}"
                 raise type(error)(replace(said, message=message), *more) from None
             raise
+
+    @cached_property
+    def _given(self) -> Substitutions:
+        return self._session.substitutions()
 
     @cached_property
     def _lake(self) -> Lake:
@@ -181,9 +186,9 @@ def _is_directory(text: str) -> bool:
     return os.path.isdir(text) and bool(manifest_files(text))
 
 
-def _of_commit(place: GitPlace) -> list[Side]:
+def _of_commit(place: GitPlace, given: Substitutions) -> list[Side]:
     data = place.content()
-    return _of_bytes(data, str(place)) if data is not None else _of_files(place.manifests())
+    return _of_bytes(data, str(place), given) if data is not None else _of_files(place.manifests(given))
 
 
 def _of_files(files: Iterable[LoadedFile]) -> list[Side]:
@@ -199,7 +204,7 @@ def _of_table(declared: TableManifest) -> Side:
     return Side(str(TableName.parse(declared.name)), declared)
 
 
-def _of_bytes(data: bytes, name: str) -> list[Side]:
+def _of_bytes(data: bytes, name: str, given: Substitutions) -> list[Side]:
     """The tables of a manifest, or the schema of a file of another form."""
     from lakebed.manifest import TableManifest, parse_manifest
     from lakebed.manifest.load import parse_schema
@@ -212,10 +217,10 @@ def _of_bytes(data: bytes, name: str) -> list[Side]:
             Side(None, TableManifest(_NAMELESS, found.schema, found.primary_keys, found.partition_keys, found.options))
         ]
     try:
-        return [_of_table(table) for table in parse_manifest(data, source=name).tables]
+        return [_of_table(table) for table in parse_manifest(data, source=name, substitutions=given).tables]
     except ManifestError:
         try:
-            bare = parse_schema(data, source=name)
+            bare = parse_schema(data, source=name, substitutions=given)
         except ManifestError:
             bare = None
         if bare is None or isinstance(bare, TableManifest):

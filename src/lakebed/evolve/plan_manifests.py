@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from lakebed.evolve.declared_edits import AppliedVersion
     from lakebed.manifest import Manifest, TableManifest
     from lakebed.manifest.attribute_registry import AttributeRegistry
+    from lakebed.manifest.substitutions import Substitutions
 
 #: The path of a manifest, of a directory of them, a loaded one, or several.
 Sources: TypeAlias = "str | Path | Manifest | Iterable[str | Path | Manifest]"
@@ -37,7 +38,7 @@ class ManifestPlanner:
 
     `limits` are warnings of what cannot be done with a table of a schema. Approvals of manifests count until their day;
     `today` is that of the lake's time zone. `drift` says what becomes of changes that undo what others did, `prover`
-    asks the rows of a branch of a table, where they are to be asked.
+    asks the rows of a branch of a table, where they are to be asked. `substitutions` are those of the manifests.
     """
 
     tables: TableManager
@@ -46,6 +47,7 @@ class ManifestPlanner:
     today: date
     drift: DriftRule = DriftRule.ASK
     prover: Callable[[TableName, str], Prover] | None = None
+    substitutions: Substitutions | None = None
 
     def plan(
         self, sources: Sources, branch: str, allow: Iterable[str], *, list_undeclared: bool, is_whole: bool
@@ -54,7 +56,7 @@ class ManifestPlanner:
         from lakebed.manifest import load_all
         from lakebed.manifest.attribute_registry import check_declared
 
-        loaded = load_all(sources)
+        loaded = load_all(sources, self.substitutions)
         warnings = check_declared(self.attributes, loaded.tables) if self.attributes is not None else ()
         plan = Plan(self._planned(loaded.tables, branch), (*loaded.diagnostics, *warnings)).approved(allow)
         check_codes(plan.approvals)

@@ -23,6 +23,7 @@ from lakebed.manifest.format_manifest import format_manifest
 from lakebed.readable import Readable
 
 if TYPE_CHECKING:
+    from lakebed.manifest.substitutions import Substitutions
     from lakebed.manifest.table_manifest import TableManifest
 
 
@@ -68,7 +69,12 @@ class PulledManifests(Readable):
 
 
 def pull_manifests(
-    sources: Iterable[str | Path], tables: TableManager, names: Iterable[str] = (), *, whole: bool = False
+    sources: Iterable[str | Path],
+    tables: TableManager,
+    names: Iterable[str] = (),
+    *,
+    whole: bool = False,
+    substitutions: Substitutions | None = None,
 ) -> PulledManifests:
     """The manifests in `sources` with what others did to their tables since `apply` made a version.
 
@@ -78,7 +84,7 @@ def pull_manifests(
     Raises `NotFoundError` (LB1633) for a named table that is not declared, `ManifestError` with everything that cannot
     be written.
     """
-    found = [table for table in load_all(list(sources)).tables if table.position and table.position.file]
+    found = [table for table in load_all(list(sources), substitutions).tables if table.position and table.position.file]
     old: dict[str, str] = {}
     new: dict[str, str] = {}
     pulled: list[PulledTable] = []
@@ -88,7 +94,7 @@ def pull_manifests(
         before = new.setdefault(file, old.setdefault(file, text_of(file)))
         try:
             update = _update(declared, tables, whole)
-            new[file] = before if update is None else update.edited(before, declared, file)
+            new[file] = before if update is None else update.edited(before, declared, file, substitutions)
         except ManifestError as error:
             failed.append(error)
             continue
@@ -140,9 +146,16 @@ class ManifestUpdate:
     versions: str | None = None
     changes: tuple[str, ...] | None = None
 
-    def edited(self, text: str, declared: TableManifest, file: str) -> str:
+    def edited(self, text: str, declared: TableManifest, file: str, substitutions: Substitutions | None = None) -> str:
         """The text of a manifest that declares the table, with this one in its place."""
-        return edit_manifest(text, lambda _: self.wanted, table=declared.name, renames=self.renames, source=file)
+        return edit_manifest(
+            text,
+            lambda _: self.wanted,
+            table=declared.name,
+            renames=self.renames,
+            source=file,
+            substitutions=substitutions,
+        )
 
 
 def _update(declared: TableManifest, tables: TableManager, whole: bool) -> ManifestUpdate | None:

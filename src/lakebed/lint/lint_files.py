@@ -53,28 +53,29 @@ def fix_text(file: LoadedFile, settings: LintSettings) -> MendedText:
     for table in file.tables:
         kept, _ = _sorted_out(findings(table, _of(table, file, settings)), instructions)
         wanted = [finding for finding in kept if finding.fix is not None]
-        text, not_mended = _mended(text, wanted, table, file.source)
+        text, not_mended = _mended(text, wanted, table, file)
         refused += [(table.name, each) for each in not_mended]
     # What was mended above them moved what is left.
-    left = LoadedFile.parse(text, file.source).tables if refused else ()
+    left = LoadedFile.parse(text, file.source, file.substitutions).tables if refused else ()
     places = {(t.name, f.code, f.path): f.position for t in left for f in findings(t, _of(t, file, settings))}
     notes = [_not_mended(replace(f, position=places.get((name, f.code, f.path))), d) for name, (f, d) in refused]
     return MendedText(text, tuple(notes))
 
 
-def _mended(text: str, found: list[Finding], table: TableManifest, source: str) -> tuple[str, list[_Refused]]:
+def _mended(text: str, found: list[Finding], table: TableManifest, file: LoadedFile) -> tuple[str, list[_Refused]]:
     """The text with all mended that can be, and the others. Where not all can at once, each half is tried alone."""
     fixes = [finding.fix for finding in found if finding.fix is not None]
     if not fixes:
         return text, []
     try:
-        return edit_manifest(text, _one_after_other(fixes), table=table.name, source=source), []
+        mend, given = _one_after_other(fixes), file.substitutions
+        return edit_manifest(text, mend, table=table.name, source=file.source, substitutions=given), []
     except ManifestError as error:
         if len(found) == 1 or table.source_kind is not SourceKind.TABLE:
             return text, [(finding, error.diagnostics[0]) for finding in found]
     middle = len(found) // 2
-    text, first = _mended(text, found[:middle], table, source)
-    text, second = _mended(text, found[middle:], table, source)
+    text, first = _mended(text, found[:middle], table, file)
+    text, second = _mended(text, found[middle:], table, file)
     return text, [*first, *second]
 
 

@@ -4,6 +4,7 @@ from lakebed.manifest.approvals import Approval
 from lakebed.manifest.compatibility import Compatibility, Consumer
 from lakebed.manifest.encode_manifest import dump_table, table_manifest_of
 from lakebed.manifest.load import load_all, load_manifest, parse_manifest
+from lakebed.manifest.substitutions import Substitutions
 from lakebed.manifest.table_manifest import (
     Manifest,
     OdfDocument,
@@ -23,6 +24,7 @@ __all__ = [
     "OdfEvent",
     "ReadOptions",
     "SourceKind",
+    "Substitutions",
     "SystemColumns",
     "TableManifest",
     "dump_table",

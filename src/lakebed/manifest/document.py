@@ -15,6 +15,7 @@ from lakebed.manifest.odf import EVENT_KINDS, OdfDecoder, OdfParts
 from lakebed.manifest.problems import FieldPath, Problems
 from lakebed.manifest.properties import Properties, open_envelope, spellings
 from lakebed.manifest.read_step import decode_read
+from lakebed.manifest.substitutions import Substitutions
 from lakebed.manifest.table_manifest import (
     SourceKind,
     SystemColumns,
@@ -51,9 +52,10 @@ _NO_DECLARATION = {
 class DocumentDecoder:
     """Decodes documents, one after the other. `name` is for those that carry none."""
 
-    def __init__(self, problems: Problems, name: str | None) -> None:
+    def __init__(self, problems: Problems, name: str | None, substitutions: Substitutions | None = None) -> None:
         self._problems = problems
         self._name = name
+        self._substitutions = substitutions or Substitutions()
         self._tables: dict[tuple[str, str], Position] = {}
 
     def decode(self, node: Node) -> TableManifest | None:
@@ -115,6 +117,7 @@ class DocumentDecoder:
         content = open_envelope(node, "the manifest", self._problems)
         if content is None:
             return None
+        content = self._substitutions.content(content, self._problems)
         table = Properties(content, "`content`", self._problems)
         name = self._table_name(table)
         nodes = {p: table.optional(p) for p in _CONTENT}
@@ -265,6 +268,7 @@ class DocumentDecoder:
         return self._unique(self._name, parts.node.position)
 
     def _unique(self, text: str, position: Position) -> tuple[str, Position] | None:
+        text = self._substitutions.table_name(text)
         parts = split_table_name(text)
         if parts is None:
             self._problems.error(

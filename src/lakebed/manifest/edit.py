@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, TypeAlias
 
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
@@ -16,7 +17,8 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ManifestError
 from lakebed.manifest.load import parse_manifest
-from lakebed.manifest.table_manifest import SourceKind, TableManifest
+from lakebed.manifest.substitutions import Substitutions
+from lakebed.manifest.table_manifest import Manifest, SourceKind, TableManifest
 from lakebed.manifest.text_patches import YamlText, entry, flow_text, value_text
 from lakebed.manifest.yaml_text import text_scalar
 from lakebed.model import Field, LogicalType
@@ -41,6 +43,7 @@ def edit_manifest(
     table: str | None = None,
     renames: Mapping[Path, str] | None = None,
     source: str | None = None,
+    substitutions: Substitutions | None = None,
 ) -> str:
     """The text of a `kind: Table` after a change of the table that it declares.
 
@@ -50,12 +53,14 @@ def edit_manifest(
         table: the name of the table, where the text declares several.
         renames: the wanted names, by present path, of columns of all levels that change theirs and stay in place.
         source: what positions call the text.
+        substitutions: the values of its variables, which stay where nothing changes.
 
     Raises:
         ManifestError: the text is faulty (its own codes), cannot be edited (LB1630), or would not say what is wanted
             (LB1631).
     """
-    tables = parse_manifest(text, source=source).tables
+    read = partial(parse_manifest, source=source, substitutions=substitutions)
+    tables = read(text).tables
     numbers = [i for i, t in enumerate(tables) if table is None or t.name == table]
     if len(numbers) != 1 or tables[numbers[0]].source_kind is not SourceKind.TABLE:
         found = ", ".join(t.name for t in tables)
@@ -64,7 +69,7 @@ def edit_manifest(
     renamed = dict(renames or {})
 
     def done(step: type[_Step], text: str) -> str:
-        declared = parse_manifest(text, source=source).tables[numbers[0]]
+        declared = read(text).tables[numbers[0]]
         try:
             return step(YamlText(text), renamed).table(numbers[0], declared, wanted)
         except (ValueError, KeyError, IndexError, TypeError, AttributeError, RecursionError) as error:
@@ -76,14 +81,14 @@ def edit_manifest(
         seen.add(ordered)
         text = ordered
     text = done(_Values, text)
-    _check(text, numbers[0], wanted, source)
+    _check(read, text, numbers[0], wanted)
     return text
 
 
-def _check(text: str, number: int, wanted: TableManifest, source: str | None) -> None:
+def _check(read: Callable[[str], Manifest], text: str, number: int, wanted: TableManifest) -> None:
     """What was written has to declare what was wanted."""
     try:
-        made = parse_manifest(text, source=source).tables[number]
+        made = read(text).tables[number]
     except ManifestError as error:
         message = "the edited manifest would be faulty"
         raise ManifestError(Diagnostic(DIFFERS, message), *error.diagnostics) from error

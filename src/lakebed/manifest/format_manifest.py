@@ -15,6 +15,7 @@ from lakebed.manifest.load import LoadedFile
 from lakebed.manifest.parse_yaml import compose, decode_utf8
 from lakebed.manifest.problems import Problems
 from lakebed.manifest.properties import spellings
+from lakebed.manifest.substitutions import Substitutions
 from lakebed.manifest.table_manifest import SourceKind
 from lakebed.manifest.text_layout import (
     Comment,
@@ -54,7 +55,7 @@ _TYPES_INSIDE = ("inner", "itemType", "keyType", "valueType")
 _LONGEST_KEY = 500
 
 
-def format_manifest(data: str | bytes, *, source: str | None = None) -> str:
+def format_manifest(data: str | bytes, *, source: str | None = None, substitutions: Substitutions | None = None) -> str:
     """The text of a manifest in canonical form, which declares the same; bytes are UTF-8. JSON stays as it is.
 
     Raises:
@@ -64,7 +65,7 @@ def format_manifest(data: str | bytes, *, source: str | None = None) -> str:
     decoded = decode_utf8(data, source, problems) if isinstance(data, bytes) else data.removeprefix("\ufeff")
     problems.raise_if_any()
     assert decoded is not None
-    old = LoadedFile.parse(decoded, source or "")
+    old = LoadedFile.parse(decoded, source or "", substitutions)
     if not old.tables:
         _refuse_faults_of_syntax(decoded, source)
     if is_json(decoded):
@@ -74,7 +75,7 @@ def format_manifest(data: str | bytes, *, source: str | None = None) -> str:
         _shape_document(document)
     text = "".join(_documents_text(documents))
     if text != decoded:
-        _check_same(old, LoadedFile.parse(text, source or ""), source)
+        _check_same(old, LoadedFile.parse(text, source or "", substitutions), source)
     return text
 
 

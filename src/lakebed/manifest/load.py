@@ -17,6 +17,7 @@ from lakebed.manifest.field_decoder import SchemaDecoder
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode
 from lakebed.manifest.parse_yaml import MAX_BYTES, compose, decode_utf8
 from lakebed.manifest.problems import Problems
+from lakebed.manifest.substitutions import Substitutions
 from lakebed.manifest.table_manifest import Manifest, TableManifest
 from lakebed.manifest.table_names import split_table_name
 from lakebed.model import Schema
@@ -24,16 +25,19 @@ from lakebed.model import Schema
 Source: TypeAlias = str | os.PathLike[str] | Manifest
 
 
-def load_manifest(path: str | os.PathLike[str], *, name: str | None = None) -> Manifest:
+def load_manifest(
+    path: str | os.PathLike[str], *, name: str | None = None, substitutions: Substitutions | None = None
+) -> Manifest:
     """The manifest in a YAML or JSON file, which may hold several documents.
 
-    `name` is the table of documents that carry no name (events of Open Data Fabric).
+    `name` is the table of documents that carry no name (events of Open Data Fabric). `substitutions` give the values of
+    variables.
 
     Raises:
         ManifestError: the file cannot be read, or what it declares is faulty; with all problems.
     """
     source = os.fspath(path)
-    return parse_manifest(read_file(source), source=source, name=name)
+    return parse_manifest(read_file(source), source=source, name=name, substitutions=substitutions)
 
 
 def read_file(source: str) -> bytes:
@@ -45,26 +49,33 @@ def read_file(source: str) -> bytes:
         raise ManifestError(_unreadable(source, error)) from error
 
 
-def parse_manifest(text: str | bytes, *, source: str | None = None, name: str | None = None) -> Manifest:
+def parse_manifest(
+    text: str | bytes,
+    *,
+    source: str | None = None,
+    name: str | None = None,
+    substitutions: Substitutions | None = None,
+) -> Manifest:
     """The manifest in a text; bytes are UTF-8. `source` is what positions call the text, usually a file's path.
 
     Raises:
         ManifestError: what the text declares is faulty; with all problems.
     """
     problems = Problems()
-    tables = _decoded(text, source, name, problems)
+    tables = _decoded(text, source, DocumentDecoder(problems, name, substitutions), problems)
     problems.raise_if_any()
     return Manifest(tables, problems.warnings)
 
 
-def _decoded(text: str | bytes, source: str | None, name: str | None, problems: Problems) -> tuple[TableManifest, ...]:
+def _decoded(
+    text: str | bytes, source: str | None, decoder: DocumentDecoder, problems: Problems
+) -> tuple[TableManifest, ...]:
     """The tables of a text as far as they can be told; those of a text with errors lack what is wrong."""
     decoded = decode_utf8(text, source, problems) if isinstance(text, bytes) else text
     documents = compose(decoded, source, problems) if decoded is not None else []
     if not documents and not problems.errors:
         remedy = "Write `kind: Table`, `version: 1` and `content: ...`."
         problems.error("LB1020", "the manifest is empty", Position(source, 1, 1), remedy=remedy)
-    decoder = DocumentDecoder(problems, name)
     tables = [decoder.decode(document) for document in documents]
     return tuple(table for table in tables if table is not None)
 
@@ -73,8 +84,8 @@ def _decoded(text: str | bytes, source: str | None, name: str | None, problems: 
 class LoadedFile:
     """What one file declares, or what is wrong with it: `tables` is empty where an error is among `diagnostics`.
 
-    `text` is what it holds where that declares something. `faulty` are the tables of a file with errors as far as they
-    could be told, without the columns that are wrong: for what else is wrong with them.
+    `text` is what it holds where that declares something, under these `substitutions`. `faulty` are the tables of a
+    file with errors as far as they could be told, without the columns that are wrong: for what else is wrong with them.
     """
 
     source: str
@@ -82,26 +93,29 @@ class LoadedFile:
     diagnostics: tuple[Diagnostic, ...] = ()
     text: str = ""
     faulty: tuple[TableManifest, ...] = ()
+    substitutions: Substitutions | None = None
 
     @classmethod
-    def parse(cls, data: str | bytes, source: str) -> LoadedFile:
+    def parse(cls, data: str | bytes, source: str, substitutions: Substitutions | None = None) -> LoadedFile:
         """What a text declares; bytes are UTF-8. `source` is what positions call it."""
         problems = Problems()
-        tables = _decoded(data, source, None, problems)
+        tables = _decoded(data, source, DocumentDecoder(problems, None, substitutions), problems)
         if problems.errors:
             return cls(source, (), (*problems.errors, *problems.warnings), faulty=tables)
         text = data.decode("utf-8-sig") if isinstance(data, bytes) else data
-        return cls(source, tables, problems.warnings, text)
+        return cls(source, tables, problems.warnings, text, substitutions=substitutions)
 
 
-def load_each(sources: Iterable[str | os.PathLike[str]]) -> tuple[LoadedFile, ...]:
+def load_each(
+    sources: Iterable[str | os.PathLike[str]], substitutions: Substitutions | None = None
+) -> tuple[LoadedFile, ...]:
     """What each of several files declares, those of directories in their place. Raises nothing: problems are told."""
     failures: list[Diagnostic] = []
     found = []
     for source in _files(sources, failures):
         name = os.fspath(source)  # type: ignore[arg-type]
         try:
-            found.append(LoadedFile.parse(read_file(name), name))
+            found.append(LoadedFile.parse(read_file(name), name, substitutions))
         except ManifestError as error:
             found.append(LoadedFile(name, (), error.diagnostics))
     return (*found, *(LoadedFile(d.found or "", (), (d,)) for d in failures))
@@ -118,8 +132,10 @@ def tables_of(files: Iterable[LoadedFile]) -> tuple[TableManifest, ...]:
     return tables
 
 
-def load_all(sources: Source | Iterable[Source]) -> Manifest:
+def load_all(sources: Source | Iterable[Source], substitutions: Substitutions | None = None) -> Manifest:
     """One manifest of all tables of several files, directories of files, or loaded manifests, in order.
+
+    `substitutions` are those of files; a loaded manifest has its own.
 
     Raises:
         ManifestError: with the problems of all of them; also where two declare the same table, or a directory has no
@@ -131,7 +147,8 @@ def load_all(sources: Source | Iterable[Source]) -> Manifest:
     failures: list[Diagnostic] = []
     for source in _files(sources, failures):
         try:
-            manifests.append(source if isinstance(source, Manifest) else load_manifest(source))
+            loaded = source if isinstance(source, Manifest) else load_manifest(source, substitutions=substitutions)
+            manifests.append(loaded)
         except ManifestError as error:
             failures.extend(error.diagnostics)
     tables = tuple(table for manifest in manifests for table in manifest.tables)
@@ -219,7 +236,9 @@ _BLOCK = "MetadataBlock"
 _NAMELESS = "default.schema"
 
 
-def parse_schema(text: str | bytes, *, source: str | None = None) -> TableManifest | Schema:
+def parse_schema(
+    text: str | bytes, *, source: str | None = None, substitutions: Substitutions | None = None
+) -> TableManifest | Schema:
     """The schema in a YAML or JSON text of one document; bytes are UTF-8.
 
     A manifest and a metadata block give the whole table, a bare `DataSchema` (RFC-016) gives the schema.
@@ -232,7 +251,7 @@ def parse_schema(text: str | bytes, *, source: str | None = None) -> TableManife
         at = Position(source, 1, 1)
         remedy = "Split it: one schema is converted at a time."
         problems.error("LB1020", f"one schema is expected, found {len(documents)} documents", at, remedy=remedy)
-    found = _decode(documents[0], problems) if documents else None
+    found = _decode(documents[0], problems, substitutions) if documents else None
     problems.raise_if_any()
     if found is None:
         raise AssertionError("a document that declares nothing is a problem")
@@ -246,7 +265,7 @@ def twice(text: str, *, source: str | None = None) -> tuple[Diagnostic, ...]:
     return problems.repeated_keys
 
 
-def _decode(node: Node, problems: Problems) -> TableManifest | Schema | None:
+def _decode(node: Node, problems: Problems, substitutions: Substitutions | None) -> TableManifest | Schema | None:
     if isinstance(node, MappingNode):
         values = {key.text: value for key, value in node.entries}
         if "fields" in values and "kind" not in values and "$schema" not in values:
@@ -255,7 +274,7 @@ def _decode(node: Node, problems: Problems) -> TableManifest | Schema | None:
         event = _event_of_block(values)
         if event is not None:
             node = event
-    return DocumentDecoder(problems, _NAMELESS).decode(node)
+    return DocumentDecoder(problems, _NAMELESS, substitutions).decode(node)
 
 
 def _event_of_block(values: dict[str, Node]) -> Node | None:

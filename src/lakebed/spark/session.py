@@ -13,6 +13,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -31,6 +32,7 @@ OLD_JAVA = "LB6126"
 NO_SPARK = "LB6127"
 NO_SERVER = "LB6450"
 NO_ADDRESS = "LB6451"
+OF_THE_SERVER = "LB6452"
 
 OLDEST_JAVA = 17
 _TIMEOUT = 60
@@ -110,9 +112,15 @@ def find_java() -> str:
 
 
 def local_session(
-    app: str, *, cores: int | str = "*", memory: str = "2g", time_zone: str = "UTC", shuffle_partitions: int = 4
+    app: str,
+    *,
+    cores: int | str = "*",
+    memory: str = "2g",
+    time_zone: str = "UTC",
+    shuffle_partitions: int = 4,
+    config: Mapping[str, str] | None = None,
 ) -> SparkSession:
-    """The active session of this process, else a new local one on `cores` cores.
+    """The active session of this process, else a new local one on `cores` cores, with what `config` sets otherwise.
 
     Java is looked for first. Raises `NotFoundError` or `UnsupportedError` that say what to install.
     """
@@ -137,7 +145,7 @@ def local_session(
     before = children()
     with ended_by_interrupts(before) as keep_handler:
         # In two steps: the first ends with a handler of interrupts that asks the JVM in the middle of another question.
-        settings = SparkConf().setAll(list((_LOCAL | own).items()))
+        settings = SparkConf().setAll(list({**_LOCAL, **own, **(config or {})}.items()))
         _keep_quiet(SparkContext.getOrCreate(settings))
         keep_handler()
         session = SparkSession.builder.config(conf=settings).getOrCreate()
@@ -225,10 +233,11 @@ class _Started:
             self._session.stop()
 
 
-def remote_session(url: str) -> SparkSession:
-    """A session of a Spark Connect server, such as `sc://host:15002`.
+def remote_session(url: str, *, config: Mapping[str, str] | None = None) -> SparkSession:
+    """A session of a Spark Connect server, such as `sc://host:15002`, with the settings in `config`.
 
-    Raises `UsageError` for another kind of address, `NotFoundError` where nothing takes a connection there: Spark
+    Raises `UsageError` for another kind of address, and for settings that only who starts the server can give (LB6452),
+    `NotFoundError` where nothing takes a connection there: Spark
     itself would try again for many minutes.
     """
     check_server(url)
@@ -237,7 +246,23 @@ def remote_session(url: str) -> SparkSession:
 
     session = SparkSession.builder.remote(url).getOrCreate()
     _started.append(_Started(session, frozenset()))
+    _configure(session, config or {})
     return session
+
+
+def _configure(session: SparkSession, config: Mapping[str, str]) -> None:
+    from pyspark.errors import AnalysisException
+
+    for name, value in config.items():
+        try:
+            session.conf.set(name, value)
+        except AnalysisException as error:
+            raise UsageError.of(
+                OF_THE_SERVER,
+                f"the setting {name} is not taken by a session of a Spark server",
+                found=name,
+                remedy="give it where the server is started, and take it out here",
+            ) from error
 
 
 def check_server(url: str, *, timeout: float = _CONNECT_TIMEOUT) -> None:

@@ -12,7 +12,7 @@ from lakebed.cli.commands.row_evidence import RowEvidence, data_options
 from lakebed.cli.commands.saved_plans import load_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.errors import UsageError
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 )
 @drift_option
 @data_options
+@variable_option
 @common_options
 @click.pass_obj
 def command(

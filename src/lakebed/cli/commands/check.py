@@ -12,7 +12,7 @@ from lakebed.cli.commands.manifest_files import manifest_sources, open_lake_for
 from lakebed.cli.commands.row_evidence import RowEvidence, data_options
 from lakebed.cli.completers import complete_against, complete_approvals
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.cli.output import Look
 from lakebed.cli.report_formats import format_option
 
@@ -43,6 +43,7 @@ _CHANGE = (
 )
 @data_options
 @format_option()
+@variable_option
 @common_options
 @click.pass_obj
 def command(

@@ -10,7 +10,7 @@ import click
 
 from lakebed.cli.configuration import Setting
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ManifestError, UsageError
 from lakebed.redaction import HIDDEN, redact, secrets_of
@@ -23,6 +23,7 @@ def command() -> None:
 
 
 @command.command("show")
+@variable_option
 @common_options
 @click.pass_obj
 def show(session: Session) -> ExitCode:
@@ -81,7 +82,7 @@ def _shown(setting: Setting) -> Iterator[Setting]:
         return
     for key, value in setting.value.items():
         shown = HIDDEN if _is_secret(key) and not isinstance(value, Mapping) else value
-        yield from _shown(Setting(f"{setting.name}.{key}", shown, setting.origin))
+        yield from _shown(Setting(f"{setting.name}.{key}", shown, setting.origins.get(key, setting.origin)))
 
 
 def _is_secret(name: str) -> bool:
@@ -98,7 +99,7 @@ def settings_lines(settings: list[Setting]) -> list[str]:
 
 def _value_text(value: Any) -> str:
     match value:
-        case None:
+        case None | "":
             return "-"
         case list():
             return ", ".join(map(str, value)) or "-"

@@ -13,7 +13,7 @@ from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options, variable_option
 from lakebed.errors import NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -65,6 +65,7 @@ _TO = (
 @click.option("--strict", is_flag=True, help="Fail, and put out nothing, when something is lost.")
 @click.option("--out", metavar="FILE", help="Write to FILE instead of standard output.")
 @encodings_option
+@variable_option
 @common_options
 @click.pass_obj
 def command(
@@ -101,7 +102,7 @@ def _read(session: Session, source: str, form: str | None) -> SchemaSource:
             raise NotFoundError.of("LB7009", f"{source}: No such file", remedy="give a file, or the name of a table")
         return SchemaSource.of_version(session.lake().schema(source), name=str(TableRef.parse(source).name))
     data = session.read_input(source) if source == STANDARD_INPUT else Path(source).read_bytes()
-    return read_schema(data, form, name=source)
+    return read_schema(data, form, name=source, substitutions=session.substitutions())
 
 
 def _tell(session: Session, report: LossReport) -> None:

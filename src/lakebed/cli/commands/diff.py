@@ -10,7 +10,7 @@ import click
 from lakebed.cli.completers import complete_sources
 from lakebed.cli.encodings import encodings_option
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options, variable_option
 from lakebed.cli.output import Look
 from lakebed.cli.report_formats import format_option
 from lakebed.cli.schema_sides import Pair, Sides
@@ -41,6 +41,7 @@ class _Difference:
 @click.option("--exit-code", is_flag=True, help="End with 10 when there are differences.")
 @encodings_option
 @format_option("markdown")
+@variable_option
 @common_options
 @click.pass_obj
 def command(session: Session, a: str, b: str, exit_code: bool, encodings: bool) -> ExitCode:

@@ -11,7 +11,7 @@ import click
 
 from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.errors import NoWarehouseError
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ def command() -> None:
 
 def _site_options(function: Callable[..., Any]) -> Callable[..., Any]:
     """What both commands take."""
+    function = variable_option(function)
     function = click.option("--title", default="Lakebed", show_default=True, help="What the site is called.")(function)
     return click.argument("files", nargs=-1, type=click.Path(allow_dash=True))(function)
 

@@ -12,7 +12,7 @@ from lakebed.cli.commands.manifest_files import listed_files
 from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session, common_options
+from lakebed.cli.invocation import NAME_OF_INPUT, STANDARD_INPUT, Session, common_options, variable_option
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import ManifestError, UsageError
 from lakebed.render.file_diff import file_diff
@@ -36,6 +36,7 @@ class _Formatted:
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @click.option("--check", is_flag=True, help="Write nothing; end with 10 where a file is not in canonical form.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@variable_option
 @common_options
 @click.pass_obj
 def command(session: Session, files: tuple[str, ...], check: bool, diff: bool) -> ExitCode:
@@ -85,7 +86,7 @@ def _formatted(session: Session, file: str) -> _Formatted:
     name = NAME_OF_INPUT if file == STANDARD_INPUT else file
     try:
         data = session.read_input() if file == STANDARD_INPUT else read_file(file)
-        new = format_manifest(data, source=name)
+        new = format_manifest(data, source=name, substitutions=session.substitutions())
         return _Formatted(name, data.decode("utf-8"), new)
     except ManifestError as error:
         return _Formatted(name, problems=error.diagnostics)

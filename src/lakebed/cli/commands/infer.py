@@ -13,7 +13,7 @@ import click
 from lakebed.cli.completers import complete_states
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options, variable_option
 from lakebed.errors import LakebedError, ManifestError, NotFoundError, UsageError
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     help="Bring the manifest up to what TABLE is now, or add the columns that only FILE has; comments and all that did "
     "not change stay as they are.",
 )
+@variable_option
 @common_options
 @click.pass_obj
 def command(
@@ -149,7 +150,8 @@ def _add_columns(session: Session, found: tuple[InferredTable, ...], name: str |
     if len(found) != 1:
         raise UsageError.of("LB7055", f"{len(found)} tables cannot update one manifest", remedy="name one file")
     inferred = found[0].manifest
-    tables = load_manifest(file).tables
+    given = session.substitutions()
+    tables = load_manifest(file, substitutions=given).tables
     chosen = [t for t in tables if t.name == (name or inferred.name)] or (list(tables) if len(tables) == 1 else [])
     if len(chosen) != 1:
         known = ", ".join(t.name for t in tables)
@@ -162,7 +164,7 @@ def _add_columns(session: Session, found: tuple[InferredTable, ...], name: str |
     )
     old = text_of(file)
     merged = with_new_columns(declared.schema, inferred.schema)
-    new = edit_manifest(old, lambda t: replace(t, schema=merged), table=declared.name, source=file)
+    new = edit_manifest(old, lambda t: replace(t, schema=merged), table=declared.name, source=file, substitutions=given)
     if new != old:
         write_file(file, new)
     said = f"{file} has the new columns." if new != old else f"{file} has all columns already."
@@ -175,12 +177,14 @@ def _update(session: Session, lake: Lake, wanted: TableManifest, file: str) -> E
     from lakebed.manifest import load_manifest
 
     name = TableName.parse(wanted.name)
-    declared = next((t for t in load_manifest(file).tables if TableName.parse(t.name) == name), None)
+    given = session.substitutions()
+    tables = load_manifest(file, substitutions=given).tables
+    declared = next((t for t in tables if TableName.parse(t.name) == name), None)
     if declared is None:
         raise NotFoundError.of("LB1630", f"{file} does not declare {name}", path=file)
     versions = lake.tables.get_schema_manager(name.database, name.table).versions()
     old = text_of(file)
-    new = whole_update(wanted, declared, versions).edited(old, declared, file)
+    new = whole_update(wanted, declared, versions).edited(old, declared, file, given)
     if new != old:
         write_file(file, new)
     said = f"{file} is brought up to date with {name}." if new != old else f"{file} declares {name} as it is."

@@ -11,7 +11,7 @@ from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.commands.validate_manifests import numbered
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options
+from lakebed.cli.invocation import STANDARD_INPUT, Session, common_options, variable_option
 from lakebed.cli.report_formats import file_report, format_option
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import UsageError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--fix", is_flag=True, help="Mend what is safe to mend, and tell what is left.")
 @click.option("--strict", is_flag=True, help="End with 1 also where there are only warnings.")
 @format_option()
+@variable_option
 @common_options
 @click.pass_obj
 def command(session: Session, files: tuple[str, ...], fix: bool, strict: bool) -> ExitCode:

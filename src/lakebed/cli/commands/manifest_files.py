@@ -36,8 +36,12 @@ def manifest_sources(session: Session, files: tuple[str, ...]) -> list[str | Man
     """What `Lake.plan` takes for these files. Raises `ManifestError` for what standard input holds."""
     from lakebed.manifest import parse_manifest
 
+    given = session.substitutions() if STANDARD_INPUT in files else None
     return [
-        parse_manifest(session.read_input(), source=NAME_OF_INPUT) if file == STANDARD_INPUT else file for file in files
+        parse_manifest(session.read_input(), source=NAME_OF_INPUT, substitutions=given)
+        if file == STANDARD_INPUT
+        else file
+        for file in files
     ]
 
 
@@ -45,10 +49,10 @@ def load_files(session: Session, files: tuple[str, ...]) -> list[LoadedFile]:
     """What these files, or those of the present directory, declare, each with what is wrong with it."""
     from lakebed.manifest.load import LoadedFile, load_each
 
-    asked = files or _HERE
-    found = {loaded.source: loaded for loaded in load_each(file for file in asked if file != STANDARD_INPUT)}
+    asked, given = files or _HERE, session.substitutions()
+    found = {loaded.source: loaded for loaded in load_each((f for f in asked if f != STANDARD_INPUT), given)}
     for _ in range(asked.count(STANDARD_INPUT)):
-        found[NAME_OF_INPUT] = LoadedFile.parse(session.read_input(), NAME_OF_INPUT)
+        found[NAME_OF_INPUT] = LoadedFile.parse(session.read_input(), NAME_OF_INPUT, given)
     return list(found.values())
 
 
@@ -62,7 +66,7 @@ def open_lake_for(session: Session, sources: list[str | Manifest]) -> Lake:
     try:
         return session.lake()
     except (NoWarehouseError, NotFoundError):
-        load_all(sources)
+        load_all(sources, session.substitutions())
         raise
 
 

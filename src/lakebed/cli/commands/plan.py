@@ -19,7 +19,7 @@ from lakebed.cli.commands.row_evidence import RowEvidence, data_options
 from lakebed.cli.commands.saved_plans import next_command, save_plan
 from lakebed.cli.completers import complete_approvals, complete_branches
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.cli.report_formats import format_option
 from lakebed.errors import UsageError
 
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 @drift_option
 @data_options
 @format_option()
+@variable_option
 @common_options
 @click.pass_obj
 def command(
@@ -99,7 +100,7 @@ def command(
     session.output.diagnose(plan.all_diagnostics)
     # A saved plan says itself what was allowed, and for which branch.
     again = () if out is not None else plan.approvals
-    own = {"--branch": branch, "--drift": drift, "--data": rows.data} if out is None else {}
+    own = {"--branch": branch, "--drift": drift, "--data": rows.data, **session.variable_flags} if out is None else {}
     flags = {**session.warehouse_flags, **own}
     then = next_command(plan, (out,) if out is not None else named, flags, again)
     return session.finish(

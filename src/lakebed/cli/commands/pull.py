@@ -8,7 +8,7 @@ from lakebed.cli.commands.manifest_files import project_directory
 from lakebed.cli.completers import complete_tables
 from lakebed.cli.exit_codes import ExitCode
 from lakebed.cli.files import write_file
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 
 
 @click.command()
@@ -26,6 +26,7 @@ from lakebed.cli.invocation import Session, common_options
 )
 @click.option("--check", is_flag=True, help="Write nothing; end with 13 where a manifest would change.")
 @click.option("--diff", is_flag=True, help="Write nothing; show what would change.")
+@variable_option
 @common_options
 @click.pass_obj
 def command(

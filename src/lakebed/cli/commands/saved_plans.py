@@ -61,7 +61,10 @@ def save_plan(plan: Plan, file: str) -> None:
 
 
 def next_command(
-    plan: Plan, files: tuple[str, ...], flags: Mapping[str, str | bool | None], again: tuple[str, ...] = ()
+    plan: Plan,
+    files: tuple[str, ...],
+    flags: Mapping[str, str | bool | tuple[str, ...] | None],
+    again: tuple[str, ...] = (),
 ) -> str | None:
     """What makes the changes, with the leave that is given `again` and what is missing; None where nothing can be made.
 
@@ -71,8 +74,8 @@ def next_command(
         return None
     from lakebed.evolve.check_approvals import leave_on_the_command_line
 
-    given = {flag: value for flag, value in flags.items() if value}
-    words = [flag if value is True else f"{flag} {shlex.quote(str(value))}" for flag, value in given.items()]
+    given = [(flag, one) for flag, value in flags.items() for one in (value if isinstance(value, tuple) else (value,))]
+    words = [flag if value is True else f"{flag} {shlex.quote(str(value))}" for flag, value in given if value]
     leave = leave_on_the_command_line(*again, *plan.approvals_missing())
     return " ".join(["lakebed apply", *words, *map(shlex.quote, files), *([leave] if leave else [])])
 

@@ -6,7 +6,7 @@ import click
 
 from lakebed.cli.commands.manifest_files import open_lake_for, project_directory
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 
 
 @click.command()
@@ -18,6 +18,7 @@ from lakebed.cli.invocation import Session, common_options
     help="End with 13 where applying would undo the work of others, annotations do not fit, or a data file is not as "
     "its version says; else with 10 where changes are pending.",
 )
+@variable_option
 @common_options
 @click.pass_obj
 def command(session: Session, files: tuple[str, ...], data_files: bool, exit_code: bool) -> ExitCode:

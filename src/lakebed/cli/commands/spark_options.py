@@ -65,13 +65,15 @@ def spark_session(remote: str | None, cores: str) -> SparkSession:
     from lakebed.spark.query_logs import hush_query_logs
     from lakebed.spark.session import local_session, remote_session
 
+    run = click.get_current_context().ensure_object(Session)
+    config = run.setting("spark")
     with spark_failures():
         if remote:
-            session = remote_session(remote)
+            session = remote_session(remote, config=config)
         else:
             with _jvm_set_aside():
-                session = local_session("lakebed", cores=cores)
-        zone = click.get_current_context().ensure_object(Session).configuration().time_zone
+                session = local_session("lakebed", cores=cores, config=config)
+        zone = run.configuration().time_zone
         if session.conf.get(_ZONE) != zone:
             session.conf.set(_ZONE, zone)
     hush_query_logs()

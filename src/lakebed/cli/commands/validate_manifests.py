@@ -9,7 +9,7 @@ import click
 
 from lakebed.cli.commands.manifest_files import load_files
 from lakebed.cli.exit_codes import ExitCode
-from lakebed.cli.invocation import Session, common_options
+from lakebed.cli.invocation import Session, common_options, variable_option
 from lakebed.cli.report_formats import file_report, format_option
 from lakebed.diagnostics import Severity
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True))
 @format_option()
+@variable_option
 @common_options
 @click.pass_obj
 def command(session: Session, files: tuple[str, ...]) -> ExitCode:
