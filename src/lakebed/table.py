@@ -135,9 +135,9 @@ class Table:
 
     def infer(self) -> TableManifest:
         """A manifest that declares the table as it is."""
-        from lakebed.manifest import table_manifest_of
+        from lakebed.evolve.inferred import inferred_manifest
 
-        return table_manifest_of(str(self.name), self.schema())
+        return inferred_manifest(str(self.name), self.schema(), self._branch.schemas)[0]
 
     def merge_schema(
         self,

@@ -55,6 +55,17 @@ def rename_column(warehouse: Path, table: str, old: str, new: str) -> TableSchem
     return schema
 
 
+def drop_column(warehouse: Path, table: str, column: str) -> TableSchema:
+    """A new version without the column."""
+    lake = lakebed.open(warehouse)
+    name = TableName.parse(table)
+    base = lake.schema(table)
+    fields = tuple(f for f in base.fields if f.name != column)
+    schema = replace(base, id=base.id + 1, fields=fields, time_millis=base.time_millis + 1000)
+    assert lake.tables.get_schema_manager(name.database, name.table).publish(schema)
+    return schema
+
+
 def write_snapshot(warehouse: Path, table: str, number: int, *, schema_id: int, rows: int | None = 5) -> None:
     """A snapshot without files; its rows are told, not there."""
     lake = lakebed.open(warehouse)

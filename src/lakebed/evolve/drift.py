@@ -25,12 +25,14 @@ class Drift:
     """Versions that were made outside of `apply`, and of whose changes a plan undoes some.
 
     `applied` is the version that `apply` made last, `last` the newest one. `changes` say what the versions after
-    `applied` did; None where `applied` is not there any more, so that nobody can tell.
+    `applied` did; None where `applied` is not there any more, so that nobody can tell. `broken` says which consumers
+    they break, and why.
     """
 
     applied: int
     last: int
     changes: tuple[str, ...] | None
+    broken: tuple[str, ...] = ()
 
     @property
     def versions(self) -> str:

@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
+from lakebed.catalog.schema_manager import SchemaManager
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import LakebedError
+from lakebed.evolve.consumer_columns import FollowedConsumers, with_followed
 from lakebed.evolve.planner import plan_table
-from lakebed.manifest import parse_manifest
+from lakebed.manifest import parse_manifest, table_manifest_of
+from lakebed.manifest.table_manifest import TableManifest
+
+
+def inferred_manifest(
+    name: str, stored: TableSchema, schemas: SchemaManager
+) -> tuple[TableManifest, FollowedConsumers]:
+    """The manifest of a stored version, and what its consumers read that is there no more."""
+    manifest = table_manifest_of(name, stored)
+    earlier = (v for v in schemas.versions() if v.id <= stored.id) if manifest.consumers else (stored,)
+    return with_followed(manifest, earlier)
 
 
 def refused_parts(text: str, stored: TableSchema) -> tuple[Diagnostic, ...]:

@@ -50,11 +50,15 @@ _REASONS: dict[tuple[EditKind, Party], tuple[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Breach:
-    """One edit that breaks a party, at a place. `version` is the older one that it breaks, None for the one before."""
+    """One edit that breaks a party, at a place, which those who read it call `column`.
+
+    `version` is the older one that it breaks, None for the one before.
+    """
 
     edit: Edit
     party: Party
     place: Place
+    column: str
     reason: str
     remedy: str
     version: int | None = None
@@ -67,14 +71,20 @@ class Breach:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """A consumer with the places of the columns that it reads."""
+    """A consumer with the places of the columns that it reads: of `before` a change, and of then and after it."""
 
     consumer: Consumer
+    before: tuple[Place, ...]
     places: tuple[Place, ...]
 
-    def touches(self, place: Place) -> bool:
-        """Whether it reads what is at a place, around it or inside of it."""
-        return any(place[: len(own)] == own or own[: len(place)] == place for own in self.places)
+    def meets(self, breach: Breach) -> bool:
+        """Whether it reads what is at the place of a breach, around it or inside of it.
+
+        Who reads a column by the name that it is to have is not broken by the rename.
+        """
+        place, is_rename = breach.place, breach.edit.kind is EditKind.RENAME
+        read = self.before if is_rename else self.places
+        return any(place[: len(own)] == own or own[: len(place)] == place for own in read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +130,13 @@ def judge_compatibility(
     return {edit: tuple(problems.values()) for edit, problems in said.items()}
 
 
+def broken_consumers(old: TableSchema, new: TableSchema, consumers: Iterable[Consumer]) -> tuple[str, ...]:
+    """Which consumers of an older version a newer one breaks, whoever made it; in words, with the reason."""
+    readings = _readings(old, Wanted(new.fields, new.logical), consumers)
+    breaches = _between(old, new.fields, new.logical, new.options) if readings else ()
+    return tuple(dict.fromkeys(found.reason for b in breaches for found in _of_consumers(b, None, readings)))
+
+
 def consumers_of_dropped(
     compatibility: Compatibility | None, consumers: Iterable[Consumer]
 ) -> tuple[Incompatibility, ...]:
@@ -130,10 +147,12 @@ def consumers_of_dropped(
 
 def _breaches(edits: Iterable[Edit], old: TableSchema, fields: Fields, meanings: Meanings) -> Iterator[Breach]:
     was, asked = ColumnPlaces.of(old.fields), ColumnPlaces.of(fields)
+    names = {place: path_text(path) for path, place in was.places.items()}
     for edit in edits:
         for party in _broken(edit, meanings):
             reason, remedy = _REASONS[edit.kind, party]
-            yield Breach(edit, party, _place(edit, was, asked), reason, remedy)
+            place = _place(edit, was, asked)
+            yield Breach(edit, party, place, names.get(place) or path_text(edit.path), reason, remedy)
 
 
 def _broken(edit: Edit, meanings: Meanings) -> tuple[Party, ...]:
@@ -197,7 +216,8 @@ def _between(old: TableSchema, fields: Fields, schema: Schema, options: Mapping[
             for party in Party if required(before) != required(after) else ():
                 if party in found.breaks:
                     reason = f"the name was that of another column, of type {type_name(before)}"
-                    yield Breach(edit, party, _place(edit, was, asked), reason, "choose a name that was not used yet")
+                    place, column = _place(edit, was, asked), path_text(edit.path)
+                    yield Breach(edit, party, place, column, reason, "choose a name that was not used yet")
 
 
 # Mode and consumers
@@ -221,9 +241,9 @@ def _said(mode: str, breach: Breach) -> str:
 
 def _of_consumers(breach: Breach, mode: Compatibility | None, readings: Iterable[Reading]) -> Iterator[Incompatibility]:
     for reading in readings:
-        if _counts(breach, reading.consumer.mode) and reading.touches(breach.place):
+        if _counts(breach, reading.consumer.mode) and reading.meets(breach):
             since = "" if breach.version is None else f" as of schema {breach.version}"
-            yield _of_consumer(reading.consumer, mode, path_text(breach.edit.path) + since, breach.reason)
+            yield _of_consumer(reading.consumer, mode, breach.column + since, breach.reason)
 
 
 def _of_consumer(consumer: Consumer, mode: Compatibility | None, what: str, reason: str) -> Incompatibility:
@@ -241,6 +261,7 @@ def _of_consumer(consumer: Consumer, mode: Compatibility | None, what: str, reas
 def _readings(base: TableSchema, wanted: Wanted, earlier: Iterable[Consumer]) -> tuple[Reading, ...]:
     """The consumers, those of before included, with the places of their columns before and after."""
     places: dict[str, list[Place]] = {}
+    before: dict[str, tuple[Place, ...]] = {}
     consumers: dict[str, Consumer] = {}
     for fields, those in ((base.fields, earlier), (wanted.fields, wanted.consumers)):
         at = {path_text(path): _named(place, path) for path, place in ColumnPlaces.of(fields).places.items()}
@@ -248,4 +269,6 @@ def _readings(base: TableSchema, wanted: Wanted, earlier: Iterable[Consumer]) ->
             consumers[consumer.name] = consumer
             own = [at[column] for column in consumer.columns if column in at] if consumer.columns else [()]
             places.setdefault(consumer.name, []).extend(own)
-    return tuple(Reading(consumer, tuple(places[name])) for name, consumer in consumers.items())
+            if fields is base.fields:
+                before[consumer.name] = tuple(own)
+    return tuple(Reading(c, before.get(name, ()), tuple(places[name])) for name, c in consumers.items())

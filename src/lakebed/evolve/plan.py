@@ -406,13 +406,15 @@ def _drift_json(drift: Drift | None) -> dict[str, Any] | None:
     if drift is None:
         return None
     changes = None if drift.changes is None else list(drift.changes)
-    return {"applied": drift.applied, "last": drift.last, "changes": changes}
+    broken = {"broken": list(drift.broken)} if drift.broken else {}
+    return {"applied": drift.applied, "last": drift.last, "changes": changes, **broken}
 
 
 def _drift(value: Mapping[str, Any] | None) -> Drift | None:
     if value is None:
         return None
-    return Drift(value["applied"], value["last"], None if value["changes"] is None else tuple(value["changes"]))
+    changes = None if value["changes"] is None else tuple(value["changes"])
+    return Drift(value["applied"], value["last"], changes, tuple(value.get("broken", ())))
 
 
 def _schema(value: Mapping[str, Any]) -> TableSchema:

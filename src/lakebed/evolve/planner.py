@@ -26,7 +26,7 @@ from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
 from lakebed.evolve.evidence import Evidence, Prover, weigh
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify_new
-from lakebed.evolve.judge_compatibility import Wanted, judge_compatibility
+from lakebed.evolve.judge_compatibility import Wanted, broken_consumers, judge_compatibility
 from lakebed.evolve.manifest_approvals import giving
 from lakebed.evolve.meaning import Meanings, compare
 from lakebed.evolve.nested_paths import Fields, locate
@@ -268,10 +268,17 @@ class _Planning:
                 *notes_on_keys(declared, found.primary_keys, options),
                 *look_alikes(base.fields, fields, declared.position_of, settled=(*of_others, *(c.path for c in drops))),
             ),
-            drift=outside.drift if outside and undone else None,
+            drift=self._drift(outside.drift, last) if outside and undone else None,
             annotations_drifted=bool(drifted),
             approvals=approvals,
         )
+
+    def _drift(self, drift: Drift, last: TableSchema | None) -> Drift:
+        """What others did since `last`, with the consumers that it breaks: those of then, and those declared now."""
+        if last is None:
+            return drift
+        consumers = {c.name: c for c in (*self.declared.consumers, *stored_consumers(last.logical.extra))}
+        return replace(drift, broken=broken_consumers(last, self.base, consumers.values()))
 
     def _evidence(self, judged: Mapping[Edit, Judgement], maker: RuleMaker) -> dict[Edit, Evidence]:
         """What the stored rows say of the edits that depend on them."""

@@ -11,9 +11,10 @@ from lakebed.catalog.annotations import applied_version
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_manager import TableManager
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.diagnostics import near_names
+from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, ManifestError, NotFoundError
 from lakebed.evolve.adopt_drift import Adoption, adopt_drift
+from lakebed.evolve.consumer_columns import follow_consumers, names_under, with_followed
 from lakebed.evolve.declared_table import is_ignored
 from lakebed.evolve.inferred import refused_parts
 from lakebed.evolve.schema_changes import Path as ColumnPath
@@ -56,12 +57,16 @@ class PulledFile:
 
 @dataclass(frozen=True, slots=True)
 class PulledManifests(Readable):
-    """What has to be written into manifests, by table; and the files with their new texts. Nothing is written yet."""
+    """What has to be written into manifests, by table; and the files with their new texts. Nothing is written yet.
+
+    `diagnostics` tell of what is left out.
+    """
 
     renderer: ClassVar[str] = "lakebed.render.drift_text:pulled_text"
 
     tables: tuple[PulledTable, ...]
     files: tuple[PulledFile, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The result object of `lakebed pull --json`."""
@@ -88,6 +93,7 @@ def pull_manifests(
     old: dict[str, str] = {}
     new: dict[str, str] = {}
     pulled: list[PulledTable] = []
+    notes: list[Diagnostic] = []
     failed: list[LakebedError] = []
     for declared in _chosen(found, [TableName.parse(name) for name in names]):
         file = _file_of(declared)
@@ -100,9 +106,11 @@ def pull_manifests(
             continue
         if update is not None and new[file] != before:
             pulled.append(PulledTable(str(_name(declared)), file, update.versions, update.changes))
+            notes += update.notes
     if failed:
         raise ManifestError(*(d for error in failed for d in error.diagnostics))
-    return PulledManifests(tuple(pulled), tuple(PulledFile(f, old[f], new[f]) for f in old if old[f] != new[f]))
+    changed = tuple(PulledFile(f, old[f], new[f]) for f in old if old[f] != new[f])
+    return PulledManifests(tuple(pulled), changed, tuple(notes))
 
 
 def text_of(file: str) -> str:
@@ -145,6 +153,7 @@ class ManifestUpdate:
     renames: Mapping[ColumnPath, str]
     versions: str | None = None
     changes: tuple[str, ...] | None = None
+    notes: tuple[Diagnostic, ...] = ()
 
     def edited(self, text: str, declared: TableManifest, file: str, substitutions: Substitutions | None = None) -> str:
         """The text of a manifest that declares the table, with this one in its place."""
@@ -166,18 +175,25 @@ def _update(declared: TableManifest, tables: TableManager, whole: bool) -> Manif
     schemas = tables.get_schema_manager(name.database, name.table)
     newest = schemas.load_latest_schema()
     if whole or not tables.holds_annotations or applied_version(newest) is None:
-        manifest = table_manifest_of(str(name), newest)
+        versions = schemas.versions()
+        manifest, followed = with_followed(table_manifest_of(str(name), newest), versions)
         refused = refused_parts(format_manifest(dump_table(manifest)), newest)
         if refused:
             raise ManifestError(*refused)
-        return whole_update(manifest, declared, schemas.versions())
+        return replace(whole_update(manifest, declared, versions), notes=followed.left_out(str(name)))
     adopted = adopt_drift(declared, newest, schemas.find)
-    return None if adopted.drift is None else _of_drift(adopted)
+    return None if adopted.drift is None else _of_drift(adopted, declared)
 
 
-def _of_drift(adopted: Adoption) -> ManifestUpdate:
+def _of_drift(adopted: Adoption, declared: TableManifest) -> ManifestUpdate:
+    """A manifest with what others did. Raises `ManifestError` (LB1634) where a consumer reads what is gone."""
     assert adopted.drift is not None
-    return ManifestUpdate(adopted.manifest, adopted.renames, adopted.drift.versions, adopted.drift.changes)
+    names = names_under(adopted.renames, declared.schema, adopted.manifest.schema)
+    followed = follow_consumers(adopted.manifest.consumers, names)
+    if followed.gone:
+        raise ManifestError(*followed.in_the_way(declared.name))
+    wanted = replace(adopted.manifest, consumers=followed.consumers)
+    return ManifestUpdate(wanted, adopted.renames, adopted.drift.versions, adopted.drift.changes)
 
 
 def whole_update(stored: TableManifest, declared: TableManifest, versions: Iterable[TableSchema]) -> ManifestUpdate:

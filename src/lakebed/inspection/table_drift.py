@@ -48,8 +48,9 @@ class TableDrift:
     """How a table, its manifest and its data files have come apart.
 
     `applied` is the version that `apply` made last, None where it made none. `versions` came after it. `undone` are
-    changes that applying the manifest would make and that undo some of them, `pending` the others. `files` are those
-    that were looked at, None where that was not asked for, `problems` what is wrong with them.
+    changes that applying the manifest would make and that undo some of them, `pending` the others. `broken` are the
+    consumers that `versions` break, and why. `files` are those that were looked at, None where that was not asked for,
+    `problems` what is wrong with them.
     """
 
     table: str
@@ -61,6 +62,7 @@ class TableDrift:
     files: int | None = None
     problems: tuple[Diagnostic, ...] = ()
     annotations_drifted: bool = False
+    broken: tuple[str, ...] = ()
 
     @property
     def is_drift(self) -> bool:
@@ -76,6 +78,7 @@ class TableDrift:
             "versions": [v.to_json() for v in self.versions],
             "undone": list(self.undone),
             "pending": list(self.pending),
+            "broken_consumers": list(self.broken),
             "annotations_drifted": self.annotations_drifted,
             "files": self.files,
             "problems": [d.to_json() for d in self.problems],
@@ -132,6 +135,7 @@ def _table(planned: TablePlan, tables: TableManager, files: bool) -> TableDrift:
         None if found is None else len(found),
         () if found is None else tuple(other_columns(table, found)),
         planned.annotations_drifted,
+        () if planned.drift is None else planned.drift.broken,
     )
 
 

@@ -8,7 +8,7 @@ for; else nothing comes out but an error.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -90,8 +90,9 @@ def _check(read: Callable[[str], Manifest], text: str, number: int, wanted: Tabl
     try:
         made = read(text).tables[number]
     except ManifestError as error:
-        message = "the edited manifest would be faulty"
-        raise ManifestError(Diagnostic(DIFFERS, message), *error.diagnostics) from error
+        # Places in a text that nobody sees would be taken for places in the file.
+        problems = (replace(d, position=None) for d in error.diagnostics)
+        raise ManifestError(_problem(DIFFERS, "the edited manifest would be faulty"), *problems) from error
     if _comparable(made) != _comparable(wanted):
         raise _error(DIFFERS, "the edited manifest would declare something else, as where an alias shares a value")
 
@@ -116,8 +117,11 @@ def _consumers(table: TableManifest) -> list[dict[str, Any]]:
 
 
 def _error(code: str, message: str, **parts: Any) -> ManifestError:
-    remedy = "edit it by hand; `lakebed infer` prints what a table is"
-    return ManifestError.of(code, message, remedy=remedy, **parts)
+    return ManifestError(_problem(code, message, **parts))
+
+
+def _problem(code: str, message: str, **parts: Any) -> Diagnostic:
+    return Diagnostic(code, message, remedy="edit it by hand; `lakebed infer` prints what a table is", **parts)
 
 
 @dataclass(slots=True)
@@ -206,12 +210,35 @@ class _Values(_Step):
             ("partitionKeys", list(declared.partition_keys), list(wanted.partition_keys)),
             ("ignoreOptions", list(declared.ignore_options), list(wanted.ignore_options)),
             ("compatibility", _mode(declared), _mode(wanted)),
-            ("consumers", _consumers(declared), _consumers(wanted)),
             ("approvals", _approvals(declared), _approvals(wanted)),
         ):
             if before != after:
                 self._set_or_remove(content, name, after or None)
+        self._consumers(content, declared, wanted)
         self._members(content, "options", dict(declared.options), dict(wanted.options))
+
+    def _consumers(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
+        """Those who only read columns under other names, or fewer of them, keep their form."""
+        before, after = _consumers(declared), _consumers(wanted)
+        if before == after:
+            return
+        items = _value(content, "consumers").value if before else ()
+        alike = [{**old, "columns": new.get("columns")} == new for old, new in zip(before, after, strict=False)]
+        if len(before) != len(after) or not all(alike):
+            self._set_or_remove(content, "consumers", after or None)
+            return
+        for item, old, new in zip(items, before, after, strict=True):
+            if old != new:
+                self._columns(item, new["columns"])
+
+    def _columns(self, consumer: Any, wanted: list[str]) -> None:
+        key, columns = _entry(consumer, "columns")
+        if len(columns.value) != len(wanted):
+            self.yaml.set(consumer, "columns", wanted)
+            return
+        for node, name in zip(columns.value, wanted, strict=True):
+            if node.value != name:
+                self.yaml.replace(node, name, before=key)
 
     def fields(self, node: Any, path: Path, declared: tuple[Field, ...], wanted: tuple[Field, ...]) -> None:
         former = self.former(path)

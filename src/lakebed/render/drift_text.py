@@ -32,6 +32,7 @@ def _table(table: TableDrift, time_zone: str) -> Iterator[str]:
     yield f"{one_line(table.table)}: {_status(table)}"
     for version in table.versions:
         yield from _version(version, time_zone)
+    yield from _listed("breaks:", table.broken)
     yield from _listed("applying the manifest would undo some of it:", table.undone)
     yield from _listed("asked for and not applied:", table.pending)
     if table.annotations_drifted:

@@ -63,7 +63,8 @@ def drift_lines(table: TablePlan) -> tuple[str, ...]:
         return ()
     lost = f"version {drift.applied} is not there any more: what is there may be the work of others"
     head = f"{drift.versions} made outside of apply, which made version {drift.applied} last:"
-    return (head, *(drift.changes if drift.changes is not None else (lost,)))
+    changes = drift.changes if drift.changes is not None else (lost,)
+    return (head, *changes, *(f"breaks a consumer: {said}" for said in drift.broken))
 
 
 def upgrade_first(table: TablePlan) -> tuple[str, ...]:

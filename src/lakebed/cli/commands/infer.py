@@ -58,14 +58,16 @@ def command(
     if found is not None:
         return _of_files(session, found, name, update)
     from lakebed.catalog import drift
-    from lakebed.evolve.inferred import refused_parts
+    from lakebed.evolve.inferred import inferred_manifest, refused_parts
     from lakebed.manifest import dump_table
     from lakebed.manifest.format_manifest import format_manifest
     from lakebed.model.encoding import strip_encoding
 
     lake = session.lake()
     session.output.diagnose(drift(lake.schema(source)))
-    manifest = lake.infer(source)
+    table = lake.table(source)
+    manifest, followed = inferred_manifest(str(table.name), table.schema(), table.schemas)
+    session.output.diagnose(followed.left_out(manifest.name))
     if not encodings:
         manifest = replace(manifest, schema=strip_encoding(manifest.schema))
     text = format_manifest(dump_table(manifest))

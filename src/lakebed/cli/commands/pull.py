@@ -42,6 +42,7 @@ def command(
     from lakebed.render.file_diff import file_diff
 
     pulled = session.lake().pull(manifests or (project_directory(),), tables, whole=whole)
+    session.output.diagnose(pulled.diagnostics)
     is_dry = check or diff
     for file in () if is_dry else pulled.files:
         write_file(file.file, file.new)
