@@ -346,6 +346,14 @@ def test_a_change_whose_column_is_gone_is_a_conflict_with_the_reason(alterable, 
 # -- dropping -------------------------------------------------------------------------------------------------------
 
 
+def test_a_table_whose_name_is_too_long_for_a_quarantine_is_made_and_dropped(memory):
+    name = "t" * 250
+    memory.create_table("d", name, [ID])
+    assert memory.drop_table("d", name) == (TableName("d", name),)
+    assert not memory.exists(TableName("d", name))
+    memory.create_table("d", name, [ID])
+
+
 def test_drop_table(memory):
     memory.create_table("d", "t", [ID])
     memory.create_table("d", "t2", [ID])

@@ -219,8 +219,8 @@ def _columns_of_declared(context: click.Context) -> Iterator[str]:
     from lakebed.manifest.load import load_each
 
     files = [file for file in context.params.get("files") or () if file != "-"]
-    names = _names(context)
-    for table in (table for loaded in load_each(files) for table in loaded.tables):
+    names, given = _names(context), context.ensure_object(Session).substitutions()
+    for table in (table for loaded in load_each(files, given) for table in loaded.tables):
         try:
             yield from names.columns(table.name, members=True)
         except NotFoundError:
