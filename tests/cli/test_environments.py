@@ -110,7 +110,8 @@ def test_a_variable_without_a_value_is_told_by_every_command_that_reads_manifest
     for words in ("validate", "lint", "plan orders.yaml", "apply orders.yaml --yes", "drift", "diff . shop.orders"):
         result = lakebed(*words.split())
         assert (result.code != 0, result.codes_of_text) == (True, ["LB1031"]), words
-        assert "orders.yaml:5:16: error[LB1031]: the variable ownr has no value (did you mean 'owner'?)" in result.err
+        assert "orders.yaml:5:27: error[LB1031]: the variable ownr has no value (did you mean 'owner'?)" in result.err
+        assert f"{'^' * len('${ownr}')}\n" in result.err
         assert lakebed(*words.split()[:1], "--var", "x", ".").code == 2
     assert lakebed("validate", "--var", "ownr=x").code == 0
     assert lakebed("fmt", "--check").code == 0

@@ -55,9 +55,28 @@ def test_a_variable_without_a_value_is_told_where_it_stands_and_each_use_of_it()
         parse_manifest(TEXT, source="a.yaml", substitutions=Substitutions({"db": "shop", "sufix": "eu", "owner": "x"}))
     found = [(d.code, str(d.position), d.found, d.suggestions) for d in error.value.diagnostics]
     assert found == [
-        ("LB1031", "a.yaml:4:9", "${suffix}", ("sufix",)),
+        ("LB1031", "a.yaml:4:22", "${suffix}", ("sufix",)),
         ("LB1031", "a.yaml:7:29", "${retention}", ()),
     ]
+
+
+@pytest.mark.parametrize(
+    ("written", "place"),
+    [
+        ("a ${x} b", "5:18"),
+        ("'a ${x}'", "5:19"),
+        ('"${x}"', "5:17"),
+        ('"\\t ${x}"', "5:16"),
+        ("'it''s ${x}'", "5:16"),
+        (">-\n    a\n    ${x}", "5:16"),
+        ("a\n    ${x}", "5:16"),
+    ],
+)
+def test_a_variable_is_told_at_its_own_column_where_the_text_stands_so(written: str, place: str) -> None:
+    text = f"kind: Table\nversion: 1\ncontent:\n  name: a\n  description: {written}\n  schema: {{fields: []}}\n"
+    with pytest.raises(ManifestError) as error:
+        parse_manifest(text)
+    assert [str(d.position) for d in error.value.diagnostics] == [f"<text>:{place}"]
 
 
 @pytest.mark.parametrize(

@@ -26,11 +26,15 @@ _SPECIAL = re.compile(r"[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN)")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScalarNode:
-    """A single value as the author wrote it; `plain` where neither quotes nor a tag make it text."""
+    """A single value as the author wrote it; `plain` where neither quotes nor a tag make it text.
+
+    `column` is that of its first character where the text stands so on one line, and may hold a variable.
+    """
 
     text: str
     position: Position
     plain: bool
+    column: int | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

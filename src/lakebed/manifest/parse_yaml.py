@@ -202,6 +202,13 @@ def _place_after(text: str, source: str | None) -> Position:
     return Position(source, len(re.findall("\r\n|\r|\n", text)) + 1, len(text) - line_start + 1)
 
 
+def _column_of(text: str, event: Event) -> int | None:
+    """The column that a text begins in, plain or behind a quote; None where it takes several lines, or has escapes."""
+    start, end = event.start_mark, event.end_mark
+    quotes = end.column - start.column - len(text)
+    return start.column + 1 + quotes // 2 if start.line == end.line and quotes in (0, 2) else None
+
+
 @dataclass(slots=True)
 class _Open:
     """A collection whose end has not come yet. `weight` counts nodes with aliases expanded."""
@@ -249,7 +256,9 @@ class _Composer:
 
     def _scalar(self, event: Event) -> ScalarNode:
         """A single value. Where the author wrote nothing after a key, it stands where the key does."""
-        node = ScalarNode(self._text(event), self._position(event), self._is_plain(event))
+        text, position = self._text(event), self._position(event)
+        column = _column_of(text, event) if "${" in text else None
+        node = ScalarNode(text, position, self._is_plain(event), column)
         parent = self._open[-1] if self._open else None
         if is_empty(node) and parent is not None and parent.is_mapping and len(parent.children) % 2 == 1:
             return replace(node, position=parent.children[-1].position)

@@ -69,10 +69,11 @@ class Substitutions:
         if use["escape"]:
             return use[0][1:]
         if name not in self.variables:
+            column = node.position.column if node.column is None else node.column + use.start()
             problems.error(
                 "LB1031",
                 f"the variable {name} has no value",
-                node,
+                replace(node.position, column=column),
                 expected=", ".join(self.variables) or None,
                 found=use[0],
                 suggestions=near_names(name, self.variables),

@@ -11,7 +11,7 @@ from lakebed.render.terminal import cell_width, plain, styled
 
 _STYLES = {Severity.ERROR: "bold red", Severity.WARNING: "yellow", Severity.NOTE: "cyan"}
 #: What is underlined: a text in quotes, or as far as a word of YAML goes.
-_WORD = re.compile(r"""'[^']*'|"(?:[^"\\]|\\.)*"|[^\s,{}\[\]:#]+(?::[^\s,{}\[\]:#]+)*""")
+_WORD = re.compile(r"""\$\{\w+\}|'[^']*'|"(?:[^"\\]|\\.)*"|[^\s,{}\[\]:#]+(?::[^\s,{}\[\]:#]+)*""")
 #: Lines about these are not shown: a log is read by others than the file.
 _SECRET = re.compile(r"secret|passw|token|credential|private|access.?key|account.?key", re.IGNORECASE)
 #: Of a longer line only what is around the place is shown.
