@@ -272,7 +272,7 @@ class Lake:
         options: Mapping[str, str] | None = None,
         run_id: str | None = None,
         again: bool = False,
-        unknown_columns: Literal["fail", "ignore"] = "fail",
+        unknown_columns: Literal["fail", "ignore", "quarantine"] = "fail",
         max_bad_rows: int | None = None,
         max_bad_share: float | None = None,
         on_bad_rows: Literal["quarantine", "null", "fail"] = "quarantine",

@@ -62,6 +62,8 @@ def _no_spark(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -
         (["ingest", "shop.orders", "a.txt"], "LB6103", 2),
         (["ingest", "shop.orders", "_a.csv"], "LB6102", 1),
         (["ingest", "shop.orders", "a.csv", "--option", "inferSchema=true"], "LB6105", 2),
+        (["ingest", "shop.orders", "a.csv", "--ignore-unknown-columns", "--unknown-columns", "fail"], "LB7008", 2),
+        (["overwrite", "shop.orders", "a.csv", "--whole", "--yes", "--unknown-columns", "quarantine"], "LB6109", 2),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -16,6 +16,7 @@ from lakebed.arrow.write_task import WriteTask
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.ingest.bad_rows_error import BadRowsError
 from lakebed.ingest.checked_rows import PreparedRows, prepare
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.sources.open_source import open_files
 from lakebed.ingest.sources.source_files import SourceFormat, identify
@@ -41,7 +42,7 @@ def schema(lake: SmallLake) -> TableSchema:
 def rows_of(lake: SmallLake, schema: TableSchema, format_: SourceFormat, paths: list[str]) -> PreparedRows:
     files = identify([FoundFile(path, path) for path in paths])
     parts = open_files(lake.spark, files, format_, check_options(format_, {}), schema.field_names)
-    return prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False)
+    return prepare(lake.spark, parts, schema, Rules("UTC"), unknown=UnknownColumns.FAIL)
 
 
 def sources(lake: SmallLake) -> Iterator[tuple[SourceFormat, list[str]]]:

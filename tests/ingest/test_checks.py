@@ -14,6 +14,7 @@ from lakebed.catalog.node import Node
 from lakebed.convert.paimon import to_paimon
 from lakebed.ingest.columns.checkers import problem
 from lakebed.ingest.columns.column_checks import CheckBuilder
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.sources.json_values import parse
 from lakebed.ingest.sources.source_types import Json
@@ -69,7 +70,7 @@ def test_no_value_fails_the_query(spark: SparkSession, type_: LogicalType, texts
     """The value of a bad row means nothing, yet it may be evaluated before anybody asks whether it is bad."""
     schema = Schema((Field("c", Option(type_)),))
     (column,) = to_paimon(schema)
-    builder = CheckBuilder(Rules("UTC"), ignore_unknown=False)
+    builder = CheckBuilder(Rules("UTC"), unknown=UnknownColumns.FAIL)
     checker = builder.checker(Node(("c",), column.type, schema.fields[0].type), Json())
     assert checker is not None
     rows = spark.createDataFrame([(text,) for text in texts], "x string").select(parse(F.col("x")).alias("x"))

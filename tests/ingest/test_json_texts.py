@@ -13,6 +13,7 @@ from pyspark.sql import DataFrame
 
 from ingest.ingest_lake import SmallLake
 from lakebed.ingest.checked_rows import PreparedRows, prepare
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.sources.open_source import open_files
 from lakebed.ingest.sources.source_files import SourceFormat, identify
@@ -47,7 +48,7 @@ def prepared(root: Path, lake: SmallLake, levels: int, format_: SourceFormat) ->
     schema = here.tables.get_schema_manager("db", "t").load_latest_schema()
     options = check_options(format_, {})
     parts = open_files(lake.spark, identify([FoundFile(path, path)]), format_, options, schema.field_names)
-    return prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False)
+    return prepare(lake.spark, parts, schema, Rules("UTC"), unknown=UnknownColumns.FAIL)
 
 
 def size(frame: DataFrame) -> int:
@@ -119,7 +120,7 @@ def test_a_text_that_the_source_declares_as_one_becomes_a_struct(lake: SmallLake
     options = check_options(SourceFormat.CSV, {})
     parts = open_files(lake.spark, identify([FoundFile(path, path)]), SourceFormat.CSV, options, schema.field_names)
     says = SourceSchema({"s": Option(String())})
-    rows = prepare(lake.spark, parts, schema, Rules("UTC"), ignore_unknown=False, declared=says)
+    rows = prepare(lake.spark, parts, schema, Rules("UTC"), unknown=UnknownColumns.FAIL, declared=says)
     assert [(r["v0"].t, r["bad"]) for r in rows.all().collect()] == [("1.10", False)]
 
 

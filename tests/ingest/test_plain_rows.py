@@ -228,7 +228,7 @@ def test_files_of_several_kinds_into_partitions(lake: SmallLake, always_plain: C
         assert found[1][0] == ((55, 53, 2) if source is files else (4, 3, 1))
 
 
-@pytest.mark.parametrize("unknown", ["fail", "ignore"])
+@pytest.mark.parametrize("unknown", ["fail", "ignore", "quarantine"])
 def test_what_does_not_fit_is_told_alike(lake: SmallLake, always_plain: Callable[[bool], None], unknown: str) -> None:
     """Columns that only plain rows have, with a value or without, are columns of the source, too."""
     declared = [Field("k", Int32()), Field("amount", Option(Int32())), Field("note", Option(String()))]
@@ -239,7 +239,8 @@ def test_what_does_not_fit_is_told_alike(lake: SmallLake, always_plain: Callable
         lake.tables.create_table("db", name, declared)
         try:
             result = lake.ingest(path, f"db.{name}", unknown_columns=unknown)
-            found.append((counts(result), result.ignored_columns, [str(n) for n in result.notices]))
+            notices = [str(n) for n in result.notices]
+            found.append((counts(result), result.ignored_columns, notices, told(lake, f"db.{name}")))
         except LakebedError as error:
             found.append([d.to_json() for d in error.diagnostics])
     assert found[0] == found[1]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lakebed.errors import UnsupportedError
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.sources.declared_source import DeclaredSource
 from lakebed.ingest.sources.raw_source import RawSource
@@ -12,15 +13,25 @@ from lakebed.ingest.sources.source_files import SourceFormat
 from lakebed.ingest.sources.source_options import check_options
 from lakebed.physical import DataField, parse
 
-SAID = ReadSettings("csv", {"sep": ";", "header": "true"}, True, False, "op", ("a", "b"), {"a": "string"})
+SAID = ReadSettings(
+    "csv", {"sep": ";", "header": "true"}, UnknownColumns.QUARANTINE, False, "op", ("a", "b"), {"a": "string"}
+)
 
 
 def test_what_is_kept_is_read() -> None:
     assert ReadSettings.parse(SAID.text) == SAID
-    assert ReadSettings.given("csv", {"header": True}, ignore_unknown=False, folders=True).options == {"header": "true"}
+    given = ReadSettings.given("csv", {"header": True}, unknown=UnknownColumns.FAIL, folders=True)
+    assert given.options == {"header": "true"}
 
 
-@pytest.mark.parametrize("text", [None, "", "[]", "null", "{", '{"options": 1}', '{"header": 7}'])
+def test_what_runs_of_earlier_versions_said_of_unknown_columns() -> None:
+    assert ReadSettings.parse('{"ignore_unknown":true}').unknown is UnknownColumns.IGNORE
+    assert ReadSettings.parse('{"ignore_unknown":false}').unknown is UnknownColumns.FAIL
+
+
+@pytest.mark.parametrize(
+    "text", [None, "", "[]", "null", "{", '{"options": 1}', '{"header": 7}', '{"unknown_columns": "x"}']
+)
 def test_what_somebody_else_wrote_says_nothing(text: str | None) -> None:
     assert ReadSettings.parse(text) == ReadSettings()
 

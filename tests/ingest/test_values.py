@@ -15,6 +15,7 @@ from pyspark.sql import functions as F
 from lakebed.catalog.node import Node
 from lakebed.convert.paimon import to_paimon
 from lakebed.ingest.columns.column_checks import CheckBuilder
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.sources.json_values import parse
 from lakebed.ingest.sources.source_types import Json, SourceType, Text, from_spark
@@ -97,7 +98,7 @@ def outcomes(
     """
     schema = Schema((Field("c", Option(type_), extra),))
     (column,) = to_paimon(schema)
-    builder = CheckBuilder(Rules(zone, formats), ignore_unknown=False)
+    builder = CheckBuilder(Rules(zone, formats), unknown=UnknownColumns.FAIL)
     given = F.array(*(F.expr(v) if source is None else F.lit(v) for v in values))
     frame = spark.sql("SELECT 1").select(F.posexplode(given).alias("pos", "x"))
     if isinstance(source, Json):

@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypeAlias, TypedDict
 
 from lakebed.catalog.names import TableName
 from lakebed.errors import UsageError
 from lakebed.ingest.bad_row_limit import BadRowLimit
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.sources.source_listing import FileChoice
 from lakebed.manifest.attributes import BAD_ROW_ACTIONS
 from lakebed.write.partition_specs import NamedPartition
@@ -20,12 +21,16 @@ BAD_SOURCE = "LB6108"
 BAD_ARGUMENT = "LB6109"
 
 
+#: What may become of columns of a source that the table does not have.
+UnknownColumnsAction: TypeAlias = Literal["fail", "ignore", "quarantine"]
+
+
 class FileKeywords(TypedDict, total=False):
     """The keywords that say how files are read as a source; see `lakebed.Lake.ingest`."""
 
     format: str | None
     options: Mapping[str, str] | None
-    unknown_columns: Literal["fail", "ignore"]
+    unknown_columns: UnknownColumnsAction
     include: str | Collection[str] | None
     exclude: str | Collection[str] | None
     folders: Literal["columns", "ignore"]
@@ -54,14 +59,14 @@ class ReplayKeywords(TypedDict, total=False):
     where: str | None
     format: str | None
     options: Mapping[str, str] | None
-    unknown_columns: Literal["fail", "ignore"]
+    unknown_columns: UnknownColumnsAction
     progress: Callable[[str], None] | None
 
 
 class RowKeywords(TypedDict, total=False):
     """The keywords that say how rows are put into a table, wherever they come from; see `lakebed.Lake.ingest`."""
 
-    unknown_columns: Literal["fail", "ignore"]
+    unknown_columns: UnknownColumnsAction
     max_bad_rows: int | None
     max_bad_share: float | None
     on_bad_rows: Literal["quarantine", "null", "fail"]
@@ -103,11 +108,11 @@ class MergeKeywords(SourceKeywords, WriteKeywords, total=False):
 
 def check_arguments(unknown_columns: str, folders: str, run_id: str | None = None) -> None:
     """Raise `UsageError` (LB6109) for values that an argument cannot have."""
-    if unknown_columns not in ("fail", "ignore"):
+    if unknown_columns not in tuple(UnknownColumns):
         raise UsageError.of(
             BAD_ARGUMENT,
             f"unknown_columns is {unknown_columns!r}",
-            expected="'fail' or 'ignore'",
+            expected="'fail', 'ignore' or 'quarantine'",
             found=repr(unknown_columns),
         )
     if folders not in ("columns", "ignore"):
@@ -117,6 +122,17 @@ def check_arguments(unknown_columns: str, folders: str, run_id: str | None = Non
     problem = None if run_id is None else wrong_name(run_id)
     if problem is not None:
         raise UsageError.of(BAD_ARGUMENT, f"the run id is {problem}: {run_id!r}", found=repr(run_id))
+
+
+def refuse_quarantine(unknown_columns: str) -> None:
+    """Raise `UsageError` (LB6109) for a write whose bad rows end it."""
+    if unknown_columns == UnknownColumns.QUARANTINE:
+        raise UsageError.of(
+            BAD_ARGUMENT,
+            "only an ingest puts bad rows into quarantine: here one bad row is an error",
+            expected="'fail' or 'ignore'",
+            found=repr(unknown_columns),
+        )
 
 
 def bad_row_limit(max_bad_rows: int | None, max_bad_share: float | None) -> BadRowLimit:

@@ -12,6 +12,7 @@ from lakebed.catalog.node import Node
 from lakebed.convert.scan_types import scan_type
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
 from lakebed.ingest.columns.column_defaults import FolderSays
+from lakebed.ingest.columns.unknown_values import are_there, problems_of
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.nulled_values import FAIL, NULL, code_column
 from lakebed.ingest.numbering import block_of
@@ -24,6 +25,8 @@ from lakebed.physical import DataField, path_text
 from lakebed.physical.paimon_types import DataType
 
 FOLDER_DIFFERS = "LB6130"
+#: The column of what `CheckedPart.unknown` finds.
+_UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,8 @@ class CheckedPart:
     """One part with what is read of it. Rows go through steps, so that no value is computed twice.
 
     `otherwise` is what becomes of rows that are bad in a column which does not say it. With `may_null` bad values may
-    become NULL, but those of `kept_columns`.
+    become NULL, but those of `kept_columns`. `unknown` are the values of a row for columns that are not declared
+    (see `UnknownValues`), where they make it bad.
     """
 
     part: SourcePart
@@ -60,6 +64,7 @@ class CheckedPart:
     otherwise: str | None
     kept_columns: frozenset[str] = frozenset()
     may_null: bool = False
+    unknown: Column | None = None
 
     def action(self, column: CheckedColumn) -> str | None:
         """What becomes of a row with a bad value of this column."""
@@ -93,7 +98,8 @@ class CheckedPart:
             if c.folder is not None
             for column in (c.folder.source.alias(f"f{c.index}"), c.folder.where.alias(f"w{c.index}"))
         )
-        frame = self.part.frame.select("*", *sources, *folders, wrong, *cut, *others)
+        unknown = () if self.unknown is None else (self.unknown.alias(_UNKNOWN),)
+        frame = self.part.frame.select("*", *sources, *folders, *unknown, wrong, *cut, *others)
         frame = _with_values_as_written(frame, again, self.part.allowed, self.rules.formats.decimal) if again else frame
         frame = with_json_parsed(frame, {c.index: c.json_steps for c in parsed})
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self.read)
@@ -101,10 +107,11 @@ class CheckedPart:
         frame = frame.select("*", *values, _apart(malformed).alias("is_bad"))
         faulty = [(c, checker.bad(_s(c), _x(c))) for c, checker, _ in self.read if not self.makes_null(c)]
         faulty += [(c, _disagrees(c)) for c, _, _ in self.read if c.folder is not None]
-        bad = any_of([_apart(F.col("is_bad")), *(condition for _, condition in faulty)])
+        of_row = F.col("is_bad") if self.unknown is None else F.col("is_bad") | are_there(F.col(_UNKNOWN))
+        bad = any_of([_apart(of_row), *(condition for _, condition in faulty)])
         fatal = any_of([condition for c, condition in faulty if self.action(c) == FAIL])
         if self.otherwise == FAIL:
-            fatal = _apart(F.col("is_bad")) | fatal
+            fatal = _apart(of_row) | fatal
         flags = (F.coalesce(flag, F.lit(False)).alias(name) for name, flag in (("bad", bad), ("fatal", fatal)))
         # Before `bad`, which has all values in it: Spark notes what is known of it once more for each name that a value
         # gets behind it, and again for each of these notes.
@@ -189,7 +196,7 @@ class CheckedPart:
     def kept(self) -> list[str]:
         """The columns from which the problems of a row can be found again."""
         folders = (name for c in self.columns if c.folder is not None for name in (f"f{c.index}", f"w{c.index}"))
-        return [*(f"s{c.index}" for c, _, _ in self.read), *folders]
+        return [*(f"s{c.index}" for c, _, _ in self.read), *folders, *(() if self.unknown is None else [_UNKNOWN])]
 
     def bad(self, rows: DataFrame) -> DataFrame:
         """The bad rows, see `PreparedRows.bad`, of what is told of them and kept."""
@@ -203,6 +210,7 @@ class CheckedPart:
         found = [_problems_of(c, checker) for c, checker, _ in self.read]
         if is_compared:
             found += [repeated_problem(c.index, c.node.path, _s(c)) for c, _, _ in self.read if c.is_unique]
+        found += () if self.unknown is None else [problems_of(F.col(_UNKNOWN))]
         whole_row = F.lit(None).cast(PROBLEM)
         for i, known in enumerate(self._faults):
             told_of = problem(F.lit(None).cast("string"), known.code, known.expected, line)

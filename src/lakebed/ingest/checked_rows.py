@@ -28,7 +28,8 @@ from lakebed.ingest.columns.column_defaults import (
     column_default,
     folder_says,
 )
-from lakebed.ingest.columns.column_names import none_known
+from lakebed.ingest.columns.column_names import UnknownColumns, none_known
+from lakebed.ingest.columns.unknown_values import of_keys, of_values
 from lakebed.ingest.columns.values import Rules, TextFormats
 from lakebed.ingest.mask_personal_data import PersonalColumns, mask_problems, personal_columns
 from lakebed.ingest.nulled_values import FAIL, NullableColumn, nullable_columns
@@ -194,7 +195,7 @@ def prepare(
     schema: TableSchema,
     rules: Rules,
     *,
-    ignore_unknown: bool,
+    unknown: UnknownColumns,
     system: SystemRow | None = None,
     declared: SourceSchema = NOT_DECLARED,
     former: Callable[[], FormerNames] = dict,
@@ -207,7 +208,7 @@ def prepare(
     Raises `IngestError` with everything that makes the source unfit as a whole: required columns that are missing,
     columns that are not declared, types that cannot become the declared ones, defaults that are no values.
     """
-    builder = CheckBuilder(rules, ignore_unknown, former=former)
+    builder = CheckBuilder(rules, unknown, former=former)
     nodes = list(siblings(schema.fields, schema.logical.fields))
     nodes = [of_known_kind(node) if node.path == (kinds,) else node for node in nodes]
     if system is not None:
@@ -222,14 +223,17 @@ def prepare(
     planned = [_columns(builder, part, nodes, defaults, schema, system, declared) for part in parts]
     for part in parts:
         # Folders alone are no rows. Columns that are not declared are an error by themselves.
-        if part.columns is not None and (ignore_unknown or not part.columns):
+        if part.columns is not None and (unknown is UnknownColumns.IGNORE or not part.columns):
             builder.problems += none_known([c.name for c in part.columns], schema.field_names, part.label)
     if not builder.problems:
         check_defaults(session, builder, nodes, defaults)
     if builder.problems:
         raise SourceMismatchError(*builder.problems)
     said = schema.logical.extra.get(ON_BAD_ROW)
-    checked = (CheckedPart(part, columns, rules, said) for part, columns in zip(parts, planned, strict=True))
+    checked = (
+        CheckedPart(part, columns, rules, said, unknown=_unknown_values(builder, part, schema, declared))
+        for part, columns in zip(parts, planned, strict=True)
+    )
     has_shape = any(p.shape is not None for p in parts)
     return PreparedRows(tuple(checked), has_shape, personal_columns([schema]), system, tuple(builder.ignored))
 
@@ -273,6 +277,19 @@ def _columns(
     folders = {c.name for c in part.folders} - {c.name for c in part.columns or ()}
     builder.note_unknown([c.name for c in _named(part)], schema.field_names, where=part.label, folders=folders)
     return tuple(found)
+
+
+def _unknown_values(
+    builder: CheckBuilder, part: SourcePart, schema: TableSchema, declared: SourceSchema
+) -> Column | None:
+    """The values of a row for columns that are not declared, where they make it bad."""
+    if builder.unknown is not UnknownColumns.QUARANTINE:
+        return None
+    named = [(c.name, c.value, builder.shown(c.type)) for c in _named(part) if c.name not in schema.field_names]
+    if part.columns is not None:
+        return of_values(named) if named else None
+    keys = of_keys(schema.field_names, declared.types or None).found(F.col("record"))
+    return F.concat(of_values(named), keys) if named else keys
 
 
 def _named(part: SourcePart) -> tuple[SourceColumn, ...]:

@@ -27,7 +27,7 @@ from lakebed.format.table_branch import TableBranch
 from lakebed.format.table_storage import TableStorage
 from lakebed.ingest.bad_rows_error import BAD_ROW_FAILS, bad_rows_error, cut_rows_error, rows_of
 from lakebed.ingest.checked_rows import NOT_DECLARED, PreparedRows, prepare
-from lakebed.ingest.columns.column_names import Names, missing_column, none_known, unknown_column
+from lakebed.ingest.columns.column_names import Names, UnknownColumns, missing_column, none_known, unknown_column
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.ingest_context import IngestContext
@@ -84,7 +84,7 @@ class CheckedWrite:
     rules: Rules
     files: tuple[SourceFile, ...] = ()
     system: SystemRow | None = None
-    ignore_unknown: bool = False
+    unknown: UnknownColumns = UnknownColumns.FAIL
     columns: frozenset[str] | None = None
     declared: SourceSchema = NOT_DECLARED
     former: Callable[[], FormerNames] = dict
@@ -118,7 +118,7 @@ class CheckedWrite:
                 parts,
                 self.checked,
                 self.rules,
-                ignore_unknown=self.ignore_unknown,
+                unknown=self.unknown,
                 system=self.system,
                 declared=self.declared,
                 former=self.former,
@@ -323,17 +323,21 @@ class CheckedWrite:
         return tuple(dict.fromkeys((*rows.ignored, *left_out)))
 
     def unknown_columns(self, shape: Shape) -> tuple[tuple[Diagnostic, ...], tuple[str, ...]]:
-        """What is wrong with keys of JSON, at every level, that are not declared, and those that are left out."""
+        """What is wrong with keys of JSON, at every level, that are not declared, and those that are left out; nothing
+        where rows with such keys are bad.
+        """
+        if self.unknown is UnknownColumns.QUARANTINE:
+            return (), ()
         counted, declared = self._counted(shape), self.checked.logical.fields
+        ignore = self.unknown is UnknownColumns.IGNORE
         problems: list[Diagnostic] = []
         ignored: list[str] = []
         for key in unknown_keys(counted, tuple((f.name, f.type) for f in declared)):
             former = self.former().get(key.path, ())
-            name, ignore = key.path[-1], self.ignore_unknown
-            told = tuple(unknown_column(key.text, name, Names(key.beside, key.declared), former, ignore=ignore))
+            told = tuple(unknown_column(key.text, key.path[-1], Names(key.beside, key.declared), former, ignore=ignore))
             problems += told
             ignored += () if told else (key.text,)
-        if self.ignore_unknown and counted.keys:
+        if ignore and counted.keys:
             problems += none_known(list(counted.keys), self.checked.field_names)
         return tuple(problems), tuple(ignored)
 

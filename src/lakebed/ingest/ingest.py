@@ -31,11 +31,13 @@ from lakebed.ingest.arguments import (
     bad_row_limit,
     check_arguments,
     refuse_dry_merge,
+    refuse_quarantine,
     source_paths,
     target_table,
 )
 from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.bad_rows_error import BadRowsError
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.merge_on_ingest import (
     MergeChoice,
@@ -67,7 +69,7 @@ def ingest(
     options: Mapping[str, object] | None = None,
     run_id: str | None = None,
     again: bool = False,
-    unknown_columns: Literal["fail", "ignore"] = "fail",
+    unknown_columns: Literal["fail", "ignore", "quarantine"] = "fail",
     max_bad_rows: int | None = None,
     max_bad_share: float | None = None,
     on_bad_rows: Literal["quarantine", "null", "fail"] = "quarantine",
@@ -93,7 +95,8 @@ def ingest(
         run_id: a run that has committed under this id is not repeated; its result is returned. For files the default
             is made from the table and the files, for a DataFrame and with `again` it is random.
         again: also read files that an earlier run has read.
-        unknown_columns: whether columns that are not declared fail the run or are left out.
+        unknown_columns: whether columns that are not declared fail the run, are left out, or make rows bad that have
+            a value there, which go to quarantine with it.
         max_bad_rows: with more bad rows than this the run fails.
         max_bad_share: with a larger share of all rows bad than this, from 0 to 1, the run fails.
         on_bad_rows: what becomes of a row with a bad value in a column of which the schema says nothing
@@ -170,10 +173,8 @@ def table_job(
     quarantine = context.storage(name.quarantine) if context.tables.exists(name.quarantine) else None
     memory = RunMemory(name, storage, quarantine)
     opened = cache(spark if callable(spark) else lambda: spark)
-    ignore_unknown = asked.get("unknown_columns") == "ignore"
-    job = SourceJob(
-        context, opened, name, storage, schema, memory, ignore_unknown, limit, untold, merging, row_kinds, names
-    )
+    unknown = UnknownColumns(asked.get("unknown_columns") or "fail")
+    job = SourceJob(context, opened, name, storage, schema, memory, unknown, limit, untold, merging, row_kinds, names)
     return replace(job, on_bad_rows=action)
 
 
@@ -220,12 +221,15 @@ def _job(
     asked: SourceKeywords,
 ) -> tuple[NamedFiles, SourceJob]:
     """The files that keywords name, and what reads them whether or not they were ingested before."""
-    unknown, folders = asked.get("unknown_columns", "fail"), asked.get("folders", "columns")
+    unknown, folders = asked.get("unknown_columns") or "fail", asked.get("folders", "columns")
     check_arguments(unknown, folders)
+    refuse_quarantine(unknown)
     choice = file_choice(asked.get("include"), asked.get("exclude"))
     named = NamedFiles(source_paths(source), choice, asked.get("format"), asked.get("options"), folders == "columns")
     opened, tell = cache(spark if callable(spark) else lambda: spark), asked.get("progress") or untold
     memory = RunMemory(table.name, storage, None)
-    ignore, no_limit = unknown == "ignore", BadRowLimit()
-    job = SourceJob(context, opened, table.name, storage, schema, memory, ignore, no_limit, tell, None, None)
+    limit = BadRowLimit()
+    job = SourceJob(
+        context, opened, table.name, storage, schema, memory, UnknownColumns(unknown), limit, tell, None, None
+    )
     return named, job

@@ -15,6 +15,7 @@ from lakebed.arrow.plain_values import PlainColumn, can_be_plain, is_plain
 from lakebed.ingest.checked_part import CheckedColumn, CheckedPart
 from lakebed.ingest.checked_rows import PreparedRows
 from lakebed.ingest.columns.checkers import PROBLEM, FlatChecker, any_of
+from lakebed.ingest.columns.unknown_values import are_there
 from lakebed.ingest.columns.values import RANGES, TextFormats
 from lakebed.ingest.nulled_values import FAIL, NULL
 from lakebed.ingest.sources.source_parts import PlainSource
@@ -90,7 +91,8 @@ def _plain_part(checked: CheckedPart, number: int, places: Sequence[int]) -> tup
     if len(found) < len(made):
         return None
     of_source, absent = (tuple(column for there, column in found if there is wanted) for wanted in (True, False))
-    fault = F.when(any_of([fault.when for fault in part.faults]), F.lit(True))
+    unknown = () if checked.unknown is None else (are_there(checked.unknown),)
+    fault = F.when(any_of([*(fault.when for fault in part.faults), *unknown]), F.lit(True))
     beside = [fault.alias(FAULT)] if isinstance(plain.form, PlainTexts) else []
     beside += [F.lit(number).alias(PART), part.url.alias(_URL), part.start.alias(_START)]
     for c in (checked.columns[place] for place in places):

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.sources.source_types import describe
 from lakebed.model import canonical_json
@@ -14,8 +15,8 @@ from lakebed.model import canonical_json
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """What a caller says of a source: format, options of the reader, whether unknown columns are left out, whether
-    folders are columns, and which column says what rows do.
+    """What a caller says of a source: format, options of the reader, what becomes of unknown columns, whether folders
+    are columns, and which column says what rows do.
 
     `header` are the names of the values of a line, where all CSV files of the run have the same, `types` what columns
     were that had types of their own, as those of Parquet and of a DataFrame have. What the manifest says is not among
@@ -24,7 +25,7 @@ class ReadSettings:
 
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict, hash=False)
-    ignore_unknown: bool = False
+    unknown: UnknownColumns = UnknownColumns.FAIL
     folders: bool = True
     row_kinds: str | None = None
     header: tuple[str, ...] = ()
@@ -32,11 +33,11 @@ class ReadSettings:
 
     @classmethod
     def given(
-        cls, format_: str | None, options: Mapping[str, object] | None, *, ignore_unknown: bool, folders: bool
+        cls, format_: str | None, options: Mapping[str, object] | None, *, unknown: UnknownColumns, folders: bool
     ) -> ReadSettings:
         """Those of a call."""
         texts = {k: str(v).lower() if isinstance(v, bool) else str(v) for k, v in (options or {}).items()}
-        return cls(format_, texts, ignore_unknown, folders)
+        return cls(format_, texts, unknown, folders)
 
     def of_parts(self, parts: Sequence[SourcePart]) -> ReadSettings:
         """The same with what is known of the source when it was opened."""
@@ -51,7 +52,7 @@ class ReadSettings:
     def put_over(self, format_: str | None, options: Mapping[str, object] | None) -> ReadSettings:
         """The same with what is said now: other options, or another format with none but these options."""
         keeps = format_ is None or format_ == self.format
-        now = ReadSettings.given(format_, options, ignore_unknown=False, folders=False).options
+        now = ReadSettings.given(format_, options, unknown=self.unknown, folders=False).options
         said = {name.lower() for name in now}
         kept = {name: value for name, value in self.options.items() if keeps and name.lower() not in said}
         return replace(self, format=format_ or self.format, options={**kept, **now})
@@ -63,7 +64,7 @@ class ReadSettings:
             {
                 "format": self.format,
                 "options": dict(self.options),
-                "ignore_unknown": self.ignore_unknown,
+                "unknown_columns": self.unknown,
                 "folders": self.folders,
                 "row_kinds": self.row_kinds,
                 "header": list(self.header),
@@ -81,7 +82,7 @@ class ReadSettings:
             return cls(
                 None if format_ is None else str(format_),
                 options,
-                bool(said.get("ignore_unknown", False)),
+                _unknown(said),
                 bool(said.get("folders", True)),
                 None if kinds is None else str(kinds),
                 tuple(map(str, said.get("header", ()))),
@@ -90,3 +91,9 @@ class ReadSettings:
         except (ValueError, TypeError, AttributeError, RecursionError):
             # Properties are anybody's to write.
             return cls()
+
+
+def _unknown(said: Mapping[str, Any]) -> UnknownColumns:
+    """What becomes of unknown columns; runs of earlier versions say only whether they are left out."""
+    before = UnknownColumns.IGNORE if said.get("ignore_unknown") else UnknownColumns.FAIL
+    return UnknownColumns(said.get("unknown_columns", before))

@@ -21,6 +21,7 @@ from lakebed.ingest.arguments import NamedFiles
 from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.checked_rows import NOT_DECLARED
 from lakebed.ingest.checked_write import CheckedWrite
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.columns.values import Rules
 from lakebed.ingest.datetime_patterns import refuse_patterns
 from lakebed.ingest.ingest_context import IngestContext
@@ -104,7 +105,7 @@ class SourceJob:
     storage: TableStorage
     schema: TableSchema
     memory: RunMemory
-    ignore_unknown: bool
+    unknown: UnknownColumns
     limit: BadRowLimit
     tell: Callable[[str], None]
     merging: MergeTypes | None
@@ -175,7 +176,7 @@ class SourceJob:
         return replace(result, notices=self._notices(looked, result, proven))
 
     def _settings(self, format_: str | None, options: Mapping[str, object] | None, *, folders: bool) -> ReadSettings:
-        said = ReadSettings.given(format_, options, ignore_unknown=self.ignore_unknown, folders=folders)
+        said = ReadSettings.given(format_, options, unknown=self.unknown, folders=folders)
         return replace(said, row_kinds=self.row_kinds)
 
     def overwrite(self, named: NamedFiles, write: ReplacingWrite) -> WriteResult:
@@ -377,7 +378,7 @@ class SourceJob:
             rules=Rules(context.time_zone, options.formats),
             files=files,
             system=system_row(schema, context.clock, context.time_zone, known),
-            ignore_unknown=self.ignore_unknown,
+            unknown=self.unknown,
             columns=None if declared is None else declared.columns,
             declared=NOT_DECLARED if declared is None else declared.schema,
             former=cache(partial(self._former_names, schema)),

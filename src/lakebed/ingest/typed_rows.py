@@ -48,7 +48,7 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
             parts,
             of_source,
             checked.rules,
-            ignore_unknown=checked.ignore_unknown,
+            unknown=checked.unknown,
             declared=checked.declared,
             former=checked.former,
         ).with_unique(unique_columns(of_source))

@@ -23,6 +23,7 @@ from lakebed.format.row_kinds import KINDS
 from lakebed.format.snapshot_change import DeletedRows
 from lakebed.ingest.bad_rows_error import bad_rows_error
 from lakebed.ingest.checked_rows import prepare
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.sources.open_source import check_frame, open_frame
 from lakebed.model import canonical_json
 from lakebed.row_level.chosen_rows import ChosenRows, choose_rows, without_chosen
@@ -198,7 +199,7 @@ class DeleteKeys:
         fields = tuple(f for name in schema.primary_keys if (f := schema.field(name)) is not None)
         of_keys = replace(schema, fields=fields, partition_keys=(), primary_keys=())
         with open_frame(self.keys) as parts, spark_errors():
-            rows = prepare(start.spark, parts, of_keys, start.rules, ignore_unknown=False)
+            rows = prepare(start.spark, parts, of_keys, start.rules, unknown=UnknownColumns.FAIL)
             bad = rows.all().where("bad").count()
             if bad:
                 raise bad_rows_error(

@@ -17,6 +17,7 @@ from lakebed.format.merge_engine import MergeEngine, MergeEngineRules
 from lakebed.format.row_kinds import KINDS
 from lakebed.ingest.bad_rows_error import bad_rows_error, rows_of
 from lakebed.ingest.checked_rows import PreparedRows, prepare
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.sources.source_parts import SourceColumn, SourcePart, columns_as_json
 from lakebed.ingest.sources.source_types import from_spark
 from lakebed.ingest.system_columns import system_roles
@@ -155,7 +156,7 @@ def _check(start: Start, rows: NewRows) -> _Checked:
     nothing, no_offset = F.lit(None).cast("string"), F.lit(None).cast("bigint")
     part = SourcePart(frame, columns, (), columns_as_json(columns), nothing, no_offset, F.spark_partition_id())
     of_asked = replace(schema, fields=tuple(asked), partition_keys=(), primary_keys=())
-    prepared = prepare(start.spark, (part,), of_asked, start.rules, ignore_unknown=False)
+    prepared = prepare(start.spark, (part,), of_asked, start.rules, unknown=UnknownColumns.FAIL)
     checked = prepared.all(*old.values(), *(f"q{i}" for i in range(len(before))))
     places = {f.name: f"v{i}" for i, f in enumerate(asked)} | old
     # `v<i>` is another column before than after.

@@ -33,6 +33,7 @@ from lakebed.ingest.arguments import ReplayKeywords
 from lakebed.ingest.bad_row_limit import BadRowLimit
 from lakebed.ingest.checked_rows import PreparedRows, together
 from lakebed.ingest.checked_write import CheckedWrite, compare_counts
+from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.nulled_values import QUARANTINE, NulledValues, summed
 from lakebed.ingest.quarantine_table import REPLAYS, add_replays_column
@@ -352,6 +353,7 @@ class Replay:
         by_settings: dict[str, tuple[ReadSettings, set[tuple[str, str | None]]]] = {}
         for run, path in places:
             settings = settings_of(memory, run).put_over(self.asked.get("format"), self.asked.get("options"))
+            settings = replace(settings, unknown=self._unknown(settings))
             kind = SourceFormat.PARQUET if path is None else self._format(path, settings)
             by_settings.setdefault(f"{kind} {path is None} {settings.text}", (settings, set()))[1].add((run, path))
         is_alone = len(by_settings) == 1
@@ -399,7 +401,6 @@ class Replay:
 
     def job(self, settings: ReadSettings, memory: RunMemory) -> SourceJob:
         """What reads and checks rows that come by these settings."""
-        unknown = self.asked.get("unknown_columns")
         return SourceJob(
             self.context,
             self.session,
@@ -407,13 +408,18 @@ class Replay:
             self._storage,
             self._schema,
             memory,
-            settings.ignore_unknown if unknown is None else unknown == "ignore",
+            self._unknown(settings),
             BadRowLimit(),
             self.tell,
             None,
             settings.row_kinds,
             on_bad_rows=QUARANTINE,
         )
+
+    def _unknown(self, settings: ReadSettings) -> UnknownColumns:
+        """What becomes of columns that the table does not have."""
+        said = self.asked.get("unknown_columns")
+        return settings.unknown if said is None else UnknownColumns(said)
 
     # --- ingesting ----------------------------------------------------------------------------------------------------
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import click
 
 from lakebed.cli.commands.confirmation import confirm, yes_option
+from lakebed.cli.commands.source_arguments import unknown_columns, unknown_options
 from lakebed.cli.commands.spark_options import key_values, spark_failures, spark_options, spark_session
 from lakebed.cli.completers import complete_codes, complete_tables
 from lakebed.cli.exit_codes import ExitCode
@@ -149,7 +150,7 @@ def show(
 @click.option(
     "--option", "options", multiple=True, metavar="KEY=VALUE", help="Goes before the reader's options of then."
 )
-@click.option("--ignore-unknown-columns", is_flag=True, help="Leave out columns that the table does not have.")
+@unknown_options
 @click.option("--dry-run", is_flag=True, help="Only say how many rows are good by now.")
 @spark_options
 @common_options
@@ -172,11 +173,11 @@ def replay(
     from lakebed.spark.session import check_spark
 
     bad = session.lake().quarantine(table)
-    ignores, source = chosen.pop("ignore_unknown_columns"), list(chosen.pop("source")) or None
+    unknown, source = unknown_columns(chosen), list(chosen.pop("source")) or None
     chosen["options"] = key_values(chosen["options"], "--option")
     asked = cast("ReplayKeywords", chosen)
-    if ignores:
-        asked["unknown_columns"] = "ignore"
+    if unknown is not None:
+        asked["unknown_columns"] = unknown
     check_spark()
     with stages(f"replay bad rows of {table}") as progress, spark_failures():
 

@@ -23,7 +23,7 @@ SAME_KEY_TWICE = "LB6209"
 #: What may be wrong with a value, or with one inside of it.
 VALUE_CODES = (
     *(NULL_IN_REQUIRED, NOT_CASTABLE, OUT_OF_RANGE, DIGITS_LOST, WRONG_LENGTH, "LB6206", "LB6207", SAME_KEY_TWICE),
-    *("LB6211", "LB6212", "LB1640", "LB1641"),
+    *("LB6211", "LB6212", "LB6214", "LB1640", "LB1641"),
 )
 PROBLEM = "struct<path:string,code:string,expected:string,found:string>"
 _NOTHING = f"array<{PROBLEM}>"
@@ -42,6 +42,18 @@ class Checker(Protocol):
 
     def problems(self, x: Column, v: Column, path: Column) -> Column:
         """An array of problems, NULLs among them where there is none; `path` is the text of this place."""
+        ...
+
+
+class Undeclared(Protocol):
+    """What a struct of the source holds for names that are not declared."""
+
+    def bad(self, x: Column) -> Column:
+        """Whether there is anything."""
+        ...
+
+    def problems(self, x: Column, path: Column) -> Column:
+        """An array of problems; `path` is the text of the struct's place."""
         ...
 
 
@@ -153,11 +165,14 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class StructChecker:
-    """A struct. `right_shape` says whether a value that is there is a struct at all."""
+    """A struct. `right_shape` says whether a value that is there is a struct at all, `unknown` finds what it holds for
+    names that are not declared, where that is bad.
+    """
 
     presence: Presence
     members: tuple[Member, ...]
     right_shape: Callable[[Column], Column]
+    unknown: Undeclared | None = None
 
     def value(self, x: Column) -> Column:
         return F.when(~self.presence.missing(x), F.struct(*(m.value(x).alias(m.name) for m in self.members)))
@@ -168,7 +183,7 @@ class StructChecker:
             for m in self.members
             if m.checker is not None and m.get is not None
         ]
-        wrong = [~self.right_shape(x), *inside]
+        wrong = [~self.right_shape(x), *inside, *(() if self.unknown is None else [self.unknown.bad(x)])]
         return self.presence.bad(x) | (~self.presence.missing(x) & any_of(wrong))
 
     def problems(self, x: Column, v: Column, path: Column) -> Column:
@@ -177,6 +192,7 @@ class StructChecker:
             for m in self.members
             if m.checker is not None and m.get is not None
         ]
+        inside += () if self.unknown is None else [self.unknown.problems(x, path)]
         shape = Fault(NOT_CASTABLE, ~self.right_shape(x))
         return (
             F.when(self.presence.missing(x), F.array(self.presence.problem(x, path)))

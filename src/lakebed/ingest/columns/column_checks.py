@@ -30,11 +30,12 @@ from lakebed.ingest.columns.checkers import (
     Presence,
     StructChecker,
 )
-from lakebed.ingest.columns.column_names import Names, missing_column, unknown_column
+from lakebed.ingest.columns.column_names import Names, UnknownColumns, missing_column, unknown_column
 from lakebed.ingest.columns.declared_bounds import bad_declared_values, bound_rules
 from lakebed.ingest.columns.expected_text import expected_text
 from lakebed.ingest.columns.extended_types import extended_type_rules
 from lakebed.ingest.columns.times import moment_converter
+from lakebed.ingest.columns.unknown_values import UnknownValues, of_keys, of_members
 from lakebed.ingest.columns.values import (
     NUMBERS,
     Conversion,
@@ -85,7 +86,7 @@ class CheckBuilder:
     """
 
     rules: Rules
-    ignore_unknown: bool
+    unknown: UnknownColumns
     problems: list[Diagnostic] = field(default_factory=list)
     former: Callable[[], FormerNames] = dict
     ignored: list[str] = field(default_factory=list)
@@ -148,10 +149,11 @@ class CheckBuilder:
             nullable=node.nullable,
             expected=expected_text(node.meant, node.extra),
             missing=json_values.is_missing if is_json else lambda x: x.isNull(),
-            shown=self._shown(source),
+            shown=self.shown(source),
         )
 
-    def _shown(self, source: SourceType) -> Callable[[Column], Column]:
+    def shown(self, source: SourceType) -> Callable[[Column], Column]:
+        """What makes a text of a value of the source, as problems show it."""
         zone = self.rules.time_zone
         match source:
             case Json():
@@ -234,7 +236,17 @@ class CheckBuilder:
             self._presence(node, source),
             tuple(made),
             (lambda x: right(x).isNotNull()) if right is not None else lambda _: F.lit(True),
+            self._unknown_values(source, names),
         )
+
+    def _unknown_values(self, source: Members | Json, declared: Sequence[str]) -> UnknownValues | None:
+        """The values of a struct for names that are not declared, where they make a row bad."""
+        if self.unknown is not UnknownColumns.QUARANTINE:
+            return None
+        if isinstance(source, Json):
+            return of_keys(declared)
+        unknown = [(name, type_) for name, type_ in source.fields if name not in declared]
+        return of_members([(name, self.shown(type_)) for name, type_ in unknown]) if unknown else None
 
     def _member(self, node: Node, source: Members | Json, declared: Sequence[str]) -> Member:
         name = node.path[-1]
@@ -286,9 +298,9 @@ class CheckBuilder:
     ) -> None:
         """Note the names of the source, at one level, that are not declared; `folders` are those that folders say."""
         names = Names(found, declared, where, folders)
-        for name in names.unknown:
+        for name in () if self.unknown is UnknownColumns.QUARANTINE else names.unknown:
             text, former = path_text((*path, name)), self.former().get((*path, name), ())
-            told = tuple(unknown_column(text, name, names, former, ignore=self.ignore_unknown))
+            told = tuple(unknown_column(text, name, names, former, ignore=self.unknown is UnknownColumns.IGNORE))
             self.problems += told
             if not told and text not in self.ignored:
                 self.ignored.append(text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.evolve.former_names import FORMER_NAME
@@ -15,6 +16,16 @@ NONE_KNOWN = "LB6140"
 UNKNOWN = "LB6112"
 
 _NO_BLANKS = reader_options(ignoreLeadingWhiteSpace="true", ignoreTrailingWhiteSpace="true")
+
+
+class UnknownColumns(StrEnum):
+    """What becomes of columns of a source that the table does not have: they fail the run, are left out, or make the
+    rows bad that have a value there.
+    """
+
+    FAIL = "fail"
+    IGNORE = "ignore"
+    QUARANTINE = "quarantine"
 
 
 @dataclass(frozen=True, slots=True)

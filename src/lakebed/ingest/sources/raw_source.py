@@ -15,6 +15,8 @@ from pyspark.sql import functions as F
 
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import UnsupportedError
+from lakebed.ingest.columns.column_names import UnknownColumns
+from lakebed.ingest.columns.unknown_values import EXPECTED, NO_COLUMN
 from lakebed.ingest.raw_rows import LINE
 from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.sources import json_values
@@ -26,7 +28,7 @@ from lakebed.ingest.sources.source_folders import folders_of
 from lakebed.ingest.sources.source_options import SourceOptions
 from lakebed.ingest.sources.source_parts import RowFault, SourceColumn, SourcePart, columns_as_json, with_folders
 from lakebed.ingest.sources.source_types import Text
-from lakebed.physical import type_line
+from lakebed.physical import path_text, type_line
 from lakebed.physical.paimon_tree import types_inside
 from lakebed.physical.paimon_types import (
     Binary,
@@ -44,8 +46,8 @@ OTHER_VALUES = "LB6561"
 
 _REPLACEMENT = "\ufffd"
 #: What the frame of a part has beside its own columns: the quoted URL of the file, the offset there, what could not be
-#: decoded when it was read.
-_URL, _NUMBER, _UNDECODED = "source", "number", "undecoded"
+#: decoded when it was read, whether a folder says something for a column that is not declared.
+_URL, _NUMBER, _UNDECODED, _IN_FOLDERS = "source", "number", "undecoded", "in_folders"
 _BINARY = (Binary, Blob, VarBinary)
 _TEXTS = (Char, VarChar)
 _MOMENTS = (Timestamp, LocalZonedTimestamp)
@@ -75,6 +77,7 @@ class RawSource:
             _url(F.col("source_file")).alias(_URL),
             F.col("source_offset").alias(_NUMBER),
             _undecoded(F.col("raw"), F.col("problems")).alias(_UNDECODED),
+            self._unknown_folder(F.col("source_file"), F.col("problems")).alias(_IN_FOLDERS),
             *beside,
         ]
         found: list[SourcePart] = []
@@ -87,6 +90,19 @@ class RawSource:
             parts = self._of_csv(some, told) if is_csv else iter([self._of_json(some, told)])
             found += (self.declared.only(with_folders(part, names, files)) for part in parts)
         return tuple(found)
+
+    def _unknown_folder(self, path: Column, problems: Column) -> Column:
+        """Whether a row was bad since a folder says something for a column that is still not declared, and stays so."""
+        if self.settings.unknown is not UnknownColumns.QUARANTINE or not self.settings.folders:
+            return F.lit(False)
+        declared = [path_text((f.name,)) for f in self.fields]
+
+        def says(problem: Column) -> Column:
+            name = problem.getField("path")
+            is_unknown = (problem.getField("code") == F.lit(NO_COLUMN)) & ~name.isin(*declared)
+            return is_unknown & F.contains(path, F.concat(F.lit("/"), name, F.lit("=")))
+
+        return F.coalesce(F.exists(problems, says), F.lit(False))
 
     def _by_folders(self, paths: Collection[str]) -> dict[tuple[str, ...], list[SourceFile]]:
         """The files by the names of the folders that say something: those that are columns of the table."""
@@ -174,8 +190,11 @@ def _of_texts(
 
 
 def _with_fault(part: SourcePart) -> SourcePart:
-    """What could not be decoded is nowhere any more: such a row stays bad, whatever its text is by now."""
-    return replace(part, faults=(RowFault(F.col(_UNDECODED), NOT_TEXT, "text in the file's encoding"), *part.faults))
+    """What could not be decoded is nowhere any more: such a row stays bad, whatever its text is by now. What folders
+    say for columns that are not declared is not in its text at all.
+    """
+    undecoded = RowFault(F.col(_UNDECODED), NOT_TEXT, "text in the file's encoding")
+    return replace(part, faults=(undecoded, RowFault(F.col(_IN_FOLDERS), NO_COLUMN, EXPECTED), *part.faults))
 
 
 def _undecoded(raw: Column, problems: Column) -> Column:
