@@ -62,7 +62,7 @@ format: $(DEV_STAMP) ## Mend style and format in place
 	$(BIN)/ruff format .
 
 .PHONY: bench
-bench: $(DEV_STAMP) ## Measure against Spark's own readers
+bench: $(DEV_STAMP) $(REFEREES_STAMP) ## Measure against Spark and pypaimon, and write bench/results.md
 	$(JAVA) $(BIN)/python -m bench $(BENCH)
 
 ##@ Environments

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 import lakebed
+from bench.growth import growth
 from bench.memory import peak_above, reset_peak
 from lakebed.format.commit import commit
 from lakebed.format.manifest import ColumnStatistics, Kind, ManifestEntry, SimpleStats
@@ -70,8 +71,8 @@ def measure(warehouse: Path, live: int, new: int, gone: int) -> dict[str, float]
     commit(storage, change, clock=wall_clock)
     spent = time.process_time() - cpu
     return {
-        "seconds": round(time.perf_counter() - started, 2),
-        "CPU seconds": round(spent, 2),
+        "seconds": round(time.perf_counter() - started, 3),
+        "CPU seconds": round(spent, 3),
         "MB above what was there": peak_above(),
     }
 
@@ -93,7 +94,11 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
         for kind, (new, gone) in kinds.items():
             if size or new:
                 found[kind][f"on {size}"] = _in_process(directory, warehouse, size, new, gone)
-    return {**found, "goal": "no worse than linear in what is new"}
+    grown = {kind: {size: by[f"on {size}"]["CPU seconds"] for size in SIZES if size} for kind, by in found.items()}
+    return {
+        **found,
+        "growth": [growth("files", f"commit: {kind}", "CPU s", by) for kind, by in grown.items()],
+    }
 
 
 def _in_process(directory: Path, warehouse: Path, *numbers: int) -> dict[str, float]:

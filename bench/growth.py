@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from typing import Any
 
 
 def exponent(costs: Mapping[int, float]) -> float:
@@ -15,3 +16,9 @@ def exponent(costs: Mapping[int, float]) -> float:
     x, y = (sum(values) / len(points) for values in zip(*points, strict=True))
     over = sum((a - x) * (b - y) for a, b in points)
     return round(over / sum((a - x) ** 2 for a, _ in points), 2)
+
+
+def growth(grown: str, what: str, unit: str, costs: Mapping[int, float]) -> dict[str, Any]:
+    """How the seconds of a work grow with `grown`: rows, files, versions or columns. A report takes all of these."""
+    by = {str(size): float(f"{cost:.3g}") for size, cost in costs.items()}
+    return {"with": grown, "what": what, "unit": unit, "by": by, "exponent": exponent(costs)}

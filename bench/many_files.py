@@ -105,5 +105,4 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
         "times faster than with the threshold raised": round(
             medians["spark, threshold raised"] / medians["lakebed"], 1
         ),
-        "goal": ">= 50 against the defaults",
     }

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import lakebed
+from bench.growth import growth
 from lakebed.catalog import schema_file
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
@@ -30,7 +31,8 @@ from lakebed.store.local import LocalStore
 #: Compacted rows, and updates of three tenths as many of their keys.
 SIZES = ((2_000_000, 600_000), (10_000_000, 3_000_000))
 BASE_FILES = 4
-RUNS = 5
+#: Runs by rows of the base.
+RUNS = {2_000_000: 5, 10_000_000: 3}
 
 COLUMNS = (("k", "BIGINT NOT NULL"), ("a", "BIGINT"), ("b", "INT"), ("text", "STRING"))
 #: By table: the options that say how it merges. Of `sequenced` statistics tell that every update is newer; of
@@ -42,7 +44,6 @@ TABLES: dict[str, dict[str, str]] = {
     "partial_update": {"merge-engine": "partial-update"},
     "aggregation": {"merge-engine": "aggregation", "fields.b.aggregate-function": "sum"},
 }
-GOALS = {"deduplicate": 1.7, "sequenced": 2.0, "partial_update": 3.0, "compacted": 1.1}
 
 
 def _schema(options: Mapping[str, str]) -> TableSchema:
@@ -137,10 +138,10 @@ def measure(spark: Any, directory: Path, base_rows: int, updates: int) -> dict[s
         ways[name] = lambda name=name: lake.read(spark, f"bench.{name}")  # type: ignore[misc]
         if ways[name]().count() != base_rows:
             raise SystemExit(f"{name} does not have {base_rows} rows")
-    merged = _in_turns(ways)
+    merged = _in_turns(ways, RUNS[base_rows])
     for name in TABLES:
         lake.table(f"bench.{name}").compact(spark, full=True)
-    compacted = _in_turns(ways)
+    compacted = _in_turns(ways, RUNS[base_rows])
     return {
         "rows": {"base": base_rows, "updates": updates},
         "seconds": {k: round(v, 3) for k, v in merged.items()},
@@ -149,10 +150,10 @@ def measure(spark: Any, directory: Path, base_rows: int, updates: int) -> dict[s
     }
 
 
-def _in_turns(ways: Mapping[str, Callable[[], Any]]) -> dict[str, float]:
+def _in_turns(ways: Mapping[str, Callable[[], Any]], runs: int) -> dict[str, float]:
     """Median seconds of each way, after one run that does not count."""
     times: dict[str, list[float]] = {name: [] for name in ways}
-    for _ in range(RUNS + 1):
+    for _ in range(runs + 1):
         for name, way in ways.items():
             started = time.perf_counter()
             way().write.format("noop").mode("overwrite").save()
@@ -167,4 +168,11 @@ def _ratios(medians: Mapping[str, float]) -> dict[str, float]:
 def run(spark: Any, directory: Path) -> dict[str, Any]:
     """The measurements of each size, each in a directory of its own."""
     found = {f"{base:,} + {updates:,}": measure(spark, directory / str(base), base, updates) for base, updates in SIZES}
-    return {**found, "goals": GOALS}
+    raw = {base + updates: found[f"{base:,} + {updates:,}"]["seconds"] for base, updates in SIZES}
+    return {
+        **found,
+        "growth": [
+            growth("rows", f"merge on read, {name}", "s", {size: by[name] for size, by in raw.items()})
+            for name in ("deduplicate", "partial_update")
+        ],
+    }

@@ -21,7 +21,7 @@ from uuid import uuid4
 
 import lakebed
 from bench.commits import ROWS, entries, storage_of
-from bench.growth import exponent
+from bench.growth import growth
 from bench.memory import peak_above, reset_peak
 from lakebed.format.commit import commit
 from lakebed.format.snapshot_change import SnapshotChange
@@ -34,8 +34,7 @@ SIZES = {100: 40, 1_000: 381}
 RUNS = 3
 #: A commit must not merge manifests, so that the table has as many as there were commits.
 OPTIONS = {"manifest.merge-min-count": "1000000", "manifest.full-compaction-threshold-size": "1 tb"}
-GOALS = {"plan": 1.0, "plan of a filter": 2.0, "count": 1.0, "commit on top": 1.0, "orphans": 6.0}
-MEMORY = {"orphans": 300}
+WORKS = ("plan", "plan of a filter", "count", "commit on top", "orphans")
 #: Of the entries that a filter leaves: one.
 WHERE = f"id = {ROWS * FILES // 2}"
 
@@ -95,7 +94,7 @@ def measure(warehouse: Path, work: str) -> dict[str, float]:
 def run(spark: Any, directory: Path) -> dict[str, Any]:
     """Medians of each work by the number of manifests, and how they grow with it."""
     del spark
-    found: dict[str, dict[int, dict[str, float]]] = {work: {} for work in GOALS}
+    found: dict[str, dict[int, dict[str, float]]] = {work: {} for work in WORKS}
     for manifests, snapshots in SIZES.items():
         warehouse = directory / f"warehouse-{manifests}"
         started = time.perf_counter()
@@ -110,21 +109,26 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
             # The base list of each snapshot that is gone, and the delta lists of those.
             "orphans": 2 * (manifests - snapshots),
         }
-        for work in GOALS:
+        for work in WORKS:
             runs = [_in_process(directory, warehouse, work) for _ in range(RUNS)]
             if any(run["found"] != expected[work] for run in runs):
                 raise SystemExit(f"{work}: {runs} instead of {expected[work]}")
             found[work][manifests] = {
-                key: round(statistics.median(run[key] for run in runs), 2) for key in runs[0] if key != "found"
+                key: round(statistics.median(run[key] for run in runs), 3) for key in runs[0] if key != "found"
             }
     return {
         "entries in a manifest": FILES,
         "snapshots by manifests": {str(size): number for size, number in SIZES.items()},
         "by manifests": found,
-        "growth": {work: exponent({n: one["CPU seconds"] for n, one in by.items()}) for work, by in found.items()},
-        "goals at 1,000 manifests": {
-            work: f"{goal:g} s and {MEMORY.get(work, 200)} MB" for work, goal in GOALS.items()
-        },
+        "growth": [
+            growth(
+                "files",
+                f"metadata: {work}",
+                "CPU s",
+                {n * FILES: one["CPU seconds"] for n, one in by.items()},
+            )
+            for work, by in found.items()
+        ],
     }
 
 

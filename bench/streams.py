@@ -91,6 +91,11 @@ def plan_waiting(directory: Path, commits: int) -> dict[str, Any]:
         limit = reader.getDefaultReadLimit() if limits else ReadAllAvailable()
         end, found[f"{name}: admitted"] = timed(lambda r=reader, s=start, m=limit: r.latestOffset(s, m))
         _, found[f"{name}: planned"] = timed(lambda r=reader, s=start, e=end: r.partitions(s, e))
+    both = found["all: admitted"], found["all: planned"]
+    found["a commit"] = {
+        "CPU milliseconds": round(sum(one["CPU seconds of the driver's Python"] for one in both) / commits * 1000, 2),
+        "KB": round(sum(one["MB above what was there"] for one in both) / commits * 1024, 2),
+    }
     return found
 
 

@@ -17,6 +17,8 @@ ROWS = 10_000_000
 UPSERTED = 1_000_000
 BUCKETS = 16
 RUNS = 3
+#: pypaimon takes half a minute each time.
+PEER_RUNS = 1
 PARTITIONS = 8
 REFEREES = Path(__file__).parents[1] / ".venv-referees" / "bin" / "python"
 COLUMNS = ("k BIGINT NOT NULL", "i INT", "name STRING", "x DOUBLE", "at TIMESTAMP(6)", "amount DECIMAL(18, 4)")
@@ -77,7 +79,6 @@ def run(spark: Any, directory: Path) -> dict[str, Any]:
         "seconds": medians,
         "append against spark": round(medians["append"] / medians["spark"], 2),
         "partitioned against spark": round(medians["append, partitioned"] / medians["spark, partitioned"], 2),
-        "goal": "at most 1.25, partitioned at most 1.5",
         "upsert": _upserts(spark, lake, directory),
         "memory of the driver": driver_memory.run(directory, COLUMNS, VALUES),
     }
@@ -93,7 +94,7 @@ def _upserts(spark: Any, lake: lakebed.Lake, directory: Path) -> dict[str, Any]:
     frame = spark.read.parquet(str(source))
     medians = interleaved({"lakebed": lambda: lake.table("bench.keyed").upsert(frame)})
     (file,) = source.glob("*.parquet")
-    command = [str(REFEREES), "-c", PEER, str(lake.warehouse), str(file), str(RUNS)]
+    command = [str(REFEREES), "-c", PEER, str(lake.warehouse), str(file), str(PEER_RUNS)]
     told = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     medians["pypaimon"] = round(statistics.median(json.loads(told.strip().splitlines()[-1])), 2)
     return {
@@ -101,7 +102,6 @@ def _upserts(spark: Any, lake: lakebed.Lake, directory: Path) -> dict[str, Any]:
         "buckets": BUCKETS,
         "seconds": medians,
         "times faster than pypaimon": round(medians["pypaimon"] / medians["lakebed"], 2),
-        "goal": "faster",
     }
 
 
