@@ -132,6 +132,16 @@ def test_what_others_did_is_pulled_and_variables_stay(lakebed: CommandLine, proj
     assert (project / "orders.yaml").read_text(encoding="utf-8") == text
 
 
+def test_fixes_leave_variables_and_the_file_is_read_again_with_their_values(
+    lakebed: CommandLine, project: Path
+) -> None:
+    (project / "orders.yaml").write_text(MANIFEST.replace(": id\n", ": email\n"), encoding="utf-8")
+    result = lakebed("lint", "--fix")
+    assert ("mended orders.yaml" in result.out, result.codes_of_text) == (True, [])
+    text = (project / "orders.yaml").read_text(encoding="utf-8")
+    assert ("personalData" in text, "${owner}" in text, "${buckets}" in text) == (True, True, True)
+
+
 def test_a_commit_is_read_with_the_values_of_now(lakebed: CommandLine, project: Path) -> None:
     commit_all()
     (project / "lakebed.toml").write_text(SETTINGS.replace("nobody", "someone"), encoding="utf-8")

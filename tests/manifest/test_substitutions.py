@@ -10,11 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lakebed.errors import ManifestError
-from lakebed.manifest import Substitutions, TableManifest, parse_manifest
+from lakebed.manifest import Substitutions, TableManifest, dump_table, parse_manifest
 from lakebed.manifest.edit import edit_manifest
 from lakebed.manifest.format_manifest import format_manifest
 from lakebed.manifest.load import LoadedFile
-from lakebed.model import Extra
+from lakebed.model import Extra, Field, Int32, Schema
 from lakebed.model.extra import DESCRIPTION
 
 TEXT = """\
@@ -129,3 +129,18 @@ def test_what_is_escaped_is_the_text_itself(text: str) -> None:
     escaped = re.sub(r"\$(?=\{[a-z_]+\})", "$$$$", text)
     document = re.sub("description: .*", lambda _: f'description: "x{escaped}x"', TEXT, count=1)
     assert parse_manifest(document, substitutions=GIVEN).tables[0].description == f"x{text}x"
+
+
+LITERAL = "$${a} ${b}, $$$${c} and ${d.e}"
+
+
+def test_what_looks_like_a_variable_in_a_stored_table_is_declared_as_text() -> None:
+    column = Field("id", Int32(), Extra({DESCRIPTION: LITERAL}))
+    schema = Schema((column,), Extra({"a.b/c": [LITERAL, {"${d}": LITERAL}]}))
+    table = TableManifest("db.t", schema, options={"a": LITERAL}, ignore_options=("${x}",))
+    table = replace(table, description=LITERAL)
+    text = dump_table(table)
+    (read,) = parse_manifest(text).tables
+    assert (read.schema, read.options, read.ignore_options) == (table.schema, table.options, table.ignore_options)
+    bare = replace(table, schema=Schema((column,)), options={}, ignore_options=(), description=None)
+    assert edit_manifest(dump_table(bare), lambda _: table).count("$") == text.count("$")

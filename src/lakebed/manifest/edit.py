@@ -17,7 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from lakebed.diagnostics import Diagnostic, reason_of
 from lakebed.errors import ManifestError
 from lakebed.manifest.load import parse_manifest
-from lakebed.manifest.substitutions import Substitutions
+from lakebed.manifest.substitutions import Substitutions, escaped
 from lakebed.manifest.table_manifest import Manifest, SourceKind, TableManifest
 from lakebed.manifest.text_patches import YamlText, entry, flow_text, value_text
 from lakebed.manifest.yaml_text import text_scalar
@@ -203,7 +203,8 @@ class _Values(_Step):
 
     def properties(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
         schema = _value(content, "schema")
-        self._members(schema, "extra", _attributes(declared.schema.extra), _attributes(wanted.schema.extra))
+        before, after = (escaped(_attributes(table.schema.extra)) for table in (declared, wanted))
+        self._members(schema, "extra", before, after)
         for name, before, after in (
             ("description", declared.description, wanted.description),
             ("primaryKeys", list(declared.primary_keys), list(wanted.primary_keys)),
@@ -213,9 +214,10 @@ class _Values(_Step):
             ("approvals", _approvals(declared), _approvals(wanted)),
         ):
             if before != after:
-                self._set_or_remove(content, name, after or None)
+                self._set_or_remove(content, name, escaped(after or None))
         self._consumers(content, declared, wanted)
-        self._members(content, "options", dict(declared.options), dict(wanted.options))
+        before, after = (escaped(dict(table.options)) for table in (declared, wanted))
+        self._members(content, "options", before, after)
 
     def _consumers(self, content: Any, declared: TableManifest, wanted: TableManifest) -> None:
         """Those who only read columns under other names, or fewer of them, keep their form."""
@@ -225,7 +227,7 @@ class _Values(_Step):
         items = _value(content, "consumers").value if before else ()
         alike = [{**old, "columns": new.get("columns")} == new for old, new in zip(before, after, strict=False)]
         if len(before) != len(after) or not all(alike):
-            self._set_or_remove(content, "consumers", after or None)
+            self._set_or_remove(content, "consumers", escaped(after or None))
             return
         for item, old, new in zip(items, before, after, strict=True):
             if old != new:

@@ -10,6 +10,7 @@ from lakebed.manifest.attributes import APPROVALS, IGNORE_OPTIONS, OPTIONS, PART
 from lakebed.manifest.compatibility import about_readers, stored_compatibility, stored_consumers
 from lakebed.manifest.odf import SCHEMA_EVENT
 from lakebed.manifest.read_step import read_json, stored_read
+from lakebed.manifest.substitutions import escaped
 from lakebed.manifest.table_manifest import OdfDocument, SourceKind, TableManifest
 from lakebed.manifest.yaml_text import yaml_text
 from lakebed.model import Schema, schema_json
@@ -69,8 +70,7 @@ def _table(manifest: TableManifest) -> dict[str, Any]:
         content["approvals"] = [approval.to_json() for approval in manifest.approvals]
     schema = schema_json(manifest.schema)
     extra = {key: value for key, value in schema.pop("extra", {}).items() if key != DESCRIPTION}
-    content["schema"] = {**schema, "extra": extra} if extra else schema
-    return content
+    return {**escaped(content), "schema": {**schema, "extra": escaped(extra)} if extra else schema}
 
 
 def _dataset(manifest: TableManifest, odf: OdfDocument) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 from lakebed.diagnostics import near_names
 from lakebed.manifest.nodes import MappingNode, Node, ScalarNode, SequenceNode
@@ -18,6 +19,19 @@ from lakebed.manifest.table_names import join_table_name, split_table_name
 #: What a variable may be called.
 VARIABLE_NAME = "[A-Za-z_][A-Za-z0-9_]*"
 _USE = re.compile(rf"\$(?P<escape>\$?)\{{(?P<name>{VARIABLE_NAME})\}}")
+
+
+def escaped(value: Any) -> Any:
+    """A JSON value as a manifest says it where variables may stand: what looks like one is the text itself."""
+    match value:
+        case str():
+            return _USE.sub(lambda use: f"${use[0]}", value)
+        case list():
+            return [escaped(item) for item in value]
+        case dict():
+            return {key: escaped(item) for key, item in value.items()}
+        case _:
+            return value
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,7 +71,7 @@ def _mended(loaded: list[LoadedFile], settings: LintSettings) -> tuple[dict[str,
         left += made.diagnostics
         if made.text != file.text:
             write_file(file.source, made.text)
-            mended[file.source] = LoadedFile.parse(made.text, file.source)
+            mended[file.source] = LoadedFile.parse(made.text, file.source, file.substitutions)
     return mended, left
 
 
