@@ -78,3 +78,29 @@ def test_what_was_proven_is_applied_as_long_as_no_rows_come(orders: Path, lakebe
     result = lakebed("apply", "--yes", "plan.json")
     assert (result.code, result.codes_of_text) == (12, ["LB4309"])
     assert "now at schema 1" in lakebed.ok("apply", "--data", "--yes", "orders.yaml")
+
+
+def test_an_approval_for_what_the_rows_prove_is_not_unused(orders: Path, lakebed: CommandLine) -> None:
+    """`check` without rows wants it; with it `apply` makes the change whatever rows have come."""
+    approval = "  approvals: [{code: LB4206, path: quantity, reason: all are small, until: 2999-12-31}]\n"
+    only_quantity = BEFORE.replace("quantity, type: {kind: Option, inner: Int64}", QUANTITY)
+    Path("orders.yaml").write_text(only_quantity.replace("  schema:", approval + "  schema:"), encoding="utf-8")
+    planned = lakebed("plan", "--data", "--out", "plan.json", "orders.yaml")
+    assert ("LB4206: all stored rows fit" in planned.out, "LB4238" in planned.err) == (True, False)
+    put_rows(open_lake(orders / "warehouse"), "shop.orders", "parquet", [{"id": 1, "customer": "c", "quantity": 2}])
+    assert "now at schema 1" in lakebed.ok("apply", "--yes", "plan.json")
+
+
+def test_an_option_that_forbids_what_the_rows_allow(orders: Path, lakebed: CommandLine) -> None:
+    disabled = '  options: {alter-column-null-to-not-null.disabled: "true"}'
+    only_id = BEFORE.replace('  options: {alter-column-null-to-not-null.disabled: "false"}', disabled)
+    Path("orders.yaml").write_text(only_id, encoding="utf-8")
+    lakebed.ok("apply", "--yes", "orders.yaml")
+    Path("orders.yaml").write_text(
+        only_id.replace("{name: quantity, type: {kind: Option, inner: Int64}}", "{name: quantity, type: Int64}")
+    )
+    out = lakebed.ok("plan", "--data", "orders.yaml")
+    option = "option alter-column-null-to-not-null.disabled"
+    assert f"LB4210: {option} forbids it, though no stored row is null there" in out
+    assert f"remedy: set {option} to false" in out
+    assert "may hold nulls" not in out

@@ -159,12 +159,20 @@ class TestRules:
         # The mark stays where it was: without the setting nothing of the others' work is undone without leave.
         plain = lakebed("plan", "orders.yaml", "--drift", "ask", "--json")
         assert all(change["undoes_others"] for change in plain.json["result"]["tables"][0]["changes"])
+        # Nothing is left to do, and what the manifest does not say is not called declared.
+        adopted = lakebed.ok("plan", "orders.yaml").splitlines()
+        assert adopted[0] == "No changes: shop.orders is as declared but for what others did (schema 3)."
         lakebed.ok("pull")
-        assert "No changes" in lakebed.ok("plan", "orders.yaml")
+        assert "No changes: shop.orders is as declared (schema 3)." in lakebed.ok("plan", "orders.yaml")
+        taken = "Tables: 1 as declared, 1 of these with versions of others, which the manifest has taken over."
+        assert lakebed.ok("drift").strip() == taken
 
     def test_reverted_as_if_there_were_leave(self, lakebed: CommandLine, drifted: Path) -> None:
         result = lakebed("plan", "orders.yaml", "--drift", "revert")
-        assert "Next: lakebed apply --drift revert orders.yaml --allow LB4231 --allow LB4203:theirs" in result.out
+        assert "Next: lakebed apply --drift revert orders.yaml --allow LB4203:theirs" in result.out
+        for form in ("text", "markdown"):
+            said = lakebed.ok("plan", "orders.yaml", "--drift", "revert", "--format", form)
+            assert ("approved by --drift revert" in said, "--allow LB4231" in said) == (True, False)
         assert lakebed("apply", "orders.yaml", "--yes", "--drift", "revert").codes_of_text == ["LB4203"]
         assert lakebed("apply", "orders.yaml", "--yes", "--drift", "revert", "--allow", "LB4203:theirs").code == 0
         assert "No changes" in lakebed.ok("plan", "orders.yaml")

@@ -353,6 +353,7 @@ def test_a_plan_file_tells_drift_too(lake: Warehouse) -> None:
         "applied": 0,
         "last": 1,
         "changes": ["add column theirs: Option<String>"],
+        "broken": [],
     }
     with pytest.raises(RefusedError):
         lake.apply(read, "LB4203")

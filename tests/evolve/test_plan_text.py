@@ -116,6 +116,7 @@ def test_changes_with_reasons_leave_and_places(lake: Warehouse) -> None:
         "  - breaking   drop column b (Option<Int32>)",
         "               LB4203: its values are no longer read, "
         "and a later column of the same name does not bring them back",
+        "               remedy: give leave to drop it, or keep it declared",
         "               leave: --allow LB4203:b",
         "               at t.yaml:4:9",
         "  ~ safe       change type of a from Int32 to Int64",

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from format.building import PATH, Built, table_schema
-from lakebed.errors import ConflictError, LakebedError, UsageError
+from lakebed.errors import ConflictError, LakebedError, RefusedError, UsageError
 from lakebed.format import binary_row, conflicts, manifest, snapshot_change
 from lakebed.format.live_files import PartitionBounds, delta_manifests, entries_of, partition_types
 from lakebed.format.manifest import FileSource, Kind, ManifestEntry, describe, read_list, read_manifest
@@ -248,7 +248,7 @@ class TestBuckets:
 
     def test_a_partition_of_the_old_number_takes_no_rows_of_the_new_one(self) -> None:
         table, _ = self._rescaled()
-        with pytest.raises(ConflictError) as e:
+        with pytest.raises(RefusedError) as e:
             table.append(table.keyed_file((1, 2), bucket=7, partition=(1,)))
         assert e.value.code == "LB5092"
         table.append(table.keyed_file((1, 2), bucket=7, partition=(3,)))
@@ -260,7 +260,7 @@ class TestBuckets:
             patch.setattr(conflicts._Concern, "check_buckets", lambda *_: None)
             new = [table.keyed_file((1, 2), partition=(1,)) for _ in range(2)]
             table.append(*new)
-        with pytest.raises(ConflictError) as e:
+        with pytest.raises(RefusedError) as e:
             table.commit(deleted=(new[0],))
         assert e.value.code == "LB5092"
         table.commit(deleted=(old,))

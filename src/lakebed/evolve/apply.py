@@ -13,9 +13,8 @@ from lakebed.catalog.paths import MAIN
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Severity
 from lakebed.errors import AlreadyExistsError, LakebedError, RefusedError, StalePlanError
-from lakebed.evolve.check_approvals import check_codes, check_leave, unmatched
+from lakebed.evolve.check_approvals import check_codes, check_leave, proven, unmatched
 from lakebed.evolve.evaluate import evaluate
-from lakebed.evolve.evidence import relies_on_rows
 from lakebed.evolve.manifest_approvals import day_of
 from lakebed.evolve.plan import Plan, TablePlan, approval
 from lakebed.readable import Readable
@@ -32,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 class AppliedTable:
     """What became of one table: its newest schema id, whether the table or a version of it was made, what was done.
 
-    `changes` has one line for each change.
+    `changes` has one line for each change. `already` says that the plan was applied before.
     """
 
     name: str
@@ -40,6 +39,7 @@ class AppliedTable:
     created: bool
     changed: bool
     changes: tuple[str, ...] = ()
+    already: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +62,7 @@ class AppliedPlan(Readable):
                     "created": t.created,
                     "changed": t.changed,
                     "changes": list(t.changes),
+                    **({"already_applied": True} if t.already else {}),
                 }
                 for t in self.tables
             ]
@@ -130,16 +131,21 @@ def _check_attributes(plan: Plan, declared: AttributeRegistry) -> None:
 
 
 def _staleness(table: TablePlan, versions: SchemaManager | None) -> list[Diagnostic]:
+    newest = None if versions is None else versions.load_latest_schema()
+    if newest is not None and _is_made(table, newest):
+        return []
     if table.create:
-        return [] if versions is None else [_stale(table, "has been made in the meantime")]
-    if versions is None:
+        return [] if newest is None else [_stale(table, "has been made in the meantime")]
+    if newest is None:
         return [_stale(table, "is gone")]
-    newest = versions.load_latest_schema()
     if newest.fingerprint == table.base_fingerprint:
         return []
-    if table.target is not None and newest.fingerprint == table.target.fingerprint:
-        return [_stale(table, f"is at version {newest.id} already, which this plan makes")]
     return [_stale(table, f"was at version {table.base_id} when the plan was made and is at {newest.id} now")]
+
+
+def _is_made(table: TablePlan, newest: TableSchema) -> bool:
+    """Whether a table is exactly what its plan leads to, as after the plan was applied."""
+    return table.target is not None and newest.fingerprint == table.target.fingerprint
 
 
 def _newer_rows(
@@ -148,8 +154,8 @@ def _newer_rows(
     """The changes that are safe by the rows of a snapshot which is not the newest any more, and have no leave."""
     relying = [
         change
-        for change in table.changes
-        if relies_on_rows(change.code, change.evidence) and not {change.code, approval(change.code, change)} & allow
+        for change, code in proven(table.changes)
+        if not {code, approval(code, change)} & allow and table.approval_of(change, code) is None
     ]
     newest = newest_snapshot(*_place(table)) if relying else None
     return [
@@ -179,12 +185,14 @@ def _place(table: TablePlan) -> tuple[TableName, str]:
 
 
 def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int]) -> AppliedTable:
-    if table.create:
-        return _create(table, tables, clock)
     versions = tables.find_schema_manager(*_place(table))
     if versions is None:
+        if table.create:
+            return _create(table, tables, clock)
         raise StalePlanError(_stale(table, "is gone"))
     base = versions.load_latest_schema()
+    if _is_made(table, base) and base.fingerprint != table.base_fingerprint:
+        return AppliedTable(table.name, base.id, created=False, changed=False, already=True)
     if base.fingerprint != table.base_fingerprint:
         raise StalePlanError(*_staleness(table, versions))
     if not table.steps:

@@ -27,6 +27,11 @@ def leave_in_python(*approvals: str) -> str:
     return f"lake.apply(plan, allow={json.dumps(approvals, ensure_ascii=False)})"
 
 
+def proven(changes: Iterable[PlannedChange]) -> tuple[tuple[PlannedChange, str], ...]:
+    """Each change that would need leave if the rows had not shown that it is safe, with the code that would give it."""
+    return tuple((change, change.proven_code) for change in changes if change.proven_code is not None)
+
+
 def check_codes(allow: Iterable[str]) -> None:
     """Raise `UsageError` for an approval that names no code."""
     known = register()
@@ -53,7 +58,7 @@ def unmatched(plan: Plan, allow: Iterable[str]) -> tuple[Diagnostic, ...]:
     """
     changes = [change for table in plan.tables for change in table.changes]
     planned = {approval(c.code, c) for c in changes} | {
-        approval(code, c) for t in plan.tables for c, code in t.leave_needed()
+        approval(code, c) for t in plan.tables for c, code in (*t.leave_needed(), *proven(t.changes))
     }
     wanted = plan.leave_needed()
     return tuple(

@@ -63,7 +63,7 @@ def summary(edit: Edit, meanings: Meanings) -> str:
         case EditKind.DEFAULT | EditKind.DESCRIPTION:
             return _attribute(edit.kind.value, where, _quoted(before), _quoted(after))
         case EditKind.ANNOTATION if edit.name == CONSUMERS and not edit.path:
-            return _attribute("consumers", None, _consumers(before), _consumers(after))
+            return _attribute("consumers", None, *map(consumers_in_words, (before, after)))
         case EditKind.ANNOTATION:
             return _attribute(edit.name or "", where or "the table", shortened(before), shortened(after))
         case EditKind.OPTION:
@@ -87,7 +87,7 @@ def _attribute(what: str, where: str | None, before: str | None, after: str | No
     return f"change {what}{of} from {before} to {after}"
 
 
-def _consumers(text: str | None) -> str | None:
+def consumers_in_words(text: str | None) -> str | None:
     """Who reads which columns, in which mode; the text itself where it says none of it."""
     if text is None:
         return None

@@ -56,21 +56,28 @@ class Evidence:
 Prover: TypeAlias = Callable[[TableSchema, Sequence[ValueRule]], Sequence[Evidence]]
 
 
+#: Why a change needs leave where rows do not fit, for codes that else say that they may not.
+_REFUTED = {
+    STRICTER_CODE: "stored rows do not fit, and such rows go to quarantine from now on",
+    REQUIRED_CODE: "stored rows hold nulls",
+}
+
+
 def weigh(judgement: Judgement, evidence: Evidence | None) -> Judgement:
     """The judgement in the light of the rows. What is forbidden stays so, with the remedy that fits them."""
     if evidence is None or evidence.outcome is Outcome.UNKNOWN:
         return judgement
     if evidence.outcome is Outcome.REFUTED:
         raised = max(judgement.verdict, Verdict.BREAKING, key=lambda v: v.rank)
-        stricter = "stored rows do not fit, and such rows go to quarantine from now on"
-        reason = stricter if judgement.code == STRICTER_CODE else judgement.reason
+        reason = _REFUTED.get(judgement.code, judgement.reason)
         return replace(judgement, verdict=raised, reason=reason, remedy=_mend(judgement))
     if judgement.verdict is not Verdict.FORBIDDEN:
         later = "; rows from now on that do not fit go to quarantine" if judgement.code == STRICTER_CODE else ""
         return replace(judgement, verdict=Verdict.SAFE, reason=f"all stored rows fit{later}", remedy=None)
     if judgement.code == REQUIRED_CODE:
         option = table_options.ALTER_COLUMN_NULL_TO_NOT_NULL_DISABLED
-        return replace(judgement, remedy=f"no stored row is null there: set option {option} to false")
+        reason = f"option {option} forbids it, though no stored row is null there"
+        return replace(judgement, reason=reason, remedy=f"set option {option} to false")
     return judgement
 
 
@@ -81,6 +88,7 @@ def _mend(judgement: Judgement) -> str | None:
     return "mend or delete the rows that do not fit, as `lakebed update` and `lakebed delete` do, then plan again"
 
 
-def relies_on_rows(code: str, evidence: Evidence | None) -> bool:
-    """Whether a change under this code would need leave if the rows had not shown that it is safe."""
-    return evidence is not None and evidence.outcome is Outcome.PROVEN and code != STRICTER_CODE
+def proven_code(judgement: Judgement, evidence: Evidence | None) -> str | None:
+    """The code that a change, judged without the rows, needs leave for, where they have shown that it is safe."""
+    is_proven = evidence is not None and evidence.outcome is Outcome.PROVEN
+    return judgement.code if is_proven and judgement.verdict is Verdict.BREAKING else None

@@ -52,7 +52,8 @@ class PlannedChange:
     changing a dataset's schema allows it, `undoes_others` that it undoes what was made outside of `apply`. `field_id`
     is that of the column, or of the one that the path leads into. `breaks` are those who have to follow first: who
     write rows as before, or read them as before. `incompatible` is what compatibility and consumers have against it,
-    `evidence` what the stored rows say, where they were asked.
+    `evidence` what the stored rows say, where they were asked; `proven_code` the code that would need leave if the rows
+    had not shown that all is well.
     """
 
     kind: EditKind
@@ -73,6 +74,7 @@ class PlannedChange:
     breaks: tuple[Party, ...] = ()
     incompatible: tuple[Incompatibility, ...] = ()
     evidence: Evidence | None = None
+    proven_code: str | None = None
 
     @property
     def leave_codes(self) -> tuple[str, ...]:
@@ -209,7 +211,7 @@ class Plan(Readable):
     `approvals` are the changes that may happen, each `CODE` or `CODE:column`, as they were given when the plan was
     made; a saved plan carries them. `undeclared` are the tables of the warehouse that no manifest declares, where that
     was asked for; `abandoned` those of them that `apply` has made, so that a manifest has declared them, where all
-    tables were asked for.
+    tables were asked for. `reverts` says that the rule for drift gives leave to undo the work of others.
     """
 
     renderer: ClassVar[str] = "lakebed.render.plan_text:plan_in_python"
@@ -220,6 +222,7 @@ class Plan(Readable):
     approvals: tuple[str, ...] = ()
     undeclared: tuple[str, ...] = ()
     abandoned: tuple[str, ...] = ()
+    reverts: bool = False
 
     @property
     def is_noop(self) -> bool:
@@ -315,6 +318,7 @@ def plan_json(plan: Plan) -> dict[str, Any]:
         "undeclared": list(plan.undeclared),
         "abandoned": list(plan.abandoned),
         "diagnostics": [d.to_json() for d in plan.diagnostics],
+        **({"reverts": True} if plan.reverts else {}),
     }
     return {**content, "digest": _digest(content)}
 
@@ -337,8 +341,11 @@ def plan_from_json(value: Mapping[str, Any]) -> Plan:
             raise _refused("LB4302", "the plan was changed after it was written")
         diagnostics = tuple(_diagnostic(d) for d in content["diagnostics"])
         since = {"approvals": 2, "undeclared": 2, "abandoned": 3}
-        more = [_texts(content[key]) if version >= first else () for key, first in since.items()]
-        return Plan(tuple(_table(t) for t in content["tables"]), diagnostics, *more)
+        approvals, undeclared, abandoned = (
+            _texts(content[key]) if version >= first else () for key, first in since.items()
+        )
+        tables = tuple(_table(t) for t in content["tables"])
+        return Plan(tables, diagnostics, approvals, undeclared, abandoned, bool(content.get("reverts")))
     except RefusedError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, LakebedError) as error:
@@ -406,8 +413,7 @@ def _drift_json(drift: Drift | None) -> dict[str, Any] | None:
     if drift is None:
         return None
     changes = None if drift.changes is None else list(drift.changes)
-    broken = {"broken": list(drift.broken)} if drift.broken else {}
-    return {"applied": drift.applied, "last": drift.last, "changes": changes, **broken}
+    return {"applied": drift.applied, "last": drift.last, "changes": changes, "broken": list(drift.broken)}
 
 
 def _drift(value: Mapping[str, Any] | None) -> Drift | None:
@@ -441,6 +447,7 @@ def _change_json(change: PlannedChange) -> dict[str, Any]:
         "position": _position_json(change.position),
         "changes": [change_values.to_json(c) for c in change.changes],
         **({} if change.evidence is None else {"evidence": change.evidence.to_json()}),
+        **({} if change.proven_code is None else {"proven_code": change.proven_code}),
     }
 
 
@@ -464,6 +471,7 @@ def _change(value: Mapping[str, Any]) -> PlannedChange:
         breaks=tuple(Party(name) for name in value.get("breaks", ())),
         incompatible=tuple(Incompatibility(**found) for found in value.get("incompatible", ())),
         evidence=Evidence.from_json(value["evidence"]) if "evidence" in value else None,
+        proven_code=value.get("proven_code"),
     )
 
 

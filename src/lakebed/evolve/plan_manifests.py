@@ -61,7 +61,7 @@ class ManifestPlanner:
         plan = Plan(self._planned(loaded.tables, branch), (*loaded.diagnostics, *warnings)).approved(allow)
         check_codes(plan.approvals)
         if self.drift is DriftRule.REVERT and any(table.drift is not None for table in plan.tables):
-            plan = plan.approved([OUTSIDE_CODE])
+            plan = replace(plan.approved([OUTSIDE_CODE]), reverts=True)
         used: tuple[str, ...] = ()
         if is_whole:
             plan, used = self._with_others(plan, loaded)

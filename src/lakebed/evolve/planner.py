@@ -14,6 +14,7 @@ from lakebed.catalog.table_schema import TableSchema
 from lakebed.catalog.validate import validate
 from lakebed.diagnostics import Diagnostic, Position, Severity
 from lakebed.errors import LakebedError, NotCastableError, UnsupportedError, ValidationError
+from lakebed.evolve.check_approvals import proven
 from lakebed.evolve.column_places import ColumnPlaces, column_id
 from lakebed.evolve.declared_edits import AppliedVersion, edits_to, last_applied
 from lakebed.evolve.declared_extras import with_extras
@@ -23,7 +24,7 @@ from lakebed.evolve.diff_columns import Edit, EditKind, Step
 from lakebed.evolve.drift import Drift, Outside
 from lakebed.evolve.earlier_versions import unreadable
 from lakebed.evolve.evaluate import Refusal, check, evaluate_all, refuse_later
-from lakebed.evolve.evidence import Evidence, Prover, weigh
+from lakebed.evolve.evidence import Evidence, Prover, proven_code, weigh
 from lakebed.evolve.file_limits import FileProblems, refused_by_files
 from lakebed.evolve.identity import identify_new
 from lakebed.evolve.judge_compatibility import Wanted, broken_consumers, judge_compatibility
@@ -226,6 +227,7 @@ class _Planning:
                     undoes_others=edit in undone,
                 ),
                 evidence=evidence.get(edit),
+                proven_code=proven_code(own[edit], evidence.get(edit)),
             )
             for edit in edits
         ]
@@ -239,7 +241,7 @@ class _Planning:
         )
         judged = [change.objected(incompatible[edit]) for edit, change in zip(edits, judged, strict=True)]
         compatibility = _compatibility(declared)
-        approvals = giving(declared.approvals, needed_leave(judged, compatibility))
+        approvals = giving(declared.approvals, (*needed_leave(judged, compatibility), *proven(judged)))
         if approvals and not refusals:
             annotation = self._annotation(steps, target, approvals)
         changes_of, ids = _changes_of(edits, steps, annotation), _ids(edits, base.fields, fields, target.fields)

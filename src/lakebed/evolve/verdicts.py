@@ -187,7 +187,9 @@ def _option(edit: Edit, circumstances: Circumstances) -> Judgement:
             "stored partitions keep the number of buckets that they have, and nobody can write to one, or to a table "
             "without partitions, until it is overwritten as a whole"
         )
-        remedy = "stop those who write, give leave, and overwrite each partition with its own rows"
+        remedy = (
+            "stop those who write, give leave, and overwrite each partition with its own rows, by `lakebed overwrite`"
+        )
         return Judgement(_BREAKING, "LB4245", reason, remedy)
     return Judgement(_CAUTION, "LB4215", "every engine that writes or reads the table follows it")
 

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
-from lakebed.errors import ConflictError, LakebedError, NotFoundError
+from lakebed.errors import ConflictError, LakebedError, NotFoundError, RefusedError
 from lakebed.format import binary_row
 from lakebed.format.live_files import (
     Identity,
@@ -34,6 +34,7 @@ from lakebed.store.base import Store
 NOT_LIVE = "LB5090"
 LIVE_ALREADY = "LB5091"
 OTHER_BUCKETS = "LB5092"
+_OWN_ROWS = "stop those who write, and give the table its own rows again, which then have the new number of buckets"
 KEYS_OVERLAP = "LB5093"
 _AGAIN = "repeat the operation: it looks at the table as it is by now"
 
@@ -206,7 +207,7 @@ class _Concern:
             raise _conflict(LIVE_ALREADY, there[0], f"which this commit adds, {what}{_others(there)}")
 
     def check_buckets(self, rest: Iterable[ManifestEntry]) -> None:
-        """Raise `ConflictError` (LB5092) where files of another number of buckets stay in a partition."""
+        """Raise `RefusedError` (LB5092) where files of another number of buckets stay in a partition."""
         totals: dict[tuple[Any, ...], int] = {}
         for entry in (*self._change.added, *rest):
             there = entry.total_buckets
@@ -215,13 +216,15 @@ class _Concern:
             partition = self._decode(entry.partition)
             total = totals.setdefault(partition, there)
             if partition in self.places and total != there:
-                raise ConflictError.of(
+                raise RefusedError.of(
                     OTHER_BUCKETS,
                     f"partition {partition} has files of {there} buckets; this commit has files of {total}",
                     path=entry.file.file_name,
                     expected=str(there),
                     found=str(total),
-                    remedy="overwrite the partition as a whole: then all of its files have the new number of buckets",
+                    remedy=f"{_OWN_ROWS}: `lakebed read TABLE --json > rows.jsonl`, then "
+                    "`lakebed overwrite TABLE --whole rows.jsonl`",
+                    python_remedy=f"{_OWN_ROWS}: lake.table(t).overwrite(lake.read(spark, t), whole=True)",
                 )
 
     def check_levels(self, rest: Iterable[ManifestEntry]) -> None:

@@ -14,16 +14,25 @@ from lakebed.render.iso_times import time_text
 
 def drift_text(report: DriftReport, time_zone: str = "UTC") -> str:
     """The tables that have come apart from their manifests, then how many have not. Times are in `time_zone`."""
-    blocks = ["\n".join(_table(t, time_zone)) for t in report.tables if t.is_drift or t.pending or t.versions]
+    blocks = ["\n".join(_table(t, time_zone)) for t in report.tables if t.is_drift or t.pending]
     if report.undeclared:
         blocks.append(f"No manifest declares: {', '.join(map(one_line, report.undeclared))}")
     return "\n\n".join([*blocks, _totals(report)])
 
 
+_TAKEN = "of these with versions of others, which the manifest has taken over"
+
+
 def _totals(report: DriftReport) -> str:
     drifted, pending = sum(t.is_drift for t in report.tables), sum(bool(t.pending) for t in report.tables)
     same = sum(not (t.is_drift or t.pending) for t in report.tables)
-    parts = [(drifted, "drifted"), (pending, "with changes that are not applied"), (same, "as declared")]
+    taken = sum(bool(t.versions) and not (t.is_drift or t.pending) for t in report.tables)
+    parts = [
+        (drifted, "drifted"),
+        (pending, "with changes that are not applied"),
+        (same, "as declared"),
+        (taken, _TAKEN),
+    ]
     said = ", ".join(f"{count:,} {word}" for count, word in parts if count) or "none"
     return f"Tables: {said}."
 

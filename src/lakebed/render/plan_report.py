@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 from lakebed.diagnostics import Severity
 from lakebed.evolve.check_approvals import leave_on_the_command_line
-from lakebed.evolve.describe_edits import shortened
+from lakebed.evolve.describe_edits import consumers_in_words, shortened
 from lakebed.evolve.diff_columns import EditKind
+from lakebed.evolve.evidence import Outcome
 from lakebed.evolve.plan import approval
-from lakebed.evolve.verdicts import ODF_CODE, Verdict
+from lakebed.evolve.verdicts import ODF_CODE, OUTSIDE_CODE, Verdict
 from lakebed.manifest.compatibility import Compatibility
 from lakebed.model.differences import Party
+from lakebed.model.extra import CONSUMERS
 from lakebed.physical import path_text
 from lakebed.printable import one_line
 from lakebed.render.findings import ChangedPart, Finding, Report, Subject
@@ -31,8 +33,8 @@ _MOST_COLUMNS = 20
 
 def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | None = None) -> Report:
     """The report of a plan, or of a check. Tables that are as declared are subjects without findings."""
-    allowed = frozenset(plan.approvals)
-    findings = [f for table in plan.tables for f in _table(table, allowed)]
+    given = leave_given(plan)
+    findings = [f for table in plan.tables for f in _table(table, given)]
     return Report(
         title,
         summary,
@@ -43,12 +45,20 @@ def plan_report(plan: Plan, title: str, summary: str, *, next_command: str | Non
     )
 
 
+def leave_given(plan: Plan, *, in_python: bool = False) -> dict[str, str]:
+    """What gives each approval of a plan: an option of the command line, or what a program says."""
+    given = {text: text if in_python else leave_on_the_command_line(text) for text in plan.approvals}
+    reverts = {OUTSIDE_CODE: 'drift="revert"' if in_python else "--drift revert"}
+    return given | (reverts if plan.reverts else {})
+
+
 def table_status(table: TablePlan) -> str:
     """What a plan does to a table, in a few words."""
     if table.create:
         return "new table"
     if table.is_noop:
-        return f"as declared (schema {table.base_id})"
+        but = "" if table.drift is None else " but for what others did"
+        return f"as declared{but} (schema {table.base_id})"
     if table.base_fingerprint is None:
         return "not declared any more"
     if table.target is None:
@@ -87,9 +97,19 @@ def objections(change: PlannedChange) -> tuple[str, ...]:
     return tuple(f"{found.code}: {found.reason}" for found in others)
 
 
+def remedy_lines(change: PlannedChange, *, lacks_leave: bool) -> tuple[str, ...]:
+    """What can be done beside giving leave: about a change that lacks it, or is forbidden, and for whom it breaks."""
+    is_open = change.verdict is Verdict.FORBIDDEN or lacks_leave
+    own = [change.remedy] if change.remedy and is_open else []
+    return tuple(f"remedy: {remedy}" for remedy in dict.fromkeys([*own, *(f.remedy for f in change.incompatible)]))
+
+
 def evidence_line(change: PlannedChange) -> tuple[str, ...]:
     """What the stored rows say of a change, where they were asked."""
-    return () if change.evidence is None else (f"rows: {one_line(change.evidence.text)}",)
+    if change.evidence is None:
+        return ()
+    text = one_line(change.evidence.text)
+    return (text if change.evidence.outcome is Outcome.UNKNOWN else f"rows: {text}",)
 
 
 def compatibility_lines(table: TablePlan) -> tuple[str, ...]:
@@ -126,7 +146,7 @@ def approved_text(given: Approval) -> str:
     return f"approved{by} until {given.until}: {given.reason} ({given.text}{at})"
 
 
-def _table(table: TablePlan, allowed: frozenset[str]) -> Iterable[Finding]:
+def _table(table: TablePlan, allowed: Mapping[str, str]) -> Iterable[Finding]:
     yield from (Finding.of(d, table.name) for d in table.diagnostics)
     needed: dict[int, list[str]] = {}
     for change, code in table.leave_needed():
@@ -148,8 +168,8 @@ def _new(change: PlannedChange, table: TablePlan) -> Finding:
     )
 
 
-def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], allowed: frozenset[str]) -> Finding:
-    """A change of a table that is there; `needed` are the codes of the leave that it takes."""
+def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], allowed: Mapping[str, str]) -> Finding:
+    """A change of a table that is there; `needed` are the codes of the leave that it takes, `allowed` what gives it."""
     wanted, given = [], []
     for code in needed:
         own = approval(code, change)
@@ -157,13 +177,11 @@ def _finding(change: PlannedChange, table: TablePlan, needed: Iterable[str], all
         if approved is not None:
             given.append(approved_text(approved))
         elif code in allowed or own in allowed:
-            given.append(f"approved by {leave_on_the_command_line(own if own in allowed else code)}")
+            given.append(f"approved by {allowed[own if own in allowed else code]}")
         else:
             wanted.append(own)
     is_forbidden = change.verdict is Verdict.FORBIDDEN
-    against = change.incompatible
-    said = [*([change.remedy] if change.remedy and (is_forbidden or wanted) else []), *(f.remedy for f in against)]
-    remedies = [f"remedy: {remedy}" for remedy in dict.fromkeys(said)]
+    remedies = list(remedy_lines(change, lacks_leave=bool(wanted)))
     if wanted and not is_forbidden:
         remedies.append(f"leave: {leave_on_the_command_line(*wanted)}")
     refused = f"Open Data Fabric's rule refuses it ({ODF_CODE})"
@@ -192,7 +210,8 @@ def _severity(change: PlannedChange, *, lacks_leave: bool, is_approved: bool) ->
 
 
 def _part(change: PlannedChange, sign: str) -> ChangedPart:
-    before, after = (shortened(text) for text in (change.before, change.after))
+    in_words = consumers_in_words if change.kind is EditKind.ANNOTATION and change.name == CONSUMERS else shortened
+    before, after = map(in_words, (change.before, change.after))
     return ChangedPart(sign, _part_name(change), change.field_id, before, after)
 
 
@@ -203,6 +222,8 @@ def _part_name(change: PlannedChange) -> str:
             return "table"
         case EditKind.OPTION:
             return f"option {change.name}"
+        case EditKind.ANNOTATION if change.name == CONSUMERS:
+            return "consumers"
         case EditKind.ANNOTATION:
             return f"{change.name} of {change.column or 'the table'}"
         case EditKind.DESCRIPTION | EditKind.DEFAULT | EditKind.NULLABILITY | EditKind.POSITION:

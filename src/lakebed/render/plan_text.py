@@ -6,7 +6,7 @@ With `colour` the text carries a terminal's colours; in `width` columns of a ter
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
@@ -23,7 +23,9 @@ from lakebed.render.plan_report import (
     compatibility_lines,
     drift_lines,
     evidence_line,
+    leave_given,
     objections,
+    remedy_lines,
     table_status,
     upgrade_first,
 )
@@ -53,18 +55,22 @@ class FrontEnd(Enum):
 
 @dataclass(frozen=True, slots=True)
 class _Leave:
-    """What is approved, and how a front end gives leave for more."""
+    """What is approved, by what, and how a front end gives leave for more."""
 
-    allowed: frozenset[str]
+    allowed: Mapping[str, str]
     front_end: FrontEnd
+
+    @classmethod
+    def of(cls, plan: Plan, front_end: FrontEnd = FrontEnd.COMMAND_LINE) -> _Leave:
+        return cls(leave_given(plan, in_python=front_end is FrontEnd.PYTHON), front_end)
+
+    def lacks(self, code: str, change: PlannedChange, table: TablePlan) -> bool:
+        """Whether nothing gives this leave for a change."""
+        return table.approval_of(change, code) is None and not {code, approval(code, change)} & self.allowed.keys()
 
     def wanted(self, *approvals: str) -> str:
         in_python = self.front_end is FrontEnd.PYTHON
         return f"leave: {(leave_in_python if in_python else leave_on_the_command_line)(*approvals)}"
-
-    def given(self, approval: str) -> str:
-        in_python = self.front_end is FrontEnd.PYTHON
-        return f"approved by {approval if in_python else leave_on_the_command_line(approval)}"
 
 
 def render_plan(
@@ -80,7 +86,7 @@ def render_plan(
 
     `odf` shows what Open Data Fabric's rule says also where it gates nothing, `next_command` what to call.
     """
-    leave = _Leave(frozenset(plan.approvals), front_end)
+    leave = _Leave.of(plan, front_end)
     blocks = [_table(table, leave, colour, width, odf) for table in plan.tables if not table.is_noop]
     then = [] if next_command is None else [plain(f"Next: {next_command}", colour)]
     return "\n\n".join([*blocks, *_undeclared(plan, width), "\n".join([plan_totals(plan), *then])])
@@ -91,7 +97,7 @@ def render_check(plan: Plan, against: str, *, faulty: int = 0, colour: bool = Fa
 
     `faulty` tables are declared so that they cannot be planned.
     """
-    leave = _Leave(frozenset(plan.approvals), FrontEnd.COMMAND_LINE)
+    leave = _Leave.of(plan)
     blocks = []
     for table in plan.tables:
         head = f"{styled(table.name, 'bold', colour)}:"
@@ -124,7 +130,7 @@ def plan_in_python(plan: Plan) -> str:
 
 def table_plan_in_python(table: TablePlan) -> str:
     """One table of a plan as `str()` shows it; one line where it is as declared."""
-    leave = _Leave(frozenset(), FrontEnd.PYTHON)
+    leave = _Leave({}, FrontEnd.PYTHON)
     shown = _table(table, leave, False, None) if not table.is_noop else _unchanged(table)
     return _with_diagnostics(shown, table.diagnostics)
 
@@ -141,7 +147,8 @@ def _with_diagnostics(shown: str, diagnostics: Sequence[Diagnostic]) -> str:
 def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
     """What was done to each table; those that are as they were are counted."""
     lines = [line for table in applied.tables if table.changed for line in _applied(table, width)]
-    unchanged = [table for table in applied.tables if not table.changed]
+    lines += [f"{one_line(t.name)}: applied already, at schema {t.schema_id}" for t in applied.tables if t.already]
+    unchanged = [table for table in applied.tables if not (table.changed or table.already)]
     if len(unchanged) == 1:
         lines.append(f"{one_line(unchanged[0].name)}: unchanged, at schema {unchanged[0].schema_id}")
     elif unchanged:
@@ -234,14 +241,14 @@ def _change(change: PlannedChange, table: TablePlan, leave: _Leave, colour: bool
 
 def _advice(change: PlannedChange, table: TablePlan, leave: _Leave, width: int | None) -> list[str]:
     """What can be done about a change that is not simply made, and where it was declared."""
-    lines = []
     needed = change.leave_codes_under(table.compatibility)
-    if needed and change.verdict is not Verdict.FORBIDDEN:
-        remedies = dict.fromkeys(f"remedy: {found.remedy}" for found in change.incompatible)
-        said = [*remedies, *(_leave(code, change, table, leave) for code in needed)]
-        lines += [line for text in said for line in _pieces(text, width)]
-    elif change.verdict is Verdict.FORBIDDEN and change.remedy:
-        lines += _pieces(f"remedy: {change.remedy}", width)
+    is_forbidden = change.verdict is Verdict.FORBIDDEN
+    said: list[str] = []
+    if needed or is_forbidden:
+        said += remedy_lines(change, lacks_leave=any(leave.lacks(code, change, table) for code in needed))
+    if not is_forbidden:
+        said += [_leave(code, change, table, leave) for code in needed]
+    lines = [line for text in said for line in _pieces(text, width)]
     if change.position is not None and (needed or change.verdict.rank >= Verdict.BREAKING.rank):
         lines.append(f"at {change.position}")
     return lines
@@ -254,7 +261,7 @@ def _leave(code: str, change: PlannedChange, table: TablePlan, leave: _Leave) ->
     if declared is not None:
         return approved_text(declared)
     given = next((text for text in (code, wanted) if text in leave.allowed), None)
-    return leave.wanted(wanted) if given is None else leave.given(given)
+    return leave.wanted(wanted) if given is None else f"approved by {leave.allowed[given]}"
 
 
 def _pieces(text: str, width: int | None) -> list[str]:
@@ -277,7 +284,7 @@ def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None, asked
         wanted = [
             text
             for text in dict.fromkeys(approval(ODF_CODE, c) for c in needed)
-            if not {text, ODF_CODE} & leave.allowed
+            if not {text, ODF_CODE} & leave.allowed.keys()
         ]
         if wanted:
             more += [leave.wanted(*wanted)]
@@ -288,13 +295,15 @@ def _odf(table: TablePlan, leave: _Leave, colour: bool, width: int | None, asked
 
 
 def _as_declared(plan: Plan) -> str:
-    if len(plan.tables) > 1:
-        return f"{len(plan.tables):,} tables are as declared"
-    return _unchanged(plan.tables[0])
+    if len(plan.tables) == 1:
+        return _unchanged(plan.tables[0])
+    adopted = sum(table.drift is not None for table in plan.tables)
+    but = f", {adopted:,} of them but for what others did" if adopted else ""
+    return f"{len(plan.tables):,} tables are as declared{but}"
 
 
 def _unchanged(table: TablePlan) -> str:
-    return f"{one_line(table.name)} is as declared (schema {table.base_id})"
+    return f"{one_line(table.name)} is {table_status(table)}"
 
 
 def plan_totals(plan: Plan) -> str:

@@ -99,7 +99,7 @@ def command(
         session.output.talk(lambda _: f"Saved as {out}: `lakebed apply {out}` makes exactly these changes.")
     session.output.diagnose(plan.all_diagnostics)
     # A saved plan says itself what was allowed, and for which branch.
-    again = () if out is not None else plan.approvals
+    again = () if out is not None else tuple(sorted(set(allow)))
     own = {"--branch": branch, "--drift": drift, "--data": rows.data, **session.variable_flags} if out is None else {}
     flags = {**session.warehouse_flags, **own}
     then = next_command(plan, (out,) if out is not None else named, flags, again)
