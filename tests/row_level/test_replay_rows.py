@@ -214,12 +214,15 @@ def test_a_replay_that_seemed_dead_is_first(small: SmallLake) -> None:
 
 
 def test_rows_of_all_sources_at_once(tmp_path: Path, spark: SparkSession, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also out of a quarantine that has no column for replays yet."""
+    """Also out of a quarantine that has no columns for replays and lines yet."""
     small = SmallLake(tmp_path, spark)
     small.create(ID, NAME, Field("day", Option(Date())))
     with monkeypatch.context() as patch:
-        patch.setattr(quarantine_table, "FIELDS", quarantine_table.FIELDS[:-1])
+        old = [f for f in quarantine_table.FIELDS if f.name not in ("replays", "source_line")]
+        patch.setattr(quarantine_table, "FIELDS", old)
+        patch.setattr(quarantine_table, "add_new_columns", lambda *_: None)
         small.ingest(small.file("day=2024-01-01/a.csv", "name,id\ncsv,4000000001\n"))
+    assert [row.source_line for row in Quarantine.of(small.context, "db.t").rows(spark).collect()] == [None]
     small.ingest(small.parquet("b.parquet", {"id": [4_000_000_002, None], "name": ["parquet", "no id"]}))
     small.ingest(spark.createDataFrame([(4_000_000_003, "frame")], "id long, name string"))
     small.ingest(

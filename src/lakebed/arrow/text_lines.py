@@ -71,8 +71,8 @@ def line_tasks(found: Sequence[LinePiece]) -> int:
 def line_batches(store: Store, root: str, piece: LinePiece, rules: LineRules) -> Iterator[list[bytes]]:
     """The lines of a piece of the file at `root`, without their ends, some at a time."""
     left_out = rules.header and not piece.start
-    for lines in _lines_within(_chunks(store, root, piece, rules), piece, rules):
-        kept = [line for line in lines if _counts(line, rules)]
+    for lines in _lines_within(file_chunks(store, root, piece), piece, rules):
+        kept = [line for line in lines if is_row(line, rules)]
         if left_out and kept:
             left_out = False
             del kept[0]
@@ -80,17 +80,23 @@ def line_batches(store: Store, root: str, piece: LinePiece, rules: LineRules) ->
             yield kept
 
 
-def _counts(line: bytes, rules: LineRules) -> bool:
+def is_row(line: bytes, rules: LineRules) -> bool:
+    """Whether a line of a file, less a header, is a row."""
     if rules.skips_blank and not line.strip(_BLANK):
         return False
     return not (rules.comment and line.startswith(rules.comment))
+
+
+def is_compressed(path: str) -> bool:
+    """Whether a file has to be read from its beginning."""
+    return _codec(path) is not None
 
 
 def _codec(path: str) -> str | None:
     return next((codec for ending, codec in _CODECS.items() if path.lower().endswith(ending)), None)
 
 
-def _chunks(store: Store, root: str, piece: LinePiece, rules: LineRules) -> Iterator[bytes]:
+def file_chunks(store: Store, root: str, piece: LinePiece) -> Iterator[bytes]:
     """What a file holds, from the byte before the piece on, which may end a line."""
     codec = _codec(piece.path)
     with open_ranges(store, root, piece.size) as file:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import LINE
 from lakebed.diagnostics import Diagnostic
 from lakebed.errors import SourceMismatchError
 from lakebed.ingest.sources.remedies import reader_options, say
@@ -52,11 +53,11 @@ def kinds_of_problems(rows: DataFrame, most: int) -> tuple[Diagnostic, ...]:
     examples = [
         F.count(F.lit(1)).alias("rows"),
         # One row's, so that what was found is in the file that is named.
-        F.first(F.struct("p.expected", "p.found", "file", "offset")).alias("example"),
+        F.first(F.struct("p.expected", "p.found", "file", "offset", LINE)).alias("example"),
     ]
     with spark_errors():
         kinds = (
-            rows.select(F.explode("problems").alias("p"), "file", "offset")
+            rows.select(F.explode("problems").alias("p"), "file", "offset", LINE)
             .groupBy(place, F.col("p.code").alias("code"))
             .agg(*examples)
             .orderBy(F.desc("rows"), "path", "code")
@@ -81,9 +82,11 @@ def _kind(kind: Any) -> Diagnostic:
 
 
 def _place(example: Any) -> str:
-    """The file of a row, and its number there where the format has one; nothing for a row of a DataFrame."""
+    """The file of a row, and its line or its number there where these are known; nothing for a row of a DataFrame."""
     if example["file"] is None:
         return ""
+    if example[LINE] is not None:
+        return f" in {example['file'] + ':' + str(example[LINE])!r}"
     at = "" if example["offset"] is None else f" at offset {example['offset']}"
     return f" in {example['file']!r}{at}"
 
@@ -98,12 +101,13 @@ def cut_rows_error(rows: DataFrame, count: int) -> SourceMismatchError:
     with spark_errors():
         told = rows.where(F.exists("problems", lambda p: p.getField("code") == F.lit(CUT)))
         found = F.get("problems", F.lit(0)).getField("found").alias("found")
-        first = told.orderBy("file").select("file", found).limit(1).collect()
-    path, line = first[0] if first else (None, None)
+        first = told.orderBy("file", LINE).select("file", LINE, found).limit(1).collect()
+    path, number, line = first[0] if first else (None, None, None)
+    place = repr(path if number is None else f"{path}:{number}")
     if count == 1:
-        message = f"a line of {path!r} ends inside of a quoted value: {_shortened(line)}"
+        message = f"a line of {place} ends inside of a quoted value: {_shortened(line)}"
     else:
-        message = f"{count} lines end inside of quoted values; the first, of {path!r}: {_shortened(line)}"
+        message = f"{count} lines end inside of quoted values; the first, of {place}: {_shortened(line)}"
     return SourceMismatchError.of(
         CUT,
         message,

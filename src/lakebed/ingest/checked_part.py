@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import START
 from lakebed.catalog.node import Node
 from lakebed.convert.scan_types import scan_type
 from lakebed.ingest.columns.checkers import PROBLEM, Checker, any_of, no_problems, problem
@@ -85,7 +86,7 @@ class CheckedPart:
         """
         part = self.part
         block = block_of(number, part.url, part.start).alias("block")
-        others = (block, plain_path(part.url).alias("path"), part.offset.alias("offset"))
+        others = (block, plain_path(part.url).alias("path"), part.offset.alias("offset"), part.start.alias(START))
         again = [(c, source) for c, _, source in self.read if source.again is not None]
         parsed = [c for c, _, _ in self.read if c.json_steps]
         given = {c.index: "r" for c, _ in again} | {c.index: JSON_NAMES[0] for c in parsed}
@@ -172,13 +173,15 @@ class CheckedPart:
 
     def told_with(self, problems: Column) -> DataFrame:
         """The rows of the part, all of them bad, with these problems; see `PreparedRows.bad`."""
-        rows = self.part.frame.select("*", plain_path(self.part.url).alias("path"), self.part.offset.alias("offset"))
+        part = self.part
+        place = (plain_path(part.url).alias("path"), part.offset.alias("offset"), part.start.alias(START))
+        rows = part.frame.select("*", *place)
         return rows.select(problems.alias("problems"), *self._place)
 
     @property
     def _place(self) -> list[Column]:
-        """A bad row itself, and where it comes from."""
-        return [self.part.raw.alias("raw"), F.col("path").alias("file"), F.col("offset")]
+        """A bad row itself, and where it comes from; `START` is that of the piece that it was read in."""
+        return [self.part.raw.alias("raw"), F.col("path").alias("file"), F.col("offset"), F.col(START)]
 
     @property
     def _line(self) -> Column:
@@ -203,7 +206,7 @@ class CheckedPart:
         values = (checker.value(_s(c)).alias(f"x{c.index}") for c, checker, _ in self.read)
         rows = rows.select("*", *values)
         problems = self._problems(F.col("fault"), F.col("line"), is_compared=TWICE in rows.columns)
-        return rows.select(problems.alias("problems"), "raw", "file", "offset")
+        return rows.select(problems.alias("problems"), "raw", "file", "offset", START)
 
     def _problems(self, fault: Column, line: Column, *, is_compared: bool = False) -> Column:
         """The problems of a bad row, of its source values and their conversions. `is_compared`: `TWICE` is there."""

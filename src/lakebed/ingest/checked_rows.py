@@ -12,9 +12,10 @@ from functools import reduce
 
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
-from pyspark.sql.types import StructType
+from pyspark.sql.types import LongType, StructField, StructType
 
 from lakebed.arrow.aside_files import ASIDE
+from lakebed.arrow.line_numbers import LINE, START, LineLookup
 from lakebed.catalog.node import Node, siblings
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import SourceMismatchError
@@ -50,7 +51,8 @@ class PreparedRows:
     """The rows of a source, checked. `has_shape`: they are JSON, whose keys are known when they have been read.
 
     `personal` says which columns hold personal data, `ignored` are columns of the source that are left out. `known_bad`
-    gives the bad rows where they need not be looked for in the source, `unique` finds those that have values of others.
+    gives the bad rows where they need not be looked for in the source, `lines` finds the lines that they are from,
+    `unique` those that have values of others.
     """
 
     parts: tuple[CheckedPart, ...]
@@ -59,6 +61,7 @@ class PreparedRows:
     system: SystemRow | None = None
     ignored: tuple[str, ...] = ()
     known_bad: Callable[[], DataFrame] | None = None
+    lines: Callable[[], LineLookup | None] = lambda: None
     unique: RepeatedValues | None = None
 
     def with_unique(self, columns: Sequence[int]) -> PreparedRows:
@@ -140,7 +143,15 @@ class PreparedRows:
         return RowsWithBad(reduce(DataFrame.union, rows))
 
     def bad(self) -> DataFrame:
-        """The bad rows: `problems` says what is wrong, `raw`, `file` and `offset` where the row comes from."""
+        """The bad rows: `problems` says what is wrong, `raw`, `file`, `offset` and `line_number` where the row comes
+        from.
+        """
+        rows, lookup = self._bad(), self.lines()
+        if lookup is None:
+            return rows.withColumn(LINE, F.lit(None).cast("bigint"))
+        return rows.mapInArrow(lookup.with_lines, StructType([*rows.schema, StructField(LINE, LongType())]))
+
+    def _bad(self) -> DataFrame:
         if self.known_bad is not None:
             return self.known_bad()
         if self.unique is not None:
@@ -153,7 +164,7 @@ class PreparedRows:
 
     def with_known(self, bad: DataFrame, *, others: bool) -> PreparedRows:
         """The rows with bad ones of which all is known, beside `others` that these may have."""
-        return replace(self, known_bad=lambda: bad.union(self.bad()) if others else bad)
+        return replace(self, known_bad=lambda: bad.union(self._bad()) if others else bad)
 
     def shown(self) -> DataFrame:
         """The bad rows as an error may show them."""
@@ -184,7 +195,7 @@ class RowsWithBad:
         frames = []
         for i, (part, names) in enumerate(self.parts):
             own = (F.col(place).alias(name) for name, place in names.items())
-            told = ("raw", "line", "file", "offset", "fault", *([TWICE] if TWICE in aside.columns else []))
+            told = ("raw", "line", "file", "offset", START, "fault", *([TWICE] if TWICE in aside.columns else []))
             frames.append(part.bad(aside.where(F.col("part") == i).select(*told, *own)))
         return reduce(DataFrame.union, frames)
 

@@ -11,6 +11,7 @@ from uuid import uuid4
 from pyspark.sql import Column, Observation, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import LineLookup
 from lakebed.catalog.names import TableName
 from lakebed.catalog.node import siblings
 from lakebed.catalog.options import IGNORE_DELETE, MERGE_ENGINE, ROWKIND_FIELD
@@ -74,6 +75,7 @@ class CheckedWrite:
     `row_kinds` is a column of the source, not of the table, that says what each row does to its key. `replaces` says
     which rows of the table go; see `TableWriter`. `order_by` names the columns by which rows are sorted.
     `on_bad_rows` is what becomes of a bad row where the schema says nothing; None where no value may become NULL.
+    `lines` gives what finds the lines of bad rows.
     """
 
     context: IngestContext
@@ -92,6 +94,7 @@ class CheckedWrite:
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     order_by: tuple[str, ...] = ()
     on_bad_rows: str | None = None
+    lines: Callable[[], LineLookup | None] = lambda: None
     attempt: str = field(default_factory=lambda: uuid4().hex)
 
     @property
@@ -124,6 +127,7 @@ class CheckedWrite:
                 former=self.former,
                 kinds=self.kind_column,
             )
+        rows = replace(rows, lines=self.lines)
         rows = rows if self.on_bad_rows is None else rows.by_actions(self.on_bad_rows)
         return rows.with_unique(unique_columns(self.schema))
 

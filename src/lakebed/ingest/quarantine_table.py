@@ -15,6 +15,7 @@ from contextlib import suppress
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import LINE, SOURCE_LINE
 from lakebed.catalog.columns import DataType as Mini
 from lakebed.catalog.columns import Field as MiniField
 from lakebed.catalog.names import TableName
@@ -32,7 +33,7 @@ from lakebed.physical.paimon_types import Timestamp as WallClock
 from lakebed.redaction import redact
 from lakebed.spark.clocks import UTC, instant_to_wall
 
-#: The column of the replays that have taken a row up; quarantines of earlier versions have it not.
+#: The column of the replays that have taken a row up; quarantines of earlier versions have it not, nor `SOURCE_LINE`.
 REPLAYS = "replays"
 
 _PROBLEM = Struct(
@@ -48,6 +49,7 @@ FIELDS = (
     Field("ingested_at", Timestamp()),
     Field("source_file", Option(String())),
     Field("source_offset", Option(Int64())),
+    Field(SOURCE_LINE, Option(Int64())),
     Field("raw", Option(String())),
     Field("schema_id", Int64()),
     Field("problems", List(_PROBLEM)),
@@ -58,6 +60,7 @@ MINI_FIELDS = (
     MiniField("ingested_at", Mini.TIMESTAMP, nullable=False),
     MiniField("source_file", Mini.STRING),
     MiniField("source_offset", Mini.LONG),
+    MiniField(SOURCE_LINE, Mini.LONG),
     MiniField("raw", Mini.STRING),
     MiniField("schema_id", Mini.LONG, nullable=False),
     MiniField("problems", Mini.ARRAY(Mini.MAP(Mini.STRING, Mini.STRING)), nullable=False),
@@ -65,23 +68,25 @@ MINI_FIELDS = (
 )
 
 
-def ensure_quarantine(tables: TableManager, name: TableName) -> TableSchema:
-    """The newest schema of the quarantine of table `name`, which is made if there is none."""
+def ensure_quarantine(tables: TableManager, name: TableName, clock: Callable[[], int]) -> TableSchema:
+    """The newest schema of the quarantine of table `name`, which is made if there is none, or gets what it has not."""
     quarantine = name.quarantine
     if not tables.exists(quarantine):
         fields = MINI_FIELDS if tables.path_factory.layout is Layout.MINI else FIELDS
         # Another run may make it at the same time.
         with suppress(AlreadyExistsError):
             tables.create_table(quarantine.database, quarantine.table, fields, comment=f"Bad rows of {name}")
-    return tables.get_schema_manager(quarantine.database, quarantine.table).load_latest_schema()
+    schemas = tables.get_schema_manager(quarantine.database, quarantine.table)
+    if schemas.load_latest_schema().field(SOURCE_LINE) is None:
+        add_new_columns(tables, name, clock)
+    return schemas.load_latest_schema()
 
 
-def add_replays_column(tables: TableManager, name: TableName, clock: Callable[[], int]) -> None:
-    """Give the quarantine of table `name` the column of replays, which that of an earlier version has not."""
-    quarantine = name.quarantine
-    field = MiniField(REPLAYS, Mini.ARRAY(Mini.STRING))
-    merge = SchemaMerge(incoming_columns([field]), merge_rules("add", case_sensitive=True))
-    merge_schema(tables, quarantine, merge, branch=MAIN, clock=clock)
+def add_new_columns(tables: TableManager, name: TableName, clock: Callable[[], int]) -> None:
+    """Give the quarantine of table `name` the columns that one of an earlier version has not."""
+    new = [f for f in MINI_FIELDS if f.name in (REPLAYS, SOURCE_LINE)]
+    merge = SchemaMerge(incoming_columns(new), merge_rules("add", case_sensitive=True))
+    merge_schema(tables, name.quarantine, merge, branch=MAIN, clock=clock)
 
 
 def without_logins(rows: DataFrame, paths: Iterable[str]) -> DataFrame:
@@ -104,6 +109,7 @@ def quarantine_rows(rows: DataFrame, schema: TableSchema, *, run_id: str, schema
         "ingested_at": F.timestamp_millis(F.lit(now)),
         "source_file": F.col("file"),
         "source_offset": F.col("offset"),
+        SOURCE_LINE: F.col(LINE),
         "raw": F.col("raw"),
         "schema_id": F.lit(schema_id),
         "problems": F.col("problems").cast(f"array<{PROBLEM}>"),

@@ -12,12 +12,13 @@ from pyspark.sql import Column
 from pyspark.sql import functions as F
 from pyspark.sql import types as spark
 
+from lakebed.arrow.line_numbers import WHOLE_LINE
 from lakebed.ingest.columns.times import micros_of_ticks
 from lakebed.ingest.sources.source_types import Clock, Entries, Items, Members, Plain, SourceType, Ticks
 from lakebed.spark.clocks import UTC, instant_to_wall
 
 #: The one key of the object that stands for a line which could not be split into values.
-LINE = "lakebed.dev/line"
+LINE = WHOLE_LINE
 
 _DAY_SECONDS = 86_400
 _Render = Callable[[Column], Column]

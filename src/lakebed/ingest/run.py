@@ -134,7 +134,7 @@ class Run:
             return None
         self.tell("writing bad rows to quarantine")
         checked = self.checked
-        schema = ensure_quarantine(checked.context.tables, checked.name)
+        schema = ensure_quarantine(checked.context.tables, checked.name, checked.context.clock)
         writer = checked.writer(checked.context.storage(checked.name.quarantine), schema)
         bad = BadRows(writer, tuple(f.shown for f in checked.files))
         there = sorted(path for leftover in self.leftovers for path in leftover.files or ())

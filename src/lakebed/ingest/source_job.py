@@ -10,6 +10,8 @@ from typing import TypeVar
 
 from pyspark.sql import DataFrame, SparkSession
 
+from lakebed.arrow.line_numbers import CsvValues, LineLookup
+from lakebed.arrow.text_lines import LineRules
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic
@@ -49,7 +51,8 @@ from lakebed.ingest.sources.source_files import (
     naming_broken,
 )
 from lakebed.ingest.sources.source_hints import Reading, hinted, hints, refuse_misread
-from lakebed.ingest.sources.source_listing import FoundFiles, LeftOut, are_gone, find_files
+from lakebed.ingest.sources.source_listing import FoundFiles, LeftOut, SourceStorage, are_gone, find_files
+from lakebed.ingest.sources.source_option_values import is_wide
 from lakebed.ingest.sources.source_options import SourceOptions, check_options
 from lakebed.ingest.sources.source_parts import SourcePart
 from lakebed.ingest.stream_batch import StreamBatch
@@ -58,6 +61,7 @@ from lakebed.ingest.typed_rows import typed_rows
 from lakebed.ingest.write_frame import ReplacingWrite
 from lakebed.spark.reach import check_reach, needs_workers
 from lakebed.spark.spark_errors import spark_errors
+from lakebed.spark.sql_names import plain_url, spark_url
 from lakebed.write.write_result import WriteResult
 
 OTHER_SOURCE = "LB6400"
@@ -385,8 +389,52 @@ class SourceJob:
             row_kinds=self.row_kinds,
             order_by=self.order_by,
             on_bad_rows=self.on_bad_rows,
+            lines=partial(self._lines, options, files, declared),
         )
+
+    def _lines(
+        self, options: SourceOptions, files: tuple[SourceFile, ...], declared: DeclaredSource | None
+    ) -> LineLookup | None:
+        """What finds the lines of bad rows of files."""
+        if not files or declared is None or declared.documents is not None:
+            return None
+        return _line_lookup(self.spark, files, declared.format, options, self.context.sources)
 
     def _former_names(self, schema: TableSchema) -> FormerNames:
         manager = self.context.tables.get_schema_manager(self.name.database, self.name.table)
         return former_names(schema.fields, (version.fields for version in manager.versions()))
+
+
+def _line_lookup(
+    spark: SparkSession,
+    files: Sequence[SourceFile],
+    format_: SourceFormat,
+    options: SourceOptions,
+    storage: SourceStorage,
+) -> LineLookup | None:
+    """What finds the lines of rows of these files; None where rows are no lines."""
+    over_lines = is_wide(options.encoding) or options.is_on("multiline", False)
+    if format_ is SourceFormat.PARQUET or over_lines:
+        return None
+    is_csv = format_ is SourceFormat.CSV
+    rules = LineRules(
+        options.get("linesep", "").encode(options.encoding),
+        skips_blank=is_csv,
+        comment=options.get("comment", "").encode(options.encoding) if is_csv else b"",
+        header=is_csv and options.is_on("header", True),
+    )
+    return LineLookup(
+        storage.open,
+        {name: (f.path, f.size) for f in files for name in (f.path, plain_url(spark_url(f.path)))},
+        rules,
+        options.encoding,
+        _csv_values(options) if is_csv else None,
+        # Spark reads the line that begins where a piece does with the piece before.
+        is_behind=not needs_workers(spark, [f.path for f in files]),
+    )
+
+
+def _csv_values(options: SourceOptions) -> CsvValues:
+    strips = tuple(options.is_on(f"ignore{side}whitespace", False) for side in ("leading", "trailing"))
+    quote, escape = options.get("quote", '"'), options.get("escape", '"')
+    return CsvValues(options.separator, quote, escape, options.get("nullvalue", ""), (strips[0], strips[1]))

@@ -51,7 +51,8 @@ def typed_rows(checked: CheckedWrite, parts: Sequence[SourcePart]) -> DataFrame:
             unknown=checked.unknown,
             declared=checked.declared,
             former=checked.former,
-        ).with_unique(unique_columns(of_source))
+        )
+        rows = replace(rows, lines=checked.lines).with_unique(unique_columns(of_source))
         flags = [F.count(F.lit(1)), *(F.count_if(F.col(flag)) for flag in ("bad", "cut"))]
         number, bad, cut = rows.all().agg(*flags).collect()[0]
     if cut:

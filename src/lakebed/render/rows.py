@@ -32,7 +32,7 @@ _SHORTEST, _READABLE = 12, 30
 #: So many lines a value may take where values stand one below the other.
 _FOLDS = 4
 #: The columns of a quarantine, those first that say what is wrong.
-_TOLD_FIRST = ("problems", "raw", "source_file", "source_offset")
+_TOLD_FIRST = ("problems", "raw", "source_file", "source_line", "source_offset")
 
 
 def json_value(value: Any) -> Any:

@@ -8,7 +8,9 @@ from functools import cache
 from typing import Any, Unpack
 
 from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import SOURCE_LINE
 from lakebed.catalog.names import TableName
 from lakebed.format.table_branch import TableBranch
 from lakebed.ingest.arguments import PurgeKeywords, ReplayKeywords, check_arguments, target_table
@@ -33,8 +35,8 @@ from lakebed.row_level.row_target import RowTarget
 from lakebed.spark.read import read_table
 
 _NO_ROWS = (
-    "run_id string, ingested_at timestamp, source_file string, source_offset bigint, raw string, schema_id bigint, "
-    f"problems array<{PROBLEM}>, mended_by string"
+    "run_id string, ingested_at timestamp, source_file string, source_offset bigint, source_line bigint, raw string, "
+    f"schema_id bigint, problems array<{PROBLEM}>, mended_by string"
 )
 
 
@@ -85,10 +87,10 @@ class Quarantine:
     ) -> DataFrame:
         """The bad rows of these runs, with one of these codes, that `where` (SQL over the quarantine) is true for.
 
-        The columns are `run_id`, `ingested_at`, `source_file`, `source_offset`, `raw` (the row as it was read),
-        `schema_id`, `problems`, and `mended_by`, the run that has put the row into the table since: such rows are left
-        out unless `mended`. What columns with personal data (`lakebed.dev/personalData` in the manifest) hold is `***`
-        unless `unmasked`. Raises `UsageError` for arguments that make no sense.
+        The columns are `run_id`, `ingested_at`, `source_file`, `source_offset`, `source_line` (from 1), `raw` (the row
+        as it was read), `schema_id`, `problems`, and `mended_by`, the run that has put the row into the table since:
+        such rows are left out unless `mended`. What columns with personal data (`lakebed.dev/personalData` in the
+        manifest) hold is `***` unless `unmasked`. Raises `UsageError` for arguments that make no sense.
         """
         choice = RowChoice.of(run_id, code, where)
         if not self._exists:
@@ -197,6 +199,8 @@ class Quarantine:
         stored = read_table(_session(spark), table, self._request(choice.where))
         schema = table.schemas.load_latest_schema()
         told = {"problems": problems_of(schema), "mended_by": mended_by(schema, self._memory().claims())}
+        if schema.field(SOURCE_LINE) is None:
+            told[SOURCE_LINE] = F.lit(None).cast("bigint")
         rows = stored.withColumns(told).select(*COLUMNS)
         rows = rows.where(choice.condition())
         return rows if with_mended else rows.where(rows["mended_by"].isNull())

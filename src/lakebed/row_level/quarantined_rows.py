@@ -12,6 +12,7 @@ from pyspark.sql import Column, DataFrame, Row
 from pyspark.sql import functions as F
 from pyspark.sql.types import TimestampType
 
+from lakebed.arrow.line_numbers import SOURCE_LINE
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.codes import register
 from lakebed.diagnostics import near_names
@@ -31,6 +32,7 @@ COLUMNS = (
     "ingested_at",
     "source_file",
     "source_offset",
+    SOURCE_LINE,
     "raw",
     "schema_id",
     "problems",

@@ -19,6 +19,7 @@ from uuid import uuid4
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.arrow.line_numbers import SOURCE_LINE
 from lakebed.catalog.names import TableName
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.errors import ConflictError, SourceMismatchError, StoreError, UsageError
@@ -36,7 +37,7 @@ from lakebed.ingest.checked_write import CheckedWrite, compare_counts
 from lakebed.ingest.columns.column_names import UnknownColumns
 from lakebed.ingest.ingest_context import IngestContext
 from lakebed.ingest.nulled_values import QUARANTINE, NulledValues, summed
-from lakebed.ingest.quarantine_table import REPLAYS, add_replays_column
+from lakebed.ingest.quarantine_table import REPLAYS, add_new_columns
 from lakebed.ingest.read_settings import ReadSettings
 from lakebed.ingest.row_kind_column import with_kind_column
 from lakebed.ingest.run_commit import runs_since
@@ -222,7 +223,7 @@ class Replay:
     def take_up(self, operation: TakeUp, *, dry_run: bool) -> int | None:
         """Write the claim to the rows; the snapshot of the quarantine that has it, None where there is no such row."""
         if not dry_run:
-            add_replays_column(self.context.tables, self.name, self.context.clock)
+            add_new_columns(self.context.tables, self.name, self.context.clock)
         return run_operation(self._target, operation, WriteRun.of(), dry_run=dry_run).snapshot_id
 
     def result(
@@ -449,7 +450,7 @@ class Replay:
         request = ReadRequest(time_zone=context.time_zone, verify_checksums=context.verify_checksums)
         rows = read_table(self.session(), table, request).where(F.array_contains(REPLAYS, F.lit(claim)))
         rows = rows.withColumn("problems", problems_of(table.schemas.load_latest_schema()))
-        return rows.sortWithinPartitions("source_file", "ingested_at", "source_offset")
+        return rows.sortWithinPartitions("source_file", "ingested_at", SOURCE_LINE, "source_offset")
 
     def properties(
         self, found: FoundRows, taken: int, counts: RunCounts, files: Sequence[SourceFile] = ()
