@@ -141,12 +141,12 @@ class TestStale:
         plan = lake.plan(manifest(WIDE))
         lake.apply(plan)
         (again,) = lake.apply(plan).tables
-        assert (again.schema_id, again.changed, again.already, versions(lake)) == (1, False, True, [0, 1])
+        assert (again.schema_id, again.changed, again.already_applied, versions(lake)) == (1, False, True, [0, 1])
 
     def test_a_plan_of_which_some_was_applied_is_finished(self, lake: Warehouse) -> None:
         plan = lake.plan(manifest(A), manifest(A, name="db.u"))
         lake.apply(manifest(A))
-        assert [(t.already, t.created) for t in lake.apply(plan).tables] == [(True, False), (False, True)]
+        assert [(t.already_applied, t.created) for t in lake.apply(plan).tables] == [(True, False), (False, True)]
 
     def test_a_table_that_was_made_or_dropped(self, lake: Warehouse) -> None:
         plan = lake.plan(manifest(A))

@@ -36,7 +36,7 @@ def test_a_quoted_value_over_two_lines(lake: SmallLake) -> None:
         lake.ingest(path)
     (problem,) = error.value.diagnostics
     assert (problem.code, problem.path) == ("LB6410", path)
-    assert repr(path) in problem.message
+    assert repr(f"{path}:2") in problem.message
     assert "two" in problem.message
     assert "--option multiLine=true" in (problem.remedy or "")
     assert "options={'multiLine': 'true'}" in (problem.python_remedy or "")

@@ -68,9 +68,12 @@ def test_leave_and_staleness(lake: lakebed.Lake) -> None:
     assert plan.worst is Verdict.BREAKING
     with pytest.raises(RefusedError):
         lake.apply(plan)
+    stale = lake.plan(parse_manifest(TEXT.replace("UInt32", "UInt16")))
     lake.apply(plan, allow=plan.leave_needed())
+    (again,) = lake.apply(plan, allow=plan.leave_needed()).tables
+    assert (again.changed, again.already_applied) == (False, True)
     with pytest.raises(StalePlanError):
-        lake.apply(plan, allow=plan.leave_needed())
+        lake.apply(stale, allow=stale.leave_needed())
 
 
 def test_versions_and_history(lake: lakebed.Lake) -> None:

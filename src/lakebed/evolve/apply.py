@@ -31,7 +31,7 @@ _LOG = logging.getLogger(__name__)
 class AppliedTable:
     """What became of one table: its newest schema id, whether the table or a version of it was made, what was done.
 
-    `changes` has one line for each change. `already` says that the plan was applied before.
+    `changes` has one line for each change. `already_applied` says that the plan was applied before.
     """
 
     name: str
@@ -39,7 +39,7 @@ class AppliedTable:
     created: bool
     changed: bool
     changes: tuple[str, ...] = ()
-    already: bool = False
+    already_applied: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class AppliedPlan(Readable):
                     "created": t.created,
                     "changed": t.changed,
                     "changes": list(t.changes),
-                    **({"already_applied": True} if t.already else {}),
+                    **({"already_applied": True} if t.already_applied else {}),
                 }
                 for t in self.tables
             ]
@@ -192,7 +192,7 @@ def _apply_table(table: TablePlan, tables: TableManager, clock: Callable[[], int
         raise StalePlanError(_stale(table, "is gone"))
     base = versions.load_latest_schema()
     if _is_made(table, base) and base.fingerprint != table.base_fingerprint:
-        return AppliedTable(table.name, base.id, created=False, changed=False, already=True)
+        return AppliedTable(table.name, base.id, created=False, changed=False, already_applied=True)
     if base.fingerprint != table.base_fingerprint:
         raise StalePlanError(*_staleness(table, versions))
     if not table.steps:

@@ -147,8 +147,10 @@ def _with_diagnostics(shown: str, diagnostics: Sequence[Diagnostic]) -> str:
 def render_applied(applied: AppliedPlan, *, width: int | None = None) -> str:
     """What was done to each table; those that are as they were are counted."""
     lines = [line for table in applied.tables if table.changed for line in _applied(table, width)]
-    lines += [f"{one_line(t.name)}: applied already, at schema {t.schema_id}" for t in applied.tables if t.already]
-    unchanged = [table for table in applied.tables if not (table.changed or table.already)]
+    lines += [
+        f"{one_line(t.name)}: applied already, at schema {t.schema_id}" for t in applied.tables if t.already_applied
+    ]
+    unchanged = [table for table in applied.tables if not (table.changed or table.already_applied)]
     if len(unchanged) == 1:
         lines.append(f"{one_line(unchanged[0].name)}: unchanged, at schema {unchanged[0].schema_id}")
     elif unchanged:
