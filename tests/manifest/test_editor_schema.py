@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lakebed.diagnostics import Severity
 from lakebed.errors import ManifestError
-from lakebed.manifest import TableManifest, parse_manifest
+from lakebed.manifest import Substitutions, TableManifest, parse_manifest
 from lakebed.manifest.attribute_document import parse_attributes
 from lakebed.manifest.attribute_registry import AttributeRegistry
 from lakebed.manifest.json_schema import REMAINDER, editor_schema
@@ -244,3 +244,38 @@ def test_every_property_is_described() -> None:
     assert [name for name, s in table.items() if "description" not in s and "$ref" not in s] == []
     attributes = SCHEMA["$defs"]["column"]["properties"]["extra"]["properties"]
     assert [name for name, s in attributes.items() if "description" not in s] == []
+
+
+VARIED = {
+    "compatibility": ("${v}", "FULL"),
+    "consumers": ([{"name": "${v}", "mode": "${v}"}], "BACKWARD"),
+    "approvals": ([{"code": "LB4203", "reason": "${v}", "until": "${v}"}], "2026-01-01"),
+    "systemColumns": ("${v}", "auto"),
+    "ignoreOptions": (["${v}*"], "x"),
+    "read": ({"format": "${v}", "include": "${v}/*.csv", "options": {"sep": "${v}"}}, "csv"),
+    "options": ({"file.format": "${v}"}, "orc"),
+}
+
+
+@pytest.mark.parametrize("name", VARIED)
+def test_a_variable_may_stand_for_any_text_but_in_columns(name: str) -> None:
+    said, value = VARIED[name]
+    content = {"name": "a.b", name: said, "schema": {"fields": [{"name": "x", "type": "Int8"}]}}
+    declared = {**ROOT, "content": content}
+    assert parse_manifest(json.dumps(declared), substitutions=Substitutions({"v": value})).tables
+    assert [validator.is_valid(declared) for validator in VALIDATORS] == [True, True]
+    in_columns = json.loads(json.dumps(declared).replace('"Int8"', '"${v}"'))
+    assert [validator.is_valid(in_columns) for validator in VALIDATORS] == [False, False]
+
+
+def test_a_variable_may_stand_for_the_value_of_an_attribute_of_the_table() -> None:
+    registry = parse_attributes(
+        "kind: Attributes\nversion: 1\ncontent:\n  attributes:\n"
+        "    - {name: a.b/c, on: [schema, column], value: {enum: [gold, raw]}}\n"
+    )
+    validator = jsonschema.Draft7Validator(editor_schema(registry))
+    schema: Any = {"fields": [{"name": "x", "type": "Int8"}], "extra": {"a.b/c": "${layer}"}}
+    declared = {**ROOT, "content": {"name": "a.b", "schema": schema}}
+    assert validator.is_valid(declared)
+    schema["fields"][0]["extra"] = schema.pop("extra")
+    assert not validator.is_valid(declared)

@@ -27,6 +27,7 @@ from lakebed.manifest.json_schema_parts import (
 )
 from lakebed.manifest.odf import DATASET_KINDS, EVENT_KINDS, HISTORY_ONLY, SCHEMA_EVENT
 from lakebed.manifest.read_step import DATE_PATTERNS, STEP_PROPERTIES
+from lakebed.manifest.substitutions import VARIABLE_NAME
 from lakebed.manifest.table_manifest import ReadKind, SystemColumns, Vocabulary
 from lakebed.manifest.table_properties import AUTO
 
@@ -50,6 +51,7 @@ REMAINDER = frozenset(
         "LB1024",  # the name of events without an envelope
         "LB1025",  # the grammar of table names
         "LB1026",  # two documents that declare one table
+        "LB1031",  # whether a variable has a value
         "LB1054",  # whether a time zone exists
         "LB1060",  # siblings of one name
         "LB1061",  # or of names that differ only in case
@@ -88,6 +90,7 @@ def editor_schema(registry: AttributeRegistry | None = None) -> dict[str, Any]:
         {"if": {"properties": {"kind": {"enum": one_of_names([kind])}}}, "then": then} for kind, then in named.items()
     ]
     kinds = {"description": "What is declared: usually `Table`.", "enum": one_of_names(named)}
+    parts = definitions(registry)
     return {
         "$schema": DIALECT,
         "title": "Lakebed manifest",
@@ -100,7 +103,7 @@ def editor_schema(registry: AttributeRegistry | None = None) -> dict[str, Any]:
             "then": {"$ref": "#/$defs/resource"},
             "else": {"required": ["kind"], "properties": {"kind": kinds}, "allOf": by_kind},
         },
-        "$defs": {**_envelopes(), **definitions(registry)},
+        "$defs": {**_envelopes(), **parts, "tableSchema": _or_variable(parts["tableSchema"])},
     }
 
 
@@ -173,7 +176,29 @@ def _table() -> Json:
         "approvals": {"description": "Changes that may happen although they need leave.", **APPROVAL_LIST},
         "schema": {"$ref": "#/$defs/tableSchema"},
     }
-    return _object("The table.", properties, ["name", "schema"])
+    return _object("The table.", _with_variables(properties), ["name", "schema"])
+
+
+_VARIABLE: Json = {"type": "string", "pattern": rf"(^|[^$])\$\{{{VARIABLE_NAME}\}}"}
+
+
+def _with_variables(properties: Json) -> Json:
+    """These properties, whose values may have variables: of what such a text will be, nothing is known."""
+    return {name: _or_variable(schema) for name, schema in properties.items()}
+
+
+def _or_variable(schema: Json) -> Json:
+    about = {"description": schema["description"]} if "description" in schema else {}
+    if "enum" in schema or "pattern" in schema:
+        return {**about, "anyOf": [{key: part for key, part in schema.items() if key not in about}, _VARIABLE]}
+    out = dict(schema)
+    if "properties" in schema:
+        out["properties"] = _with_variables(schema["properties"])
+    if "items" in schema:
+        out["items"] = _or_variable(schema["items"])
+    if "anyOf" in schema:
+        out["anyOf"] = [_or_variable(one) for one in schema["anyOf"]]
+    return out
 
 
 _FILE_PATTERN: Json = {**NAME, "pattern": "[^/ ]"}
