@@ -59,15 +59,19 @@ def giving(approvals: Iterable[Approval], needed: Iterable[tuple[PlannedChange, 
 def _idle(approval: Approval, plan: TablePlan, base: TableSchema | None) -> Diagnostic:
     """A warning; only a note where the table was made with it, as after every change that was approved."""
     version = None if base is None else next((n for n, text in used_approvals(base) if text == approval.text), None)
-    done = f"was used for schema {version}, and has done its work"
-    what = "matches no change of the plan" if version is None else done
-    return Diagnostic(
+    note = Diagnostic(
         "LB4238",
-        f"{plan.name}: the approval {approval.text} {what}",
-        Severity.WARNING if version is None else Severity.NOTE,
+        f"{plan.name}: the approval {approval.text} matches no change of the plan",
+        Severity.WARNING,
         position=approval.position,
         path=approval.path,
         found=approval.text,
         expected=", ".join(dict.fromkeys(f"{code}:{c.approved_as}" for c, code in plan.leave_needed())) or None,
-        remedy="take it out" if version is not None else "correct it, or take it out",
+        remedy="correct it, or take it out",
     )
+    if version is None:
+        return note
+    done = (
+        f"{plan.name}: the approval {approval.text} was used for schema {version}, and has done its work: take it out"
+    )
+    return replace(note, severity=Severity.NOTE, message=done, found=None, expected=None, remedy=None)

@@ -32,7 +32,8 @@ def creation_edits(name: str, target: TableSchema, meanings: Meanings) -> list[E
     edits += [
         Edit(EditKind.OPTION, (), after_text=value, name=key)
         for key, value in sorted(target.options.items())
-        if key != OPTION
+        # How rows are spread is told already.
+        if key not in (OPTION, _BUCKET)
     ]
     if target.comment is not None:
         edits.append(Edit(EditKind.TABLE_COMMENT, (), after_text=target.comment))

@@ -218,7 +218,8 @@ class _Concern:
             if partition in self.places and total != there:
                 raise RefusedError.of(
                     OTHER_BUCKETS,
-                    f"partition {partition} has files of {there} buckets; this commit has files of {total}",
+                    f"{f'partition {partition}' if partition else 'the table'} has files of {there} buckets; "
+                    f"this commit has files of {total}",
                     path=entry.file.file_name,
                     expected=str(there),
                     found=str(total),

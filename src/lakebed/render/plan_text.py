@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from lakebed.catalog.options import BUCKET
 from lakebed.evolve.check_approvals import leave_in_python, leave_on_the_command_line
 from lakebed.evolve.diff_columns import EditKind
 from lakebed.evolve.plan import approval
@@ -195,11 +194,9 @@ def _creation(table: TablePlan, colour: bool, width: int | None) -> list[str]:
 
 
 def _created(changes: Sequence[PlannedChange]) -> Iterator[str]:
-    is_spread = any(change.kind is EditKind.BUCKETS for change in changes)
     for change in changes:
-        # The table is told already, and so is the option where how rows are spread is told.
-        is_told = change.kind is EditKind.OPTION and change.name == BUCKET and is_spread
-        if change.kind is not EditKind.CREATE and not is_told:
+        # The table is told already.
+        if change.kind is not EditKind.CREATE:
             yield change.summary.removeprefix("add column ")
 
 
