@@ -47,6 +47,9 @@ LINES = {
     # Java 0.9 reads no files of pypaimon-rust in tables with keys, nor pypaimon the manifests of Java 0.9.
     "append, pypaimon": Line(False, {"deletion-vectors.enabled": "true"}, _PYPAIMON, ("pypaimon", "rust")),
     "keyed, pypaimon": Line(True, _KEYED, _PYPAIMON, ("pypaimon", "rust")),
+    "dynamic buckets, pypaimon": Line(
+        True, {"dynamic-bucket.target-row-num": "3"}, ("pypaimon puts", "pypaimon overwrites"), ("pypaimon", "rust")
+    ),
     "append, java": Line(False, {"bucket": "2", "bucket-key": "k"}, _JAVA, ("rust", "java")),
     "keyed, java": Line(True, _KEYED, (*_JAVA, "java deletes"), ("rust", "java")),
     "first-row, pypaimon": Line(

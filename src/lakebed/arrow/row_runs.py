@@ -18,6 +18,8 @@ NO_PLACE = "LB6504"
 
 #: The bucket of a row, and which of the bucket's new files it goes to.
 BUCKET, ROUND = "_LAKEBED_BUCKET", "_LAKEBED_ROUND"
+#: The hash of a row's key, where it says which bucket the row is in.
+HASH = "_LAKEBED_HASH"
 #: Whether a row is the last one of its key, where others are with it.
 LAST = "_LAKEBED_LAST"
 
@@ -46,7 +48,7 @@ def runs(batch: pa.RecordBatch, partition: Sequence[pa.Array], codec: RowCodec) 
     A column of places that is not there is 0 for all rows. Raises WriteError for a row without a place.
     """
     columns = [_place(batch, name) for name in (BUCKET, ROUND)]
-    bounds = [0, *_changes([*partition, *(c for c in columns if c is not None)]), batch.num_rows]
+    bounds = [0, *changes([*partition, *(c for c in columns if c is not None)]), batch.num_rows]
     for start, end in pairwise(bounds):
         if start < end:
             values = codec.encode([internal_value(column[start]) for column in partition])
@@ -64,7 +66,7 @@ def _place(batch: pa.RecordBatch, name: str) -> pa.Array | None:
     return values
 
 
-def _changes(columns: list[pa.Array]) -> list[int]:
+def changes(columns: Sequence[pa.Array]) -> list[int]:
     """The numbers of the rows that differ from the one before them."""
     if not columns or len(columns[0]) < 2:
         return []

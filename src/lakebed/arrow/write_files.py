@@ -13,8 +13,9 @@ import pyarrow as pa
 
 from lakebed.arrow.blob_series import BlobSeries
 from lakebed.arrow.data_file_writer import DataFileWriter
+from lakebed.arrow.hash_index_writer import HashIndexWriter
 from lakebed.arrow.row_forms import RowForms
-from lakebed.arrow.row_runs import LAST, Place, runs
+from lakebed.arrow.row_runs import HASH, LAST, Place, runs
 from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import AlreadyExistsError, LakebedError
 from lakebed.format import binary_row
@@ -30,10 +31,10 @@ def write_data_files(batches: Iterable[pa.RecordBatch], task: WriteTask, *, stor
     Entries of blob files follow that of the data file with the other columns of their rows.
 
     Batches hold the table's columns by name, and `_LAKEBED_BUCKET` (int32) and `_LAKEBED_ROUND` (int32) where rows of a
-    partition do not all belong together; in keyed tables also `_VALUE_KIND` (int8) where rows do not all insert. Rows
-    of one place come together, in keyed tables sorted by key. Where the task makes a changelog, all rows go into
-    changelog files, and `_LAKEBED_LAST` (bool) says which of them go into data files, under the same numbers; without
-    it all do. `store` is the table's where it is open already.
+    partition do not all belong together, `_LAKEBED_HASH` (int32) where buckets are dynamic; in keyed tables also
+    `_VALUE_KIND` (int8) where rows do not all insert. Rows of one place come together, in keyed tables sorted by key.
+    Where the task makes a changelog, all rows go into changelog files, and `_LAKEBED_LAST` (bool) says which of them go
+    into data files, under the same numbers; without it all do. `store` is the table's where it is open already.
 
     Raises WriteError for rows that are not what they should be, RowOrderError where keys do not ascend, StoreError.
     Whatever is raised, no file that was written stays.
@@ -62,6 +63,7 @@ class _Files:
         if task.blob_fields:
             self._blobs = RowForms(task.of_blobs)
             self._data.blobs = self._blobs.values
+        self._indexes = None if task.hash_indexes is None else HashIndexWriter(outputs.store, task, outputs.open)
         self._changelog: _Series | None = None
         if task.makes_changelog:
             self._changelog = _Series(task.of_changelog, RowForms(task.of_changelog), outputs, repeats_keys=True)
@@ -83,6 +85,9 @@ class _Files:
         for run in runs(batch, partition, self._codec):
             if run.place != self._place:
                 self._begin_place(run.place)
+            if self._indexes is not None:
+                hashes = batch.column(HASH).slice(run.start, run.length)
+                self._indexes.note(run.place.partition, run.place.bucket, hashes)
             rows = values.slice(run.start, run.length)
             kept = rows if last is None else rows.filter(last.slice(run.start, run.length))
             own = None if blobs is None else blobs.slice(run.start, run.length)
@@ -94,7 +99,9 @@ class _Files:
     def finish(self) -> NewFiles:
         """Finish the files that are open; the entries of all files."""
         self._end_place()
-        return NewFiles(*(() if series is None else tuple(series.entries) for series in (self._data, self._changelog)))
+        changelog = () if self._changelog is None else tuple(self._changelog.entries)
+        indexes = () if self._indexes is None else self._indexes.finish()
+        return NewFiles(tuple(self._data.entries), changelog, indexes)
 
     def take_back(self) -> None:
         """Delete everything that was written, as well as possible: what stays is found by the clean-up of orphans."""

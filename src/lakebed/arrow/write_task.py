@@ -22,6 +22,7 @@ from lakebed.catalog.options import (
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.blob_columns import blob_file_fields
 from lakebed.format.changelog import changelog_options
+from lakebed.format.hash_index import HashIndexes
 from lakebed.format.manifest import FileSource
 from lakebed.format.new_files import UNAWARE, wall_clock
 from lakebed.format.partition import data_directory, partition_path
@@ -43,8 +44,9 @@ class WriteTask:
     `total_buckets` is -1 where rows belong to no bucket. `first_sequence` is the number of the first row, in keyed
     tables and in buckets. `id` and `number` are in the names of files: no other attempt has the same (see `attempt`).
     `creation_time` is the wall clock in milliseconds, as if it were UTC. `makes_changelog`: every row goes into
-    changelog files, too. `source` says whether the rows are new or those of other files; `level` and `sequence`, the
-    one number of all rows, are those of compacted files. `write_cols`: the columns of a file that has not all.
+    changelog files, too. `hash_indexes` are those of a table with dynamic buckets, before. `source` says whether the
+    rows are new or those of other files; `level` and `sequence`, the one number of all rows, are those of compacted
+    files. `write_cols`: the columns of a file that has not all.
     """
 
     location: str
@@ -64,6 +66,7 @@ class WriteTask:
     source: FileSource = FileSource.APPEND
     makes_changelog: bool = False
     write_cols: tuple[str, ...] | None = None
+    hash_indexes: HashIndexes | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     storage_options: Mapping[str, Any] | None = field(default=None, repr=False)
     allow_overwrite_races: bool = False

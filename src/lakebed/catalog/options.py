@@ -107,7 +107,10 @@ DELETION_VECTORS_ENABLED = "deletion-vectors.enabled"
 DELETION_VECTORS_MERGE_ON_READ = "deletion-vectors.merge-on-read"
 DELETION_VECTORS_MODIFIABLE = "deletion-vectors.modifiable"
 DISABLE_EXPLICIT_TYPE_CASTING = "disable-explicit-type-casting"
+DYNAMIC_BUCKET_ASSIGNER_PARALLELISM = "dynamic-bucket.assigner-parallelism"
 DYNAMIC_BUCKET_INITIAL_BUCKETS = "dynamic-bucket.initial-buckets"
+DYNAMIC_BUCKET_MAX_BUCKETS = "dynamic-bucket.max-buckets"
+DYNAMIC_BUCKET_TARGET_ROW_NUM = "dynamic-bucket.target-row-num"
 FIELDS_DEFAULT_AGGREGATE_FUNCTION = "fields.default-aggregate-function"
 FILE_COMPRESSION = "file.compression"
 FILE_COMPRESSION_PER_LEVEL = "file.compression.per.level"
@@ -373,6 +376,8 @@ _DEFAULTS: dict[str, str] = {
     COMPACTION_SMALL_FILE_RATIO: "0.7",
     DATA_FILE_PREFIX: "data-",
     DELETION_VECTOR_INDEX_FILE_TARGET_SIZE: "2 mb",
+    DYNAMIC_BUCKET_MAX_BUCKETS: "-1",
+    DYNAMIC_BUCKET_TARGET_ROW_NUM: "2000000",
     FILE_COMPRESSION: "zstd",
     FILE_COMPRESSION_ZSTD_LEVEL: "1",
     FILE_FORMAT: "parquet",

@@ -1,4 +1,4 @@
-"""Change the index files of a table with a commit: deletion vectors that grow, and those of files that go.
+"""Change the index files of a table with a commit: deletion vectors that grow or go, hash indexes that are replaced.
 
 A vector is never changed in its place: an index file one of whose vectors changes or goes gives way to a new one, which
 has the others as they were. A table whose buckets mean something has one index file of vectors a bucket; where they
@@ -27,7 +27,7 @@ from lakebed.format.deletion_vectors import (
     framed_vector,
     read_index_file,
 )
-from lakebed.format.index_manifest import INDEX_TYPE, IndexFile, index_path, read_index_manifest
+from lakebed.format.index_manifest import HASH, INDEX_TYPE, IndexFile, index_path, read_index_manifest
 from lakebed.format.live_files import directories, partition_types, plain_path
 from lakebed.format.manifest_writer import ManifestWriter
 from lakebed.format.snapshot import Snapshot
@@ -76,9 +76,9 @@ class IndexChanges:
 
         Raises `ConflictError` (LB5095) where the vector of a file is not what it was when its rows were chosen.
         """
-        if latest is None:
+        if latest is None and not change.indexes:
             return None
-        if not delta.removed and not change.removes:
+        if latest is not None and not (delta.removed or change.removes or change.indexes):
             return latest.index_manifest
         decode = binary_row.codec(partition_types(self.schema)).decode
         gone: dict[_Bucket, set[str]] = {}
@@ -90,17 +90,21 @@ class IndexChanges:
             place = decode(at.partition), at.bucket
             rewrites.setdefault(place, _Rewrite(at.partition, at.bucket)).rows.append(rows)
         kept: list[IndexFile] = []
-        before = read_index_manifest(self.store, self.table_path, latest)
+        before = [] if latest is None else read_index_manifest(self.store, self.table_path, latest)
+        indexed = {(decode(file.partition), file.bucket) for file in change.indexes}
         for file in before:
             place = decode(file.partition), file.bucket
+            if file.type == HASH and place in indexed:
+                continue
             if change.overwrite is not None and change.overwrite.contains(place[0]):
                 continue
             if self._gives_way(file, gone.get(place, set()), rewrites.get(place)):
                 rewrites.setdefault(place, _Rewrite(file.partition, file.bucket)).old.append(file)
             else:
                 kept.append(file)
-        if len(kept) == len(before) and not rewrites:
+        if latest is not None and len(kept) == len(before) and not rewrites and not change.indexes:
             return latest.index_manifest
+        kept += change.indexes
         for place, rewrite in rewrites.items():
             kept += self._write_files(rewrite, self._pieces(rewrite, gone.get(place, set())))
         return self.writer.write_index_manifest(kept) if kept else None

@@ -21,7 +21,7 @@ from lakebed.store.base import Store
 
 INDEX_TYPE = "DELETION_VECTORS"
 #: Which keys a bucket of a table with dynamic buckets has; readers need them not.
-_HASH = "HASH"
+HASH = "HASH"
 INDEX_VERSION = 1
 _ADDED, _REMOVED = 0, 1
 _PARTS = {
@@ -61,17 +61,22 @@ def read_index_manifest(store: Store, table_path: str, snapshot: Snapshot) -> li
     if snapshot.index_manifest is None:
         return []
     source = manifest_path(table_path, snapshot.index_manifest)
-    try:
-        files = [_index_file(record, source) for record in read_records(store.read(source), source=source)]
-    except (KeyError, TypeError, ValueError, AttributeError) as e:
-        raise CorruptMetadataError.of(
-            "LB5010", f"{source} lacks a part or has a strange one: {reason_of(e)}", path=source
-        ) from e
+    files = index_files_of(store.read(source), source)
     added, removed = ({_identity(f) for f in files if f.kind == kind} for kind in (_ADDED, _REMOVED))
     for file in files:
         if file.type == INDEX_TYPE and _identity(file) in removed - added:
             raise _unfit(source, f"says that index file {file.name} is removed, which it does not hold")
     return [f for f in files if _identity(f) not in removed]
+
+
+def index_files_of(data: bytes, source: str) -> list[IndexFile]:
+    """The entries of an index manifest, whatever becomes of them; see `read_index_manifest`."""
+    try:
+        return [_index_file(record, source) for record in read_records(data, source=source)]
+    except (KeyError, TypeError, ValueError, AttributeError) as e:
+        raise CorruptMetadataError.of(
+            "LB5010", f"{source} lacks a part or has a strange one: {reason_of(e)}", path=source
+        ) from e
 
 
 def _identity(file: IndexFile) -> tuple[bytes, int, str, str]:
@@ -108,8 +113,8 @@ def _refuse_unknown(file: IndexFile, record: Mapping[str, Any], source: str) -> 
         raise _unknown(source, f"has index manifest version {version}", str(INDEX_VERSION), str(version))
     if file.kind not in (_ADDED, _REMOVED):
         raise _unknown(source, f"has an entry of kind {file.kind} for index file {file.name}", "0 or 1", str(file.kind))
-    if file.type not in (INDEX_TYPE, _HASH) and not is_global:
-        expected = f"{INDEX_TYPE}, {_HASH} or a global index"
+    if file.type not in (INDEX_TYPE, HASH) and not is_global:
+        expected = f"{INDEX_TYPE}, {HASH} or a global index"
         raise _unknown(source, f"names index file {file.name} of type {file.type!r}", expected, file.type)
 
 
@@ -152,7 +157,7 @@ def index_path(table_path: str, data_directory: str, file: IndexFile, options: M
     return f"{data_directory if beside_data else table_path + '/index'}/{file.name}"
 
 
-def index_manifest_bytes(files: Sequence[IndexFile], compression: str) -> bytes:
+def index_manifest_bytes(files: Sequence[IndexFile], compression: str = "zstd") -> bytes:
     """The bytes of an index manifest. Raises UnsupportedError (LB5096) where an entry would lose what it says."""
     tail = any(f.global_index is not None for f in files)
     return write_container(index_schema(tail=tail), (_record(f, tail=tail) for f in files), compression)

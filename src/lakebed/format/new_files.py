@@ -9,6 +9,7 @@ from typing import Any
 
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
+from lakebed.format.index_manifest import IndexFile
 from lakebed.format.live_files import partition_types
 from lakebed.format.manifest import DataFileMeta, FileSource, Kind, ManifestEntry, SimpleStats
 from lakebed.format.row_kinds import ROW_ID
@@ -20,14 +21,15 @@ UNAWARE = -1
 
 @dataclass(frozen=True, slots=True)
 class NewFiles:
-    """Entries of files that were written: of data files, and of changelog files beside them."""
+    """Entries of files that were written: of data files, of changelog files beside them, and of hash indexes."""
 
     added: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
+    indexes: tuple[IndexFile, ...] = ()
 
     @property
     def entries(self) -> tuple[ManifestEntry, ...]:
-        """Those of all files."""
+        """Those of the files with rows."""
         return (*self.added, *self.changelog)
 
 

@@ -54,6 +54,8 @@ _FORMATS = ("parquet", "orc", "avro", "blob")
 #: Spark takes files whose names start so for no data, and reads no rows from them.
 _HIDDEN = ("_", ".")
 _MAX_MICROS_PRECISION = 6
+#: The number of buckets that says that there are as many as it takes.
+_DYNAMIC = -1
 #: How many files a refusal names one by one.
 _NAMED = 5
 
@@ -220,16 +222,16 @@ def _primary_key(schema: TableSchema) -> Iterator[Diagnostic]:
         return
     keys = ", ".join(schema.primary_keys)
     bucket = text_of(schema.options, BUCKET)
-    if (whole(bucket) or 0) < 1:
+    if (whole(bucket) or 0) < 1 and whole(bucket) != _DYNAMIC:
         yield Diagnostic(
             "LB5050",
             f"a table with primary key ({keys}) and bucket={bucket} cannot be written: "
-            "Lakebed does not keep the index of which bucket a key is in",
+            "its rows wait for another engine to put them into buckets",
             path=BUCKET,
-            expected="a number of buckets from 1",
+            expected="a number of buckets from 1, or -1 for as many as it takes",
             found=bucket,
-            remedy="declare the option bucket as a number, such as 4, when the table is made; where it is, "
-            "make another one and copy the rows: lake.table(new).upsert(lake.read(spark, old))",
+            remedy="write the table with the engine that compacts it, or make another one and copy the rows: "
+            "lake.table(new).upsert(lake.read(spark, old))",
         )
     outside = [key for key in schema.partition_keys if key not in schema.primary_keys]
     if outside:

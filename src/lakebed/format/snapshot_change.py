@@ -9,6 +9,7 @@ from typing import Any
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format import binary_row
 from lakebed.format.deletion_vectors import DeletionVector
+from lakebed.format.index_manifest import IndexFile
 from lakebed.format.live_files import PartitionBounds, PartitionFilter, partition_types
 from lakebed.format.manifest import Kind, ManifestEntry, ordering
 from lakebed.format.snapshot import ANALYZE, APPEND, BATCH_IDENTIFIER, COMPACT, OVERWRITE, Snapshot
@@ -94,8 +95,9 @@ class SnapshotChange:
     `deleted` are entries as they are live; `overwrite` says which others go, looked up anew on top of each snapshot
     that comes first. `planned_on` is the snapshot in which `deleted` and `deleted_rows` were found live, where that is
     known: then only what was committed since is held against them. `compaction` says that the rows stay the same ones.
-    `changelog` are files of changes, for consumers. `properties` and `operation` are told in the snapshot; a
-    `watermark` never falls. `statistics` is the name of a file of statistics, which the snapshot then names.
+    `changelog` are files of changes, for consumers. `indexes` are the hash indexes of buckets from now on. `properties`
+    and `operation` are told in the snapshot; a `watermark` never falls. `statistics` is the name of a file of
+    statistics, which the snapshot then names.
     """
 
     commit_user: str
@@ -107,6 +109,7 @@ class SnapshotChange:
     planned_on: Snapshot | None = None
     compaction: bool = False
     changelog: tuple[ManifestEntry, ...] = ()
+    indexes: tuple[IndexFile, ...] = ()
     properties: Mapping[str, str] = field(default_factory=dict)
     operation: str | None = None
     watermark: int | None = None

@@ -160,8 +160,10 @@ def _below_table(inside: Inside, below: str) -> Iterator[tuple[str, Entry]]:
 
 
 def files_of_write(inside: Inside, id_: str) -> list[str]:
-    """The paths of all data files whose names hold the id of one write."""
-    return [f"{inside.root}/{path}" for path, entry in _below_table(inside, "") if id_ in entry.name]
+    """The paths of all data files and indexes whose names hold the id of one write."""
+    indexes = ((f"index/{entry.name}", entry) for entry in inside.list(f"{inside.root}/index"))
+    files = (*_below_table(inside, ""), *indexes)
+    return [f"{inside.root}/{path}" for path, entry in files if id_ in entry.name]
 
 
 def together(inside: Inside, directory: str) -> list[tuple[str, Entry]]:

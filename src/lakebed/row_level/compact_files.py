@@ -68,7 +68,7 @@ class Compact:
         # Nothing of the choice needs Spark.
         plan = start.narrowed(condition(None, time_zone="UTC"))
         choose = _due_runs if start.plan.is_keyed else _due_files
-        places = _by_place((*plan.files, *start.waiting), start.schema.bucket if start.plan.has_sequence else None)
+        places = _by_place((*plan.files, *start.waiting), start.schema.bucket if start.plan.has_buckets else None)
         is_old = _older(start) if self.full else None
         chosen = tuple(file for files in places.values() for file in choose(start, files, is_old))
         if chosen and not dry_run:
@@ -131,7 +131,7 @@ def _together(start: Start, files: Sequence[DataFile]) -> RowsToWrite:
     none of them is cut into small files.
     """
     reader, schema = start.reader, start.schema
-    if start.plan.has_sequence:
+    if start.plan.has_buckets:
         sequence = max(f.meta.max_sequence_number for f in files)
         return RowsToWrite(start.to_write(reader.read(files, schema)), compacted=Compacted(sequence=sequence))
     order = RowOrder.of(clustering_order(schema))

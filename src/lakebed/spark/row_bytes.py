@@ -122,10 +122,11 @@ def bucket_of(values: Sequence[Column], types: Sequence[DataType], buckets: int,
         case "hive":
             return (hive_hash(values, types).bitwiseAND(F.lit(0x7FFFFFFF)) % count).cast("int")
         case _:
-            return F.abs(_hash_of_row(values, types) % count)
+            return F.abs(hash_of_row(values, types) % count)
 
 
-def _hash_of_row(values: Sequence[Column], types: Sequence[DataType]) -> Column:
+def hash_of_row(values: Sequence[Column], types: Sequence[DataType]) -> Column:
+    """The hash, an INT, of the binary row of `values`: the default function of buckets, and that of hash indexes."""
     numbers = [_number_of(value, type_) for value, type_ in zip(values, types, strict=True)]
     known = [number for number in numbers if number is not None]
     if known and len(known) == len(numbers) <= _MOST_NUMBERS and not _is_remote(values[0]):

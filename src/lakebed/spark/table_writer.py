@@ -19,6 +19,14 @@ from lakebed.errors import CommitOutcomeUnknownError, ConflictError, SequenceNum
 from lakebed.format.changelog import changelog_producer
 from lakebed.format.commit import Guard, commit
 from lakebed.format.commit_origin import lasted
+from lakebed.format.hash_index import (
+    HashIndexes,
+    HashIndexGuard,
+    find_hash_indexes,
+    hash_index_path,
+    refuse_unindexed,
+)
+from lakebed.format.index_manifest import IndexFile
 from lakebed.format.live_files import DataFile, data_files, entry_of_file
 from lakebed.format.manifest import FileSource, ManifestEntry
 from lakebed.format.new_files import NewFiles, rows_of_entries
@@ -69,9 +77,10 @@ class TableWriter:
     """One write of one table: rows become files, files become a snapshot, and what belongs to none is deleted.
 
     `replaces` says which rows of the table go, from the entries of the new files; None for none. `entries` are those of
-    data files, `changelog` those of the files that tell consumers all rows that came. A write that replaces rows has no
-    changelog: it could not tell which ones went. `leaving` are the paths of files that go with the commit beside.
-    `aside` takes the rows that are not to be written, where there may be such.
+    data files, `changelog` those of the files that tell consumers all rows that came, `indexes` those of the hash
+    indexes of dynamic buckets. A write that replaces rows has no changelog: it could not tell which ones went.
+    `leaving` are the paths of files that go with the commit beside. `aside` takes the rows that are not to be written,
+    where there may be such.
     """
 
     spark: Callable[[], SparkSession]
@@ -80,6 +89,7 @@ class TableWriter:
     replaces: Callable[[Sequence[ManifestEntry]], Scope] | None = None
     entries: tuple[ManifestEntry, ...] = ()
     changelog: tuple[ManifestEntry, ...] = ()
+    indexes: tuple[IndexFile, ...] = ()
     leaving: frozenset[str] = frozenset()
     aside: RowsAside | None = None
     _order: RowOrder = UNSORTED
@@ -109,7 +119,7 @@ class TableWriter:
     @property
     def _has_own_numbers(self) -> bool:
         """Whether rows get numbers of their own; compacted rows are no newer than they were."""
-        return self.target.plan.has_sequence and self._compacted is None
+        return self.target.plan.has_buckets and self._compacted is None
 
     @property
     def _keeps_first(self) -> bool:
@@ -131,7 +141,11 @@ class TableWriter:
         if self.aside is not None:
             rows = replace(rows, aside=self.aside.begin())
         new = self._run(rows)
-        self._take(NewFiles((*self.entries, *new.added), (*self.changelog, *new.changelog)))
+        indexes = {(file.partition, file.bucket): file for file in (*self.indexes, *new.indexes)}
+        left = [file for file in self.indexes if file not in indexes.values()]
+        added, changelog = (*self.entries, *new.added), (*self.changelog, *new.changelog)
+        self._take(NewFiles(added, changelog, tuple(indexes.values())))
+        self._delete(self._index_paths(left))
         if self._keeps_first:
             beside = self._find_beside()
             self.entries = beside.placed(self.target.plan.schema, self.entries)
@@ -139,7 +153,7 @@ class TableWriter:
                 self._number_again()
 
     def _take(self, files: NewFiles) -> None:
-        self.entries, self.changelog = files.added, files.changelog
+        self.entries, self.changelog, self.indexes = files.added, files.changelog, files.indexes
 
     def _find_beside(self) -> FilesBeside:
         """The files that may hold keys of first rows, as of the snapshot that their numbers are counted from."""
@@ -167,10 +181,18 @@ class TableWriter:
             first_sequence=self._first,
             storage_options=target.storage_options,
             makes_changelog=self.makes_changelog,
+            hash_indexes=self._hash_indexes() if target.plan.has_dynamic_buckets else None,
             source=source,
             level=0 if compacted is None else compacted.level,
             sequence=None if compacted is None else compacted.sequence,
         )
+
+    def _hash_indexes(self) -> HashIndexes:
+        """What says which buckets keys are in; rows in the place of others find none. Compacted ones stay in theirs."""
+        storage, schema = self.target.storage, self.target.plan.schema
+        if self._compacted is not None:
+            return replace(find_hash_indexes(storage, schema, storage.snapshots.latest()), fixed=True)
+        return find_hash_indexes(storage, schema, None if self.replaces else self._seen, self.indexes)
 
     def take(self, entries: Sequence[ManifestEntry]) -> None:
         """Take the files that the tasks of somebody else's job have written, of a table without a key."""
@@ -182,6 +204,9 @@ class TableWriter:
         try:
             written = self._written(rows, task)
             self._look_for(written.files.entries)
+            if task.hash_indexes is not None and self._has_own_numbers and self.replaces is None:
+                storage, schema = self.target.storage, self.target.plan.schema
+                refuse_unindexed(storage, schema, self._seen, written.files.added, task.hash_indexes)
             if self.aside is not None and rows.aside is not None:
                 self.aside.task, self.aside.columns = task, written.columns
                 self.aside.files, self.aside.rows = written.aside, written.aside_rows
@@ -235,24 +260,24 @@ class TableWriter:
 
     def _commit_once(self, change: SnapshotChange, guard: Guard | None, after: int) -> Snapshot:
         target, entries = self.target, self.entries
-        numbers = None
+        guards: list[Guard] = [] if guard is None else [guard]
         if self._has_own_numbers:
             every = (*entries, *self.changelog)
             alone = self._keeps_first and self.replaces is None
-            numbers = SequenceGuard.of(target.storage, target.plan.schema, every, self._seen, alone=alone)
+            guards.append(SequenceGuard.of(target.storage, target.plan.schema, every, self._seen, alone=alone))
+            if target.plan.has_dynamic_buckets and self.replaces is None:
+                guards.append(HashIndexGuard.of(target.storage, target.plan.schema, every, self._seen))
 
         def checked(since: Sequence[Snapshot]) -> None:
             if entries:
                 newest = target.storage.schemas.load_latest_schema()
                 refuse_unwritable(newest)
                 self._check_producer(newest)
-            if guard is not None:
-                guard(since)
-            if numbers is not None:
-                numbers(since)
+            for each in guards:
+                each(since)
 
         properties = {**lasted(self._began), **change.properties, ATTEMPT: self.attempt}
-        change = replace(change, added=entries, changelog=self.changelog, properties=properties)
+        change = replace(change, added=entries, changelog=self.changelog, indexes=self.indexes, properties=properties)
         if self._beside.waiting:
             taken = (entry_of_file(target.plan.schema, file) for file in self._beside.waiting)
             change = replace(change, deleted=(*change.deleted, *taken))
@@ -303,15 +328,17 @@ class TableWriter:
         those are left out whose keys the table has by now.
         """
         old = self._files((*self.entries, *self.changelog))
+        old_indexes = self._index_paths(self.indexes)
         rows = self._as_written(self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND))
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         self._count_from_latest()
+        self.indexes = ()
         if self._keeps_first:
             rows = self._without_known(rows)
         self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
         if self._keeps_first:
             self.entries = self._beside.placed(self.target.plan.schema, self.entries)
-        self._delete([path for file in old for path in file.paths])
+        self._delete([*(path for file in old for path in file.paths), *old_indexes])
 
     def _as_written(self, frame: DataFrame) -> DataFrame:
         """Rows of files as they are written: column `v<i>` is the schema's column i."""
@@ -345,8 +372,11 @@ class TableWriter:
     def clear(self) -> None:
         """Delete the files, as well as possible, where no snapshot has them."""
         files = self._files((*self.entries, *self.changelog))
-        self._delete([path for file in files for path in file.paths])
+        self._delete([*(path for file in files for path in file.paths), *self._index_paths(self.indexes)])
         self._take(NewFiles())
+
+    def _index_paths(self, files: Sequence[IndexFile]) -> list[str]:
+        return [hash_index_path(self.target.storage.path, self.target.plan.schema, file) for file in files]
 
     def _delete(self, paths: Sequence[str]) -> None:
         inside = Inside(self.target.storage.store, self.target.storage.path)

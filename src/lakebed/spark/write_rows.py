@@ -20,11 +20,13 @@ from lakebed.arrow.plain_rows import PlainRows
 from lakebed.arrow.row_runs import BUCKET, LAST, ROUND
 from lakebed.arrow.write_files import write_data_files
 from lakebed.arrow.write_task import WriteTask
+from lakebed.format.index_manifest import index_files_of, index_manifest_bytes
 from lakebed.format.manifest import read_entries, write_manifest
 from lakebed.format.new_files import UNAWARE, NewFiles
 from lakebed.format.row_kinds import INSERTS, VALUE_KIND
 from lakebed.physical.paimon_types import DataType, VarChar
 from lakebed.spark.arrow_batches import bounded_by_rows, gathered, is_counting, needs_count, refuse_large_rows
+from lakebed.spark.dynamic_buckets import in_dynamic_buckets
 from lakebed.spark.row_bytes import bucket_of, sort_keys
 from lakebed.spark.row_order import UNSORTED, RowOrder
 from lakebed.spark.spark_errors import writing_rows
@@ -35,7 +37,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PLACE = "_LAKEBED_PLACE"
-_MESSAGE, _CHANGELOG = "entries", "changelog"
+_MESSAGE, _CHANGELOG, _INDEXES = "entries", "changelog", "indexes"
 _ASIDE_FILE, _ASIDE_ROWS, _BAD_ROWS, _COLUMNS = "aside", "aside_rows", "bad_rows", "columns"
 
 
@@ -97,23 +99,25 @@ def write_rows(rows: RowsToWrite, plan: WritePlan, task: WriteTask, *, counts_by
     """
     spark = rows.frame.sparkSession
     check_workers(spark)
-    routed = _routed(rows, plan, with_changelog=task.makes_changelog)
+    routed = _routed(rows, plan, task)
     names = {f"v{i}": f.name for i, f in enumerate(plan.schema.fields)}
     counts_bytes = counts_bytes or needs_count(plan.schema.fields) or is_counting(spark)
     if not counts_bytes:
         routed = refuse_large_rows(routed, _sent(rows, plan))
     with writing_rows(task.table_path), bounded_by_rows(spark, counts_bytes=counts_bytes):
         told = f"{_ASIDE_FILE} string, {_ASIDE_ROWS} bigint, {_BAD_ROWS} bigint, {_COLUMNS} array<string>"
-        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {told}"
+        schema = f"{_MESSAGE} binary, {_CHANGELOG} binary, {_INDEXES} binary, {told}"
         messages = routed.mapInArrow(_writer(task, names, rows.aside, rows.plain), schema).collect()
-    found = (
+    added, changelog = (
         tuple(entry for m in messages if m[part] is not None for entry in read_entries(bytes(m[part]), task.table_path))
         for part in (_MESSAGE, _CHANGELOG)
     )
+    parts = (bytes(m[_INDEXES]) for m in messages if m[_INDEXES] is not None)
+    indexes = tuple(file for part in parts for file in index_files_of(part, task.table_path))
     aside = tuple(m[_ASIDE_FILE] for m in messages if m[_ASIDE_FILE] is not None)
     columns = frozenset(name for m in messages for name in m[_COLUMNS])
     put_aside, bad = (sum(m[name] for m in messages) for name in (_ASIDE_ROWS, _BAD_ROWS))
-    return WrittenRows(NewFiles(*found), aside, put_aside, bad, columns)
+    return WrittenRows(NewFiles(added, changelog, indexes), aside, put_aside, bad, columns)
 
 
 def _sent(rows: RowsToWrite, plan: WritePlan) -> list[tuple[Column, DataType]]:
@@ -134,7 +138,7 @@ def _texts_aside(frame: DataFrame) -> list[Column]:
     return [F.col(ASIDE).getField(f.name) for f in aside.fields if isinstance(f.dataType, StringType)]
 
 
-def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> DataFrame:
+def _routed(rows: RowsToWrite, plan: WritePlan, task: WriteTask) -> DataFrame:
     """The rows with their bucket, those of one partition and bucket together, in the order of writing."""
     index = {f.id: F.col(f"v{i}") for i, f in enumerate(plan.schema.fields)}
     place, columns = _place(plan), list(index.values())
@@ -158,7 +162,10 @@ def _routed(rows: RowsToWrite, plan: WritePlan, *, with_changelog: bool) -> Data
     if plan.keeps_first:
         # Whatever it was to whom it comes from, here it is a key's first row.
         frame = frame.withColumn(VALUE_KIND.name, F.lit(0).cast("tinyint"))
-    return _in_key_order(frame.repartition(*place), plan, index, len(arrival), with_changelog=with_changelog)
+    if plan.has_dynamic_buckets:
+        frame = in_dynamic_buckets(frame, plan, task)
+    changelog = task.makes_changelog
+    return _in_key_order(frame.repartition(*place), plan, index, len(arrival), with_changelog=changelog)
 
 
 def _in_place(rows: RowsToWrite, frame: DataFrame, place: Sequence[str], *, in_buckets: bool) -> DataFrame:
@@ -179,7 +186,7 @@ def _in_place(rows: RowsToWrite, frame: DataFrame, place: Sequence[str], *, in_b
 def _place(plan: WritePlan) -> list[str]:
     """The columns that rows are brought together by. A constant would keep Spark from seeing that they are together."""
     partition = [f"v{i}" for i, f in enumerate(plan.schema.fields) if f in plan.partition]
-    return [*partition, BUCKET] if plan.buckets != UNAWARE else partition
+    return [*partition, BUCKET] if plan.has_buckets else partition
 
 
 def _in_key_order(
@@ -247,11 +254,12 @@ def _writer(
         files = write_data_files(named, attempt, store=store)
         put_aside = None if aside is None else aside.written
         if files.entries or put_aside is not None:
-            parts = (write_manifest(entries) if entries else None for entries in (files.added, files.changelog))
+            parts = [write_manifest(entries) if entries else None for entries in (files.added, files.changelog)]
+            parts.append(index_manifest_bytes(files.indexes) if files.indexes else None)
             told = [*(pa.array([part], pa.binary()) for part in parts), pa.array([put_aside], pa.string())]
             told.append(pa.array([0 if aside is None else aside.rows], pa.int64()))
             told.append(pa.array([0 if plain is None else plain.bad], pa.int64()))
             told.append(pa.array([[] if plain is None else sorted(plain.found)], pa.list_(pa.string())))
-            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _ASIDE_FILE, _ASIDE_ROWS, _BAD_ROWS, _COLUMNS])
+            yield pa.record_batch(told, [_MESSAGE, _CHANGELOG, _INDEXES, _ASIDE_FILE, _ASIDE_ROWS, _BAD_ROWS, _COLUMNS])
 
     return write

@@ -22,9 +22,9 @@ from lakebed.physical.paimon_types import DataField
 class WritePlan:
     """How rows of one schema version are written.
 
-    Rows go by `partition` and by the bucket of `bucket_key` among `buckets` (-1: there are none). `key` is the primary
-    key without the partition columns, empty for an append table; rows of one key are merged by `merge`, None for an
-    append table. `file_format` is that of new files.
+    Rows go by `partition` and by the bucket of `bucket_key` among `buckets`; -1 says that there are none, and with a
+    key, that there are as many as it takes. `key` is the primary key without the partition columns, empty for an append
+    table; rows of one key are merged by `merge`, None for an append table. `file_format` is that of new files.
     """
 
     schema: TableSchema
@@ -42,9 +42,14 @@ class WritePlan:
         return self.merge is not None
 
     @property
-    def has_sequence(self) -> bool:
-        """Whether rows are numbered through their whole bucket."""
+    def has_buckets(self) -> bool:
+        """Whether a row belongs to a bucket, so that rows are numbered through their whole bucket."""
         return self.is_keyed or self.buckets != UNAWARE
+
+    @property
+    def has_dynamic_buckets(self) -> bool:
+        """Whether an index says which bucket a key is in."""
+        return self.is_keyed and self.buckets == UNAWARE
 
     @property
     def keeps_last(self) -> bool:
