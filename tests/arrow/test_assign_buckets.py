@@ -75,7 +75,7 @@ def _batches(rows: Sequence[tuple[bytes, int, int]], size: int) -> Iterator[pa.R
         yield pa.RecordBatch.from_pydict(columns)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(
     known=known_hashes(),
     fresh=st.lists(st.tuples(st.sampled_from(PARTITIONS), HASHES), max_size=30),

@@ -39,6 +39,7 @@ version: 1
 content:
   name: shop.items
   primaryKeys: [id]
+  options: {bucket: -2}
   compatibility: ODF
   schema:
     fields:
@@ -128,9 +129,9 @@ def test_what_keeps_a_command_from_its_report_is_the_report(lakebed: CommandLine
         words = command.split()
         assert lakebed(*words).code == 1
         (line,) = [w for w in lakebed(*words, "--format", "github").out.splitlines() if w.startswith("::error")]
-        assert line.startswith("::error file=tables/new.yaml,line=9,col=26,title=LB1050::unknown type kind 'Int46'")
+        assert line.startswith("::error file=tables/new.yaml,line=10,col=26,title=LB1050::unknown type kind 'Int46'")
         (issue,) = [i for i in json.loads(lakebed(*words, "--format", "gitlab").out) if i["severity"] == "critical"]
-        assert issue["location"] == {"path": "tables/new.yaml", "lines": {"begin": 9}}
+        assert issue["location"] == {"path": "tables/new.yaml", "lines": {"begin": 10}}
         assert "LB1050" in lakebed(*words, "--format", "markdown").out
         suites = ElementTree.fromstring(lakebed(*words, "--format", "junit").out.encode())
         assert suites.get("failures") == "1"

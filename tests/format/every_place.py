@@ -127,7 +127,7 @@ def types() -> Iterator[Case]:
         plain = keyed.with_options({"partition.legacy-name": "false"})
         yield Case(f"{text} as a partition key by its text", plain, codes)
         primary = schema(("id", t.Int()), ("c", leaf), primary=("c",))
-        yield Case(f"{text} as a primary key", primary, codes | {"LB5050"})
+        yield Case(f"{text} as a primary key", primary, codes)
     for place, type_ in MAPS_AS_KEYS.items():
         yield Case(f"a map as a key, {place}", schema(("id", t.Int()), ("c", type_)), frozenset({"LB5054"}))
 

@@ -51,7 +51,12 @@ def test_all_reasons_are_given_at_once() -> None:
     schema = table_schema(
         [*PLAIN, ("g", "GEOMETRY"), ("v", "BIGINT")],
         primary_keys=["id"],
-        options={"data-evolution.enabled": "true", "type": "object-table", "scan.primary-branch": "rt"},
+        options={
+            "bucket": "-2",
+            "data-evolution.enabled": "true",
+            "type": "object-table",
+            "scan.primary-branch": "rt",
+        },
     )
     assert _codes(refuse_unreadable, schema, columns=["id"]) == ["LB5051", "LB5053"]
     assert sorted(_codes(refuse_unwritable, schema)) == ["LB5050", "LB5051", "LB5052", "LB5053", "LB5054"]

@@ -67,7 +67,12 @@ DECLARED = {
         10,
     ),
     "nanoseconds": ("{name: c, type: {kind: Timestamp, unit: Nanosecond}}", "", "LB6505", 10),
-    "a primary key": ("{name: c, type: Int32}", "primaryKeys: [c]", "LB5050", 4),
+    "rows that wait for their buckets": (
+        "{name: c, type: Int32}",
+        "primaryKeys: [c]\n  options: {bucket: -2}",
+        "LB5050",
+        6,
+    ),
     "an index of a type that it is not made of": (
         "{name: c, type: Bool}",
         "options: {file-index.bloom-filter.columns: c}",

@@ -70,7 +70,7 @@ def test_a_plan_speaks_python_in_python(lake: lakebed.Lake, tmp_path: Path) -> N
 
 
 def test_a_plan_tells_in_python_what_cannot_be_written(lake: lakebed.Lake, tmp_path: Path) -> None:
-    optioned = MANIFEST.replace("  primaryKeys", "  options: {bukcet: '4'}\n  primaryKeys")
+    optioned = MANIFEST.replace("  primaryKeys", "  options: {bukcet: '4', bucket: '-2'}\n  primaryKeys")
     (tmp_path / "t.yaml").write_text(optioned, encoding="utf-8")
     plan = lake.plan(tmp_path / "t.yaml")
     for text in (str(plan), str(plan.tables[0])):

@@ -121,29 +121,32 @@ class _Slot:
     def _place(self, new: pa.Array) -> pa.Array:
         """The buckets of ascending hashes that no index has; the first may be the last one of the call before."""
         placed: list[pa.Array] = []
-        left = len(new)
+        at = 0
         if self.last is not None and new[0].as_py() == self.last[0]:
             placed.append(pa.array([self.last[1]], pa.int32()))
-            left -= 1
-        while left:
-            bucket, room = self._open()
-            taken = min(left, room)
+            at = 1
+        while at < len(new) and (bucket := self._open()) is not None:
+            taken = min(len(new) - at, self.rules.target - self.own[bucket])
             self.own[bucket] += taken
-            left -= taken
+            at += taken
             placed.append(pa.repeat(pa.scalar(bucket, pa.int32()), taken))
+        placed.append(self._spread(new[at:]))
         found = pa.concat_arrays(placed)
         self.last = new[-1].as_py(), found[-1].as_py()
         return found
 
-    def _open(self) -> tuple[int, int]:
-        """A bucket that takes new hashes, and how many: one that is not full, else a new one, else as many again."""
-        target = self.rules.target
+    def _open(self) -> int | None:
+        """A bucket that is not full, else a new one, None where there may be no more."""
         for bucket, keys in self.own.items():
-            if keys < target:
-                return bucket, target - keys
+            if keys < self.rules.target:
+                return bucket
         free = range(self.number, self.rules.highest + 1, self.rules.slots)
         new = next((bucket for bucket in free if bucket not in self.own), None)
         if new is not None:
             self.own[new] = 0
-            return new, target
-        return min(self.own, key=lambda bucket: (self.own[bucket], bucket)), target
+        return new
+
+    def _spread(self, hashes: pa.Array) -> pa.Array:
+        """The buckets of hashes for which there is no room: those that there are, by the hash alone."""
+        own = sorted(self.own)
+        return pa.array([own[h // self.rules.slots % len(own)] for h in hashes.to_pylist()], pa.int32())

@@ -1,4 +1,4 @@
-"""Change the index files of a table with a commit: deletion vectors that grow or go, hash indexes that are replaced.
+"""Change the index files of a table with a commit: deletion vectors grow or go, hash indexes are replaced.
 
 A vector is never changed in its place: an index file one of whose vectors changes or goes gives way to a new one, which
 has the others as they were. A table whose buckets mean something has one index file of vectors a bucket; where they

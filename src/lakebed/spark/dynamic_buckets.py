@@ -1,4 +1,4 @@
-"""Place rows in dynamic buckets: those that may share a new one come together, and workers assign them in order."""
+"""Assign rows to dynamic buckets: those that may share a new one come together, and workers place them in order."""
 
 from __future__ import annotations
 
