@@ -73,7 +73,7 @@ def test_no_python_function_runs_per_row() -> None:
 
 
 #: The front door is signatures and their documentation: no method does more than ask a `Table`. Options are one table.
-MOST_LINES = {"lake.py": 740, "table.py": 870, "options.py": 550}
+MOST_LINES = {"lake.py": 740, "table.py": 870, "options.py": 560}
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(SOURCE)))

@@ -35,12 +35,12 @@ def known_hashes(draw: st.DrawFn) -> Known:
 
 
 def indexes_of(directory: str, known: Known, *, fixed: bool = False) -> HashIndexes:
-    files = {}
+    files: dict[bytes, dict[int, HashIndex]] = {}
     for partition, buckets in known.items():
         for bucket, hashes in buckets.items():
             path = Path(directory, f"{partition.hex()}-{bucket}")
             path.write_bytes(hashes_as_stored(hashes))
-            files[partition, bucket] = HashIndex(str(path), len(hashes))
+            files.setdefault(partition, {})[bucket] = HashIndex(str(path), len(hashes))
     return HashIndexes(files, fixed)
 
 

@@ -45,7 +45,8 @@ def main(server: str, directory: Path) -> None:
     warehouse = directory / "warehouse"
     warehouse.mkdir()
     lake = lakebed.open(warehouse)
-    for name, keys in (("log", "partitionKeys: [p]"), ("t", "primaryKeys: [id]\n  options: {bucket: 3}")):
+    buckets = "options: {dynamic-bucket.initial-buckets: 2, dynamic-bucket.target-row-num: 1000}"
+    for name, keys in (("log", "partitionKeys: [p]"), ("t", f"primaryKeys: [id]\n  {buckets}")):
         (directory / f"{name}.yaml").write_text(MANIFEST.format(name=name, keys=keys))
         lake.apply(lake.plan(directory / f"{name}.yaml"))
     log, keyed = lake.table("db.log"), lake.table("db.t")

@@ -54,7 +54,7 @@ content:
 def changed_rows(spark: SparkSession, lake: lakebed.Lake) -> list[list[object]]:
     """What a delete, an update and a merge say, and the rows that are left, of tables with and without a key."""
     told: list[list[object]] = []
-    keyed = {"primary_keys": ["k"], "options": {"bucket": "1"}}
+    keyed = {"primary_keys": ["k"], "options": {"dynamic-bucket.target-row-num": "3"}}
     kinds: dict[str, dict[str, Any]] = {"plain": {}, "keyed": keyed}
     spark.conf.set("spark.sql.codegen.wholeStage", "false")
     for name, parts in kinds.items():

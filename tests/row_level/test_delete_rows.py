@@ -252,7 +252,7 @@ def test_branches_have_rows_of_their_own(spark: SparkSession, make: Make) -> Non
         ({"options": {"chain-table.enabled": "true"}}, "LB6541"),
         ({"primary_keys": ["k"], "options": {"bucket": "1", "ignore-delete": "true"}}, "LB6545"),
         ({"primary_keys": ["k"], "options": {"bucket": "1", "merge-engine": "aggregation"}}, "LB6545"),
-        ({"primary_keys": ["k"], "options": {"bucket": "-1"}}, "LB5050"),
+        ({"primary_keys": ["k"], "options": {"bucket": "-2"}}, "LB5050"),
     ],
 )
 def test_tables_whose_rows_are_not_deleted(spark: SparkSession, lake: Lake, parts: dict[str, Any], code: str) -> None:

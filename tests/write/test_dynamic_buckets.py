@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -65,7 +66,7 @@ def check_indexes(table: Table) -> dict[tuple[str, int], int]:
         assert file.total_buckets == -1
     indexes = find_hash_indexes(storage_of(table), schema, snapshot)
     indexed = {}
-    for (_, bucket), index in indexes.files.items():
+    for bucket, index in (pair for of_partition in indexes.files.values() for pair in of_partition.items()):
         hashes = read_hashes(table.store.read(index.path), index.path)
         assert len(set(hashes)) == len(hashes) == index.keys
         (partition,) = [p for (p, b), found in stored.items() if b == bucket and found <= set(hashes)]
@@ -86,7 +87,7 @@ def check_disk(table: Table) -> None:
         for file in plan_files(table.store, table.table_path, snapshot, schema):
             named.update(file.paths)
         indexes = find_hash_indexes(storage_of(table), schema, snapshot)
-        named.update(index.path for index in indexes.files.values())
+        named.update(index.path for of_partition in indexes.files.values() for index in of_partition.values())
     found = {path for path in files_on_disk(table) if "/bucket-" in path or "/index/" in path}
     assert found == named
 
@@ -116,6 +117,13 @@ def test_every_key_keeps_its_bucket(spark: SparkSession, lake: Lake) -> None:
     assert rows_of(spark, table) == expected((0, 15, "third"))
     table.upsert(frame(spark, 14, 31, "fourth"))
     assert rows_of(spark, table) == expected((0, 14, "third"), (14, 31, "fourth"))
+    # Indexes go with the snapshots that name them, and no sooner.
+    assert table.orphan_files(min_age=timedelta(0)).files == ()
+    table.expire(retain_min=1, retain_max=1)
+    check_disk(table)
+    assert rows_of(spark, table) == expected((0, 14, "third"), (14, 31, "fourth"))
+    table.upsert(frame(spark, 0, 32, "fifth"))
+    assert rows_of(spark, table) == expected((0, 32, "fifth"))
 
 
 ENGINES: Mapping[str, Mapping[str, str]] = {

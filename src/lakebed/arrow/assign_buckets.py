@@ -18,7 +18,7 @@ from lakebed.arrow.hash_index_writer import read_index
 from lakebed.arrow.row_runs import BUCKET, HASH, changes
 from lakebed.arrow.write_task import WriteTask
 from lakebed.errors import CorruptMetadataError
-from lakebed.format.hash_index import NOT_INDEXED, BucketRules, HashIndex, HashIndexes
+from lakebed.format.hash_index import NOT_INDEXED, BucketRules, HashIndexes
 from lakebed.store import Store
 
 #: The partition of a row, a binary row with its arity, and the slot of its hash.
@@ -66,8 +66,7 @@ class _Partition:
 
     @classmethod
     def of(cls, store: Store, indexes: HashIndexes, place: bytes) -> _Partition:
-        files: dict[int, HashIndex] = indexes.of_partition(place)
-        parts = [(bucket, read_index(store, index)[0]) for bucket, index in files.items()]
+        parts = [(bucket, read_index(store, index)[0]) for bucket, index in indexes.of_partition(place).items()]
         hashes = pa.concat_arrays([part for _, part in parts]) if parts else pa.array([], pa.int32())
         numbers = [pa.repeat(pa.scalar(bucket, pa.int32()), len(part)) for bucket, part in parts]
         buckets = pa.concat_arrays(numbers) if numbers else pa.array([], pa.int32())

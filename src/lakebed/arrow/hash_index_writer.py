@@ -50,7 +50,7 @@ class HashIndexWriter:
             return
         (partition, bucket), before = self._place, b""
         new = pa.concat_arrays(self._noted).unique()
-        index = self._known.files.get(self._place)
+        index = self._known.of_partition(partition).get(bucket)
         if index is not None:
             known, before = read_index(self._store, index)
             new = new.filter(pc.invert(pc.is_in(new, value_set=known)))

@@ -107,7 +107,6 @@ DELETION_VECTORS_ENABLED = "deletion-vectors.enabled"
 DELETION_VECTORS_MERGE_ON_READ = "deletion-vectors.merge-on-read"
 DELETION_VECTORS_MODIFIABLE = "deletion-vectors.modifiable"
 DISABLE_EXPLICIT_TYPE_CASTING = "disable-explicit-type-casting"
-DYNAMIC_BUCKET_ASSIGNER_PARALLELISM = "dynamic-bucket.assigner-parallelism"
 DYNAMIC_BUCKET_INITIAL_BUCKETS = "dynamic-bucket.initial-buckets"
 DYNAMIC_BUCKET_MAX_BUCKETS = "dynamic-bucket.max-buckets"
 DYNAMIC_BUCKET_TARGET_ROW_NUM = "dynamic-bucket.target-row-num"
@@ -191,56 +190,60 @@ WRITE_ONLY = "write-only"
 
 _KINDS: dict[OptionKind, str] = {
     OptionKind.BOOLEAN: """
-        add-column-before-partition aggregation.remove-record-on-delete alter-column-null-to-not-null.disabled async-
-        file-write auto-create blob-as-descriptor blob-compaction.enabled blob-view.resolve.enabled blob-write-null-on-
-        missing-file blob.split-by-file-size btree-index.bloom-filter.enabled bucket-append-ordered chain-table.enabled
-        changelog-producer.lookup-wait changelog-producer.row-deduplicate clustering.incremental
-        clustering.incremental.optimize-write commit.discard-duplicate-files commit.force-compact commit.force-create-
-        snapshot commit.native.enabled compaction.force-rewrite-all-files compaction.force-up-level-0 compaction.skip-
-        expired-partitions consumer.changelog-only consumer.ignore-progress data-evolution.enabled data-evolution.merge-
-        into.file-pruning data-evolution.merge-into.source-persist data-evolution.row-sidecar.enabled data-
-        evolution.write-cols-optimization.enabled data-file.thin-mode deduplicate.ignore-delete delete.force-produce-
-        changelog deletion-vectors.bitmap64 deletion-vectors.enabled deletion-vectors.merge-on-read deletion-
-        vectors.modifiable disable-explicit-type-casting dynamic-partition-overwrite end-input.check-partition-expire
-        file-index.read.enabled file.suffix.include.compression first-row.ignore-delete force-lookup format-
-        table.partition-path-only-value global-index.enabled global-index.filter.refine-from-data ignore-delete ignore-
-        update-before incremental-between-tag-to-snapshot index-file-in-data-file-dir local-cache.enabled lookup-wait
-        lookup.cache.bloom.filter.enabled lookup.remote-file.enabled manifest-sort.enabled manifest.delete-file-drop-
-        stats manifest.sidecar.enabled metadata.iceberg-compatible metadata.stats-dense-store metastore.partitioned-
-        table orc.timestamp-ltz.legacy.type overwrite-upgrade parquet.filter.columnindex.enabled parquet.write-page-
-        index.enabled partial-update.ignore-delete partial-update.remove-record-on-delete partition.end-input-to-done
-        partition.legacy-name partition.timestamp-format.strict pk-clustering-override postpone.batch-write-fixed-bucket
-        primary-key.nullable query-auth.enabled read.native.enabled row-tracking.enabled row-tracking.partition-group-
-        on-commit scan.fallback-branch.read-fail-fast scan.ignore-corrupt-files scan.ignore-lost-files scan.native-
-        plan.enabled scan.plan-sort-partition sequence.snapshot-ordering snapshot.clean-empty-directories
-        snapshot.expire.clean-empty-directories snapshot.ignore-empty-commit streaming-read-append-overwrite streaming-
-        read-overwrite table-read.sequence-number.enabled tag.automatic-completion tag.create-success-file tag.time-
-        expire-enabled variant.inferShreddingSchema vector-search.distribute.enabled visibility-callback.enabled write-
-        buffer-for-append write-buffer-spillable write-only write.compaction-skip write.native.enabled
+        add-column-before-partition aggregation.remove-record-on-delete alter-column-null-to-not-null.disabled
+        async-file-write auto-create blob-as-descriptor blob-compaction.enabled blob-view.resolve.enabled
+        blob-write-null-on-missing-file blob.split-by-file-size btree-index.bloom-filter.enabled bucket-append-ordered
+        chain-table.enabled changelog-producer.lookup-wait changelog-producer.row-deduplicate clustering.incremental
+        clustering.incremental.optimize-write commit.discard-duplicate-files commit.force-compact
+        commit.force-create-snapshot commit.native.enabled compaction.force-rewrite-all-files
+        compaction.force-up-level-0 compaction.skip-expired-partitions consumer.changelog-only consumer.ignore-progress
+        data-evolution.enabled data-evolution.merge-into.file-pruning data-evolution.merge-into.source-persist
+        data-evolution.row-sidecar.enabled data-evolution.write-cols-optimization.enabled data-file.thin-mode
+        deduplicate.ignore-delete delete.force-produce-changelog deletion-vectors.bitmap64 deletion-vectors.enabled
+        deletion-vectors.merge-on-read deletion-vectors.modifiable disable-explicit-type-casting
+        dynamic-partition-overwrite end-input.check-partition-expire file-index.read.enabled
+        file.suffix.include.compression first-row.ignore-delete force-lookup format-table.partition-path-only-value
+        global-index.enabled global-index.filter.refine-from-data ignore-delete ignore-update-before
+        incremental-between-tag-to-snapshot index-file-in-data-file-dir local-cache.enabled lookup-wait
+        lookup.cache.bloom.filter.enabled lookup.remote-file.enabled manifest-sort.enabled
+        manifest.delete-file-drop-stats manifest.sidecar.enabled metadata.iceberg-compatible metadata.stats-dense-store
+        metastore.partitioned-table orc.timestamp-ltz.legacy.type overwrite-upgrade parquet.filter.columnindex.enabled
+        parquet.write-page-index.enabled partial-update.ignore-delete partial-update.remove-record-on-delete
+        partition.end-input-to-done partition.legacy-name partition.timestamp-format.strict pk-clustering-override
+        postpone.batch-write-fixed-bucket primary-key.nullable query-auth.enabled read.native.enabled
+        row-tracking.enabled row-tracking.partition-group-on-commit scan.fallback-branch.read-fail-fast
+        scan.ignore-corrupt-files scan.ignore-lost-files scan.native-plan.enabled scan.plan-sort-partition
+        sequence.snapshot-ordering snapshot.clean-empty-directories snapshot.expire.clean-empty-directories
+        snapshot.ignore-empty-commit streaming-read-append-overwrite streaming-read-overwrite
+        table-read.sequence-number.enabled tag.automatic-completion tag.create-success-file tag.time-expire-enabled
+        variant.inferShreddingSchema vector-search.distribute.enabled visibility-callback.enabled
+        write-buffer-for-append write-buffer-spillable write-only write.compaction-skip write.native.enabled
     """,
     OptionKind.INT: """
-        bitmap-index.compression-level bucket changelog.num-retained.max changelog.num-retained.min clustering.history-
-        partition.limit commit.max-retries compaction.early-max.file-num compaction.file-num-limit compaction.max-size-
-        amplification-percent compaction.max.file-num compaction.min.file-num compaction.offpeak-ratio
-        compaction.offpeak.end.hour compaction.offpeak.start.hour compaction.size-ratio cross-partition-
-        upsert.bootstrap-parallelism delete-file.thread-num dynamic-bucket.assigner-parallelism dynamic-bucket.initial-
-        buckets dynamic-bucket.max-buckets file-operation.thread-num file.compression.zstd-level full-compaction.delta-
-        commits global-index.build.max-parallelism global-index.build.max-shard global-index.build.parallelism global-
-        index.thread-num local-sort.max-num-file-handles lookup-compact.max-interval lookup.merge-records-threshold
-        lookup.remote-file.level-threshold manifest.merge-min-count metadata.stats-keep-first-n-columns mosaic.num-
-        buckets num-levels num-sorted-run.compaction-trigger num-sorted-run.stop-trigger partition.expiration-batch-size
+        bitmap-index.compression-level bucket changelog.num-retained.max changelog.num-retained.min
+        clustering.history-partition.limit commit.max-retries compaction.early-max.file-num compaction.file-num-limit
+        compaction.max-size-amplification-percent compaction.max.file-num compaction.min.file-num
+        compaction.offpeak-ratio compaction.offpeak.end.hour compaction.offpeak.start.hour compaction.size-ratio
+        cross-partition-upsert.bootstrap-parallelism delete-file.thread-num dynamic-bucket.assigner-parallelism
+        dynamic-bucket.initial-buckets dynamic-bucket.max-buckets file-operation.thread-num file.compression.zstd-level
+        full-compaction.delta-commits global-index.build.max-parallelism global-index.build.max-shard
+        global-index.build.parallelism global-index.thread-num local-sort.max-num-file-handles
+        lookup-compact.max-interval lookup.merge-records-threshold lookup.remote-file.level-threshold
+        manifest.merge-min-count metadata.stats-keep-first-n-columns mosaic.num-buckets num-levels
+        num-sorted-run.compaction-trigger num-sorted-run.stop-trigger partition.expiration-batch-size
         partition.expiration-max-num postpone.batch-write-fixed-bucket.max-parallelism postpone.default-bucket-num
         read.batch-size read.parallelism scan.manifest.parallelism scan.max-splits-per-task snapshot.expire.limit
-        snapshot.num-retained.max snapshot.num-retained.min sort-compaction.local-sample.magnification sort-spill-
-        threshold spill-compression.zstd-level tag.num-retained-max variant.shredding.maxInferBufferRow
-        variant.shredding.maxSchemaDepth variant.shredding.maxSchemaWidth vector-search.lateral-join.batch-size write-
-        max-writers-to-spill write.batch-size zorder.var-length-contribution
+        snapshot.num-retained.max snapshot.num-retained.min sort-compaction.local-sample.magnification
+        sort-spill-threshold spill-compression.zstd-level tag.num-retained-max variant.shredding.maxInferBufferRow
+        variant.shredding.maxSchemaDepth variant.shredding.maxSchemaWidth vector-search.lateral-join.batch-size
+        write-max-writers-to-spill write.batch-size zorder.var-length-contribution
     """,
     OptionKind.LONG: """
         btree-index.records-per-range commit.strict-mode.last-safe-snapshot data-evolution.row-sidecar.max-selected-rows
-        dynamic-bucket.target-row-num global-index.row-count-per-shard log.scan.timestamp-millis postpone.target-row-
-        num-per-bucket scan.bounded.watermark scan.creation-time-millis scan.file-creation-time-millis scan.snapshot-id
-        scan.timestamp-millis scan.watermark sorted-index.records-per-file target-file-row-num
+        dynamic-bucket.target-row-num global-index.row-count-per-shard log.scan.timestamp-millis
+        postpone.target-row-num-per-bucket scan.bounded.watermark scan.creation-time-millis
+        scan.file-creation-time-millis scan.snapshot-id scan.timestamp-millis scan.watermark
+        sorted-index.records-per-file target-file-row-num
     """,
     OptionKind.DECIMAL: """
         compaction.delete-ratio-threshold compaction.small-file-ratio data-evolution.row-sidecar.max-selection-ratio
@@ -248,15 +251,16 @@ _KINDS: dict[OptionKind, str] = {
         variant.shredding.minFieldCardinalityRatio
     """,
     OptionKind.SIZE: """
-        bitmap-index.dictionary-block-size bitmap-index.fallback-scan-max-size blob.copy-buffer-size blob.target-file-
-        size btree-index.block-size btree-index.fallback-scan-max-size cache-page-size compaction.incremental-size-
-        threshold compaction.total-size-threshold data-evolution.row-id-conflict-rewrite.max-size deletion-vector.index-
-        file.target-size file-index.in-manifest-threshold file-reader-async-threshold file.block-size local-cache.block-
-        size local-cache.max-size local-merge-buffer-size lookup.cache-max-disk-size lookup.cache-max-memory-size
-        lookup.merge-buffer-size manifest-sort.max-rewrite-size manifest.full-compaction-threshold-size manifest.target-
-        file-size page-size postpone.target-size-per-bucket sort-spill-buffer-size source.split.open-file-cost
-        source.split.target-size target-file-size vector.target-file-size write-buffer-size write-buffer-spill.max-disk-
-        size write-manifest-cache write.batch-memory
+        bitmap-index.dictionary-block-size bitmap-index.fallback-scan-max-size blob.copy-buffer-size
+        blob.target-file-size btree-index.block-size btree-index.fallback-scan-max-size cache-page-size
+        compaction.incremental-size-threshold compaction.total-size-threshold
+        data-evolution.row-id-conflict-rewrite.max-size deletion-vector.index-file.target-size
+        file-index.in-manifest-threshold file-reader-async-threshold file.block-size local-cache.block-size
+        local-cache.max-size local-merge-buffer-size lookup.cache-max-disk-size lookup.cache-max-memory-size
+        lookup.merge-buffer-size manifest-sort.max-rewrite-size manifest.full-compaction-threshold-size
+        manifest.target-file-size page-size postpone.target-size-per-bucket sort-spill-buffer-size
+        source.split.open-file-cost source.split.target-size target-file-size vector.target-file-size write-buffer-size
+        write-buffer-spill.max-disk-size write-manifest-cache write.batch-memory
     """,
     OptionKind.DURATION: """
         changelog.time-retained clustering.history-partition.idle-to-full-sort commit.max-retry-wait
@@ -268,11 +272,12 @@ _KINDS: dict[OptionKind, str] = {
         tag.default-time-retained visibility-callback.check-interval visibility-callback.timeout
     """,
     OptionKind.COLUMNS: """
-        blob-descriptor-field blob-field blob-view-field blob.stored-descriptor-fields bucket-key changelog-
-        producer.row-deduplicate-ignore-fields clustering.columns mosaic.stats-columns orc.bloom.filter.columns
-        orc.column.encoding.direct partial-update.remove-record-on-sequence-group partition pk-bitmap.index.columns pk-
-        btree.index.columns pk-full-text.index.columns pk-vector.index.columns primary-key record-level.time-field
-        rowkind.field sequence.field sink.clustering.by-columns upsert-key vector-field video-frame-field
+        blob-descriptor-field blob-field blob-view-field blob.stored-descriptor-fields bucket-key
+        changelog-producer.row-deduplicate-ignore-fields clustering.columns mosaic.stats-columns
+        orc.bloom.filter.columns orc.column.encoding.direct partial-update.remove-record-on-sequence-group partition
+        pk-bitmap.index.columns pk-btree.index.columns pk-full-text.index.columns pk-vector.index.columns primary-key
+        record-level.time-field rowkind.field sequence.field sink.clustering.by-columns upsert-key vector-field
+        video-frame-field
     """,
     OptionKind.TEXT: """
         bitmap-index.compression blob-external-storage-field blob-external-storage-path branch
@@ -295,22 +300,23 @@ _KINDS: dict[OptionKind, str] = {
     # Of Flink's and Spark's connectors, which judge their values themselves.
     OptionKind.ENGINE: """
         changelog-producer.compaction-interval end-input.watermark filesystem.job-level-settings.enabled lookup.async
-        lookup.async-thread-number lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition lookup.dynamic-
-        partition.refresh-interval lookup.refresh.async lookup.refresh.async.pending-snapshot-count lookup.refresh.full-
-        load-threshold lookup.refresh.time-periods-blacklist max_pt partition.idle-time-to-done partition.mark-done-
-        action.mode partition.mark-done.recover-from-state partition.time-interval precommit-compact read.allow.fullScan
-        read.changelog read.shuffle-bucket-with-partition read.stream.maxBytesPerTrigger read.stream.maxFilesPerTrigger
-        read.stream.maxRowsPerTrigger read.stream.maxTriggerDelayMs read.stream.minRowsPerTrigger
-        requiredSparkConfsCheck.enabled scan.bounded scan.dedicated-split-generation scan.infer-parallelism scan.infer-
-        parallelism.max scan.max-snapshot.count scan.parallelism scan.partitions scan.push-down scan.remove-normalize
-        scan.split-enumerator.batch-size scan.split-enumerator.mode scan.watermark.alignment.group
-        scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval scan.watermark.emit.strategy
-        scan.watermark.idle-timeout sink.clustering.sample-factor sink.clustering.sort-in-cluster sink.committer-cpu
-        sink.committer-memory sink.committer-operator-chaining sink.cross-partition.managed-memory sink.managed.writer-
-        buffer-memory sink.operator-uid.suffix sink.parallelism sink.savepoint.auto-tag sink.use-managed-memory-
-        allocator sink.writer-coordinator.cache-memory sink.writer-coordinator.enabled sink.writer-cpu sink.writer-
-        memory source.checkpoint-align.enabled source.checkpoint-align.timeout source.operator-uid.suffix unaware-
-        bucket.compaction.parallelism write.merge-schema write.merge-schema.explicit-cast write.use-v2-write
+        lookup.async-thread-number lookup.bootstrap-parallelism lookup.cache lookup.dynamic-partition
+        lookup.dynamic-partition.refresh-interval lookup.refresh.async lookup.refresh.async.pending-snapshot-count
+        lookup.refresh.full-load-threshold lookup.refresh.time-periods-blacklist max_pt partition.idle-time-to-done
+        partition.mark-done-action.mode partition.mark-done.recover-from-state partition.time-interval precommit-compact
+        read.allow.fullScan read.changelog read.shuffle-bucket-with-partition read.stream.maxBytesPerTrigger
+        read.stream.maxFilesPerTrigger read.stream.maxRowsPerTrigger read.stream.maxTriggerDelayMs
+        read.stream.minRowsPerTrigger requiredSparkConfsCheck.enabled scan.bounded scan.dedicated-split-generation
+        scan.infer-parallelism scan.infer-parallelism.max scan.max-snapshot.count scan.parallelism scan.partitions
+        scan.push-down scan.remove-normalize scan.split-enumerator.batch-size scan.split-enumerator.mode
+        scan.watermark.alignment.group scan.watermark.alignment.max-drift scan.watermark.alignment.update-interval
+        scan.watermark.emit.strategy scan.watermark.idle-timeout sink.clustering.sample-factor
+        sink.clustering.sort-in-cluster sink.committer-cpu sink.committer-memory sink.committer-operator-chaining
+        sink.cross-partition.managed-memory sink.managed.writer-buffer-memory sink.operator-uid.suffix sink.parallelism
+        sink.savepoint.auto-tag sink.use-managed-memory-allocator sink.writer-coordinator.cache-memory
+        sink.writer-coordinator.enabled sink.writer-cpu sink.writer-memory source.checkpoint-align.enabled
+        source.checkpoint-align.timeout source.operator-uid.suffix unaware-bucket.compaction.parallelism
+        write.merge-schema write.merge-schema.explicit-cast write.use-v2-write
     """,
     OptionKind.STATS_MODE: "changelog-file.stats-mode metadata.stats-mode",
 }
@@ -369,7 +375,6 @@ _DEFAULTS: dict[str, str] = {
     COMPACTION_SMALL_FILE_RATIO: "0.7",
     DATA_FILE_PREFIX: "data-",
     DELETION_VECTOR_INDEX_FILE_TARGET_SIZE: "2 mb",
-    DYNAMIC_BUCKET_MAX_BUCKETS: "-1",
     DYNAMIC_BUCKET_TARGET_ROW_NUM: "2000000",
     FILE_COMPRESSION: "zstd",
     FILE_COMPRESSION_ZSTD_LEVEL: "1",

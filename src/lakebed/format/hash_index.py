@@ -14,7 +14,6 @@ from typing import TypeAlias
 
 from lakebed.catalog.option_values import long, text_of, whole, whole_number
 from lakebed.catalog.options import (
-    DYNAMIC_BUCKET_ASSIGNER_PARALLELISM,
     DYNAMIC_BUCKET_INITIAL_BUCKETS,
     DYNAMIC_BUCKET_MAX_BUCKETS,
     DYNAMIC_BUCKET_TARGET_ROW_NUM,
@@ -58,17 +57,17 @@ class HashIndex:
 
 @dataclass(frozen=True, slots=True)
 class HashIndexes:
-    """The indexes of the buckets of a table, in one state. Partitions are as Lakebed encodes them.
+    """The indexes of the buckets of a table in one state, by partition, as Lakebed encodes it, and bucket.
 
     `fixed`: no key comes in addition, so that one without a bucket is a fault of the table.
     """
 
-    files: Mapping[_Place, HashIndex] = field(default_factory=dict)
+    files: Mapping[bytes, Mapping[int, HashIndex]] = field(default_factory=dict)
     fixed: bool = False
 
-    def of_partition(self, partition: bytes) -> dict[int, HashIndex]:
+    def of_partition(self, partition: bytes) -> Mapping[int, HashIndex]:
         """Those of a partition, by bucket."""
-        return {bucket: index for (place, bucket), index in self.files.items() if place == partition}
+        return self.files.get(partition, {})
 
 
 def find_hash_indexes(
@@ -78,11 +77,11 @@ def find_hash_indexes(
 
     Raises CorruptMetadataError (LB5099) for a bucket with several.
     """
-    found: dict[_Place, HashIndex] = {}
+    found: dict[bytes, dict[int, HashIndex]] = {}
     for files in ([] if snapshot is None else _hash_files(table, snapshot), own):
         named: dict[_Place, str] = {}
-        for file in files:
-            place, index = _place(schema, file), HashIndex(hash_index_path(table.path, schema, file), file.row_count)
+        for file, path in zip(files, hash_index_paths(table.path, schema, files), strict=True):
+            place = _place(schema, file)
             if place in named:
                 raise CorruptMetadataError.of(
                     NOT_INDEXED,
@@ -91,7 +90,7 @@ def find_hash_indexes(
                     remedy=_REMEDY,
                 )
             named[place] = file.name
-            found[place] = index
+            found.setdefault(place[0], {})[place[1]] = HashIndex(path, file.row_count)
     return HashIndexes(found)
 
 
@@ -104,10 +103,11 @@ def _place(schema: TableSchema, file: IndexFile) -> _Place:
     return codec.encode(codec.decode(file.partition)), file.bucket
 
 
-def hash_index_path(table_path: str, schema: TableSchema, file: IndexFile) -> str:
-    """Where a hash index lies."""
-    directory = directories(table_path, schema)(file.partition, file.bucket)
-    return plain_path(index_path(table_path, directory, file, schema.options))
+def hash_index_paths(table_path: str, schema: TableSchema, files: Iterable[IndexFile]) -> list[str]:
+    """Where hash indexes lie."""
+    directory = directories(table_path, schema)
+    places = ((file, directory(file.partition, file.bucket)) for file in files)
+    return [plain_path(index_path(table_path, place, file, schema.options)) for file, place in places]
 
 
 def refuse_unindexed(
@@ -129,11 +129,11 @@ def refuse_unindexed(
     near = [m for m in named if scope.may_hold is None or scope.may_hold(PartitionBounds.of(m, types))]
     live = live_entries(entries_of(table.store, table.path, near), types, scope.contains)
     places = {(codec.encode(codec.decode(e.partition)), e.bucket): e for e in live}
-    for place, entry in places.items():
-        if place not in indexes.files:
+    for (partition, bucket), entry in places.items():
+        if bucket not in indexes.of_partition(partition):
             raise UnsupportedError.of(
                 NOT_INDEXED,
-                f"bucket {place[1]} of partition {codec.decode(place[0])} has rows and no hash index of their keys",
+                f"bucket {bucket} of partition {codec.decode(partition)} has rows and no hash index of their keys",
                 path=entry.file.file_name,
                 remedy=f"{_REMEDY}: `lakebed read TABLE --json > rows.jsonl`, then "
                 "`lakebed overwrite TABLE --whole rows.jsonl`",
@@ -227,7 +227,6 @@ class BucketRules:
         most = whole(text_of(options, DYNAMIC_BUCKET_MAX_BUCKETS)) or -1
         highest = min(_HIGHEST, most - 1 if most > 0 else _HIGHEST)
         wanted = whole_number(options, DYNAMIC_BUCKET_INITIAL_BUCKETS)
-        wanted = wanted or whole_number(options, DYNAMIC_BUCKET_ASSIGNER_PARALLELISM)
-        wanted = wanted or (1 if schema.partition_keys else len(indexes.files))
+        wanted = wanted or (1 if schema.partition_keys else sum(map(len, indexes.files.values())))
         target = max(long(text_of(options, DYNAMIC_BUCKET_TARGET_ROW_NUM)) or 1, 1)
         return cls(max(1, min(wanted, highest + 1)), target, highest)

@@ -23,7 +23,7 @@ from lakebed.format.hash_index import (
     HashIndexes,
     HashIndexGuard,
     find_hash_indexes,
-    hash_index_path,
+    hash_index_paths,
     refuse_unindexed,
 )
 from lakebed.format.index_manifest import IndexFile
@@ -376,7 +376,7 @@ class TableWriter:
         self._take(NewFiles())
 
     def _index_paths(self, files: Sequence[IndexFile]) -> list[str]:
-        return [hash_index_path(self.target.storage.path, self.target.plan.schema, file) for file in files]
+        return hash_index_paths(self.target.storage.path, self.target.plan.schema, files)
 
     def _delete(self, paths: Sequence[str]) -> None:
         inside = Inside(self.target.storage.store, self.target.storage.path)
