@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from lakebed.catalog import TableManager, TableRef, TableSchema
+from lakebed.catalog.names import each_name
 from lakebed.read.request import TravelKeywords
 from lakebed.redaction import redact
 from lakebed.store.base import Store
@@ -171,7 +172,7 @@ class Lake:
             plan,
             self._tables,
             self._time_zone,
-            allow=frozenset(allow),
+            allow=frozenset(each_name(allow)),
             clock=self._clock,
             attributes=self._attributes,
             newest_snapshot=partial(newest_snapshot, self._tables),
@@ -207,7 +208,7 @@ class Lake:
         from lakebed.evolve.pull_manifests import pull_manifests
 
         sources = [manifests] if isinstance(manifests, str | Path) else manifests
-        return pull_manifests(sources, self._tables, tables, whole=whole, substitutions=self._substitutions)
+        return pull_manifests(sources, self._tables, each_name(tables), whole=whole, substitutions=self._substitutions)
 
     def merge_schema(
         self,
@@ -657,7 +658,7 @@ class Lake:
         from lakebed.ingest.bad_row_codes import count_bad_rows
         from lakebed.inspection.table_health import measure_tables
 
-        names = self._tables.list_tables() if tables is None else tables
+        names = self._tables.list_tables() if tables is None else each_name(tables)
         return measure_tables(self._tables, names, self._clock, count_bad_rows)
 
     def maintain(
@@ -680,7 +681,7 @@ class Lake:
         from lakebed.ingest.ingest_context import IngestContext
         from lakebed.row_level.maintain_tables import Maintenance, maintain_tables
 
-        names = self._tables.list_tables(include_quarantine=True) if tables is None else tables
+        names = self._tables.list_tables(include_quarantine=True) if tables is None else each_name(tables)
         context = IngestContext(
             self._tables, self._time_zone, self._clock, self._storage_options, self._verify_checksums
         )
@@ -698,17 +699,16 @@ class Lake:
     ) -> MigrationPlan:
         """What turning this Mini Paimon warehouse into a Paimon warehouse at `target` would do. Touches nothing.
 
-        `renames` and `no_renames` answer, as `TABLE:VERSION:OLD=NEW`, which columns are the same; see
-        `lakebed.migration.plan_migration`.
+        `renames` and `no_renames` say which columns are the same; see `lakebed.migration.plan_migration`.
         """
         from lakebed.migration import plan_migration
 
         return plan_migration(
             self._tables.path_factory,
             target,
-            renames=renames,
-            no_renames=no_renames,
-            tables=tables,
+            renames=each_name(renames),
+            no_renames=None if no_renames is None else each_name(no_renames),
+            tables=None if tables is None else each_name(tables),
             schema_only=schema_only,
         )
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 from lakebed.catalog import SchemaManager, TableManager, TableName, TableRef, TableSchema
+from lakebed.catalog.names import each_name
 from lakebed.catalog.schema_manager import system_clock
 from lakebed.read.request import (
     ChangesKeywords,
@@ -152,7 +153,7 @@ class Table:
         from lakebed.evolve.merge_schema import SchemaMerge, merge_rules, merge_schema
 
         rules = merge_rules(types, case_sensitive=case_sensitive)
-        merge = SchemaMerge(incoming_columns(data), rules, frozenset(allow))
+        merge = SchemaMerge(incoming_columns(data), rules, frozenset(each_name(allow)))
         return merge_schema(self.tables, self.name, merge, branch=self.branch, clock=self.clock)
 
     def export_events(

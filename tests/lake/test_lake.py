@@ -99,3 +99,14 @@ def test_the_clock_is_the_callers(tmp_path: Path) -> None:
     lake = Lake(tables, LocalStore(), time_zone="UTC", clock=lambda: 1234)
     lake.apply(lake.plan(parse_manifest(TEXT)))
     assert lake.schema("db.t").time_millis == 1234
+
+
+def test_one_name_stands_for_itself(lake: lakebed.Lake) -> None:
+    lake.apply(lake.plan(parse_manifest(TEXT)))
+    breaking = parse_manifest(TEXT.replace("UInt32", "UInt8"))
+    plan = lake.plan(breaking)
+    (leave,) = plan.leave_needed()
+    assert lake.plan(breaking, allow=leave).approvals == plan.approved(leave).approvals == (leave,)
+    assert lake.apply(plan, allow=leave).tables[0].changed
+    assert [table.table for table in lake.health("db.t").tables] == ["db.t"]
+    assert lake.table("db.t").to_arrow(columns="id").column_names == ["id"]

@@ -189,6 +189,11 @@ def branch_of(database: str, table: str) -> tuple[TableName, str | None]:
     return TableName(database, base), None if branch == _MAIN else branch
 
 
+def each_name(given: Iterable[str]) -> tuple[str, ...]:
+    """Names that are given, perhaps as one alone: a text is no list of letters."""
+    return (given,) if isinstance(given, str) else tuple(given)
+
+
 def split_system_table(text: str) -> tuple[str, str] | None:
     """What `db.t$branch_b$files@snap:5` says without `$files`, and `files`; None for the name of a table or branch.
 

@@ -10,7 +10,7 @@ from datetime import date
 from typing import Any, ClassVar
 
 from lakebed.catalog import schema_file
-from lakebed.catalog.names import TableRef
+from lakebed.catalog.names import TableRef, each_name
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, Position, Severity, reason_of
 from lakebed.errors import LakebedError, RefusedError
@@ -260,7 +260,7 @@ class Plan(Readable):
 
     def approved(self, allow: Iterable[str]) -> Plan:
         """The same plan with these approvals beside its own."""
-        return replace(self, approvals=tuple(sorted({*self.approvals, *allow})))
+        return replace(self, approvals=tuple(sorted({*self.approvals, *each_name(allow)})))
 
     def approvals_missing(self) -> tuple[str, ...]:
         """What still has to be allowed, each as `CODE:column`; empty where the plan can run if nothing is forbidden."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
-from lakebed.catalog.names import TableName
+from lakebed.catalog.names import TableName, each_name
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.format.blob_columns import holds_blobs
 from lakebed.format.merge_engine import MergeEngine, merge_rules
@@ -17,7 +17,7 @@ from lakebed.read.plan_read import refuse_unknown
 
 def chosen_columns(name: TableName, schema: TableSchema, columns: Sequence[str]) -> tuple[DataField, ...]:
     """The columns of these names, in this order. Raises `UsageError` (LB6463) with all that table `name` lacks."""
-    fields = {f.name: f for f in schema.fields}
+    fields, columns = {f.name: f for f in schema.fields}, each_name(columns)
     refuse_unknown(name, schema, [column for column in columns if column not in fields])
     return tuple(fields[column] for column in columns)
 

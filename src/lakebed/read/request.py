@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias, TypedDict, Unpack
 
-from lakebed.catalog.names import TableRef
+from lakebed.catalog.names import TableRef, each_name
 from lakebed.diagnostics import near_names
 
 #: A version's id, the newest, or the one of the snapshot that is read.
@@ -132,17 +132,12 @@ def read_request(
             watermark=asked.get("watermark"),
         ),
         schema=ref.schema_id if (schema := asked.get("schema")) is None else schema,
-        columns=None if columns is None else _names(columns),
+        columns=None if columns is None else each_name(columns),
         where=asked.get("where"),
         limit=asked.get("limit"),
         on_cast_error=asked.get("on_cast_error", "error"),
-        metadata_columns=_names(beside),
+        metadata_columns=each_name(beside),
         blobs=asked.get("blobs", "content"),
         time_zone=time_zone,
         verify_checksums=verify_checksums,
     )
-
-
-def _names(given: Collection[str]) -> tuple[str, ...]:
-    """Names that are given, perhaps as one alone."""
-    return (given,) if isinstance(given, str) else tuple(given)

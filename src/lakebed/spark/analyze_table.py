@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 from pyspark.sql import Column, SparkSession
 from pyspark.sql import functions as F
 
+from lakebed.catalog.names import each_name
 from lakebed.catalog.table_schema import TableSchema
 from lakebed.diagnostics import Diagnostic, near_names
 from lakebed.errors import LakebedError, NotCountableError, OutcomeUnknownError, StoreError, UsageError
@@ -151,7 +152,7 @@ def _chosen(table: str, schema: TableSchema, columns: Columns) -> tuple[tuple[Da
     if columns == "all":
         every = [(f, _is_described(f.type)) for f in schema.fields]
         return tuple(f for f, yes in every if yes), tuple(f.name for f, yes in every if not yes)
-    names = [columns] if isinstance(columns, str) else list(dict.fromkeys(columns))
+    names = list(dict.fromkeys(each_name(columns)))
     fields = {f.name: f for f in schema.fields}
     problems = [
         _bad_column(table, name, fields) for name in names if name not in fields or not _is_described(fields[name].type)
