@@ -360,11 +360,11 @@ def test_a_jvm_that_ends_by_itself_is_an_error_of_ours(lakebed: CommandLine, ord
 
 
 def started_ingest(here: Path, *words: str) -> subprocess.Popen[str]:
-    """A command that ingests for some seconds, in a session of its own, as a terminal gives one."""
+    """A command that writes for more than a second, in a session of its own, as a terminal gives one."""
     line = "2024-01-01,{},1.00,x\n"
     with (here / "many.csv").open("w", encoding="utf-8") as file:
         file.write("day,id,amount,note\n")
-        file.writelines(line.format(number) for number in range(2_000_000))
+        file.writelines(line.format(number) for number in range(600_000))
     environment = {**os.environ, "PYTHONPATH": str(SOURCE)}
     command = [sys.executable, "-m", "lakebed", "ingest", "shop.orders", "many.csv", *words]
     pipe = subprocess.PIPE
