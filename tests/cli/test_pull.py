@@ -75,8 +75,11 @@ class TestPull:
         assert lakebed.json("diff", "old.yaml", "orders.yaml")["changes"] == [f"rename column {name} to theirs"]
 
     @pytest.mark.parametrize(("flag", "code"), [("--check", 13), ("--diff", 0)])
-    def test_a_dry_run_writes_nothing(self, lakebed: CommandLine, drifted: Path, flag: str, code: int) -> None:
-        result = lakebed("pull", "shop.orders", "--manifest", "orders.yaml", flag)
+    @pytest.mark.parametrize("named", ["shop.orders --manifest orders.yaml", "orders.yaml", "shop.orders orders.yaml"])
+    def test_a_dry_run_writes_nothing(
+        self, lakebed: CommandLine, drifted: Path, named: str, flag: str, code: int
+    ) -> None:
+        result = lakebed("pull", *named.split(), flag)
         assert (result.code, "+      - {name: theirs" in result.out) == (code, flag == "--diff")
         assert drifted.read_text(encoding="utf-8") == ASKED
         assert lakebed("pull", "--json", "--check").json["result"] == {

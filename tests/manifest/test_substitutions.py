@@ -144,3 +144,14 @@ def test_what_looks_like_a_variable_in_a_stored_table_is_declared_as_text() -> N
     assert (read.schema, read.options, read.ignore_options) == (table.schema, table.options, table.ignore_options)
     bare = replace(table, schema=Schema((column,)), options={}, ignore_options=(), description=None)
     assert edit_manifest(dump_table(bare), lambda _: table).count("$") == text.count("$")
+
+
+@pytest.mark.parametrize("value", ["{bucket: ${n}}", "{a: [x, ${n}]}", "{bucket: ${n}, more: 1}"])
+def test_a_variable_without_quotes_inside_of_braces_is_told_as_that(value: str) -> None:
+    with pytest.raises(ManifestError) as caught:
+        parse_manifest(f"kind: Table\nversion: 1\ncontent:\n  options: {value}\n")
+    (problem,) = caught.value.diagnostics
+    assert (problem.code, problem.remedy) == (
+        "LB1003",
+        'Put a variable in quotes inside of braces and brackets: "${name}".',
+    )

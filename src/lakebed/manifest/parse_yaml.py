@@ -143,7 +143,7 @@ def _events(text: str, source: str | None, problems: Problems, innermost: Callab
     try:
         yield from YAML(typ="safe", pure=True).parse(text)
     except MarkedYAMLError as error:
-        _syntax_error(error, source, problems, innermost)
+        _syntax_error(error, text, source, problems, innermost)
         raise _StopError from error
     except (YAMLError, ValueError, OverflowError) as error:
         # An escape beyond Unicode (`\UFFFFFFFF`) leaves the scanner as a ValueError.
@@ -152,7 +152,7 @@ def _events(text: str, source: str | None, problems: Problems, innermost: Callab
 
 
 def _syntax_error(
-    error: MarkedYAMLError, source: str | None, problems: Problems, innermost: Callable[[], Position]
+    error: MarkedYAMLError, text: str, source: str | None, problems: Problems, innermost: Callable[[], Position]
 ) -> None:
     found, context = (_position(mark, source) for mark in (error.problem_mark, error.context_mark))
     what = str(error.problem or error.context or "it cannot be read")
@@ -164,7 +164,11 @@ def _syntax_error(
     elif inside and context is not None and found is not None and context.line != found.line:
         inside = f"{inside.removesuffix(')')} that begins in line {context.line})"
     position = start or found or context or Position(source, 1, 1)
-    remedy = _remedy_of_syntax(what, is_open=start is not None)
+    mark = error.problem_mark
+    if mark is not None and _is_bare_variable(text, mark):
+        remedy: str | None = 'Put a variable in quotes inside of braces and brackets: "${name}".'
+    else:
+        remedy = _remedy_of_syntax(what, is_open=start is not None)
     problems.error("LB1003", f"this is not YAML: {what}{inside}", position, remedy=remedy)
 
 
@@ -183,6 +187,12 @@ def _left_open(
     if "flow" in context and start is not None and found is not None:
         return start if "<stream end>" in what or start.line != found.line else None
     return start if "simple key" in context else None
+
+
+def _is_bare_variable(text: str, mark: StreamMark) -> bool:
+    """Whether it is the brace of `${name}`, which ends a text without quotes inside of braces and brackets."""
+    before = text.split("\n")[mark.line][: mark.column + 1]
+    return before.endswith("${")
 
 
 def _remedy_of_syntax(what: str, *, is_open: bool) -> str | None:

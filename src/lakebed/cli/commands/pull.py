@@ -1,6 +1,8 @@
-"""`lakebed pull [TABLE...]`: write what was made outside of `apply` into manifests."""
+"""`lakebed pull [TABLE|FILE...]`: write what was made outside of `apply` into manifests."""
 
 from __future__ import annotations
+
+import os
 
 import click
 
@@ -12,7 +14,7 @@ from lakebed.cli.invocation import Session, common_options, variable_option
 
 
 @click.command()
-@click.argument("tables", nargs=-1, metavar="[TABLE]...", shell_complete=complete_tables)
+@click.argument("named", nargs=-1, metavar="[TABLE|FILE|DIR]...", shell_complete=complete_tables)
 @click.option(
     "--manifest",
     "manifests",
@@ -30,9 +32,9 @@ from lakebed.cli.invocation import Session, common_options, variable_option
 @common_options
 @click.pass_obj
 def command(
-    session: Session, tables: tuple[str, ...], manifests: tuple[str, ...], whole: bool, check: bool, diff: bool
+    session: Session, named: tuple[str, ...], manifests: tuple[str, ...], whole: bool, check: bool, diff: bool
 ) -> ExitCode:
-    """Write what was made outside of `apply` into the manifests of each TABLE, or of all that are declared.
+    """Write what was made outside of `apply` into the manifests of each TABLE, or of all that a FILE or DIR declares.
 
     What another engine, `alter_table` or a merge on ingest did since `apply` made a version comes into the manifest,
     with comments and order kept; what the manifest asks for and is not applied stays. Where `apply` has made no
@@ -41,7 +43,9 @@ def command(
     from lakebed.render.drift_text import pulled_text
     from lakebed.render.file_diff import file_diff
 
-    pulled = session.lake().pull(manifests or (project_directory(),), tables, whole=whole)
+    files = [name for name in named if os.path.exists(name)]
+    tables = [name for name in named if name not in files]
+    pulled = session.lake().pull((*manifests, *files) or (project_directory(),), tables, whole=whole)
     session.output.diagnose(pulled.diagnostics)
     is_dry = check or diff
     for file in () if is_dry else pulled.files:
