@@ -120,12 +120,12 @@ def test_a_drop_that_is_approved_by_name_is_not_asked_about(lake: Warehouse, app
 class TestNotes:
     def plan(self, lake: Warehouse, fields: str, approvals: str, today: date, *, known: bool = False) -> TablePlan:
         table = declared(manifest(fields, head=approvals))
-        base = lake.newest()
+        versions = lake.tables.get_schema_manager("db", "t").versions
 
         def make(asked: TableManifest) -> TablePlan:
             return lake.plan_one(dump_table(asked))
 
-        return plan_with_approvals(table, today, make, base=base, known=table.approvals if known else ())
+        return plan_with_approvals(table, today, make, versions=versions, known=table.approvals if known else ())
 
     def test_until_its_day_and_not_longer(self, lake: Warehouse) -> None:
         good = self.plan(lake, CHANGED, head("LB4203", "LB4206:a"), UNTIL)
@@ -144,6 +144,23 @@ class TestNotes:
         lake.apply(manifest(CHANGED, head=head("LB4203", "LB4206:a")))
         done = self.plan(lake, CHANGED, head("LB4203", "LB4206:a", "LB4203:b"), UNTIL)
         assert notes(done) == [("LB4238", "note", None), ("LB4238", "note", "a"), ("LB4238", "warning", "b")]
+
+    def test_what_has_done_its_work_is_known_after_later_versions(self, lake: Warehouse) -> None:
+        lake.apply(manifest(CHANGED, head=head("LB4203", "LB4206:a")))
+        wider = CHANGED + "\n{name: e, type: {kind: Option, inner: Date}}"
+        lake.apply(manifest(wider))
+        done = self.plan(lake, wider, head("LB4203", "LB4206:a"), UNTIL)
+        assert notes(done) == [("LB4238", "note", None), ("LB4238", "note", "a")]
+        assert "was used for schema 1" in done.diagnostics[0].message
+
+    def test_what_approves_a_change_that_needs_no_leave(self, lake: Warehouse) -> None:
+        renamed = A.replace("name: b, ", "name: d, ").replace(
+            "}}\n{name: c", "}, extra: {lakebed.dev/renamedFrom: b}}\n{name: c"
+        )
+        plan = self.plan(lake, renamed, head("LB4204:d"), UNTIL)
+        (told,) = plan.diagnostics
+        assert told.message == "db.t: the approval LB4204:d is not needed to rename column b to d"
+        assert (told.severity.value, told.remedy) == ("warning", "take it out")
 
     def test_a_new_table_needs_none_and_nothing_is_said(self) -> None:
         lake = Warehouse(marks=True)

@@ -32,13 +32,13 @@ def plan_with_approvals(
     today: date,
     make: Callable[[TableManifest], TablePlan],
     *,
-    base: TableSchema | None = None,
+    versions: Callable[[], Iterable[TableSchema]] = tuple,
     known: Collection[Approval] = (),
 ) -> TablePlan:
     """The plan that `make` makes with the approvals that count today, and warnings of those that do not, or do nothing.
 
-    `base` is the stored version of the table: what it was made with is told. Nothing is said of approvals that are
-    `known`, and of those of a table that is made, of which no change needs leave.
+    `versions` gives the stored versions of the table: what they were made with is told. Nothing is said of approvals
+    that are `known`, and of those of a table that is made, of which no change needs leave.
     """
     current = tuple(a for a in declared.approvals if a.until >= today)
     plan = make(replace(declared, approvals=current))
@@ -46,7 +46,8 @@ def plan_with_approvals(
         return plan
     idle = [a for a in current if a not in plan.approvals and a not in known]
     past = [a for a in declared.approvals if a not in current]
-    notes = (*(ended(a, plan) for a in past), *(_idle(a, plan, base) for a in idle))
+    used = {text: number for version in versions() for number, text in used_approvals(version)} if idle else {}
+    notes = (*(ended(a, plan) for a in past), *(_idle(a, plan, used.get(a.text)) for a in idle))
     return replace(plan, diagnostics=(*plan.diagnostics, *notes))
 
 
@@ -56,18 +57,19 @@ def giving(approvals: Iterable[Approval], needed: Iterable[tuple[PlannedChange, 
     return tuple(a for a in approvals if any(a.covers(code, change.approved_as) for change, code in wanted))
 
 
-def _idle(approval: Approval, plan: TablePlan, base: TableSchema | None) -> Diagnostic:
-    """A warning; only a note where the table was made with it, as after every change that was approved."""
-    version = None if base is None else next((n for n, text in used_approvals(base) if text == approval.text), None)
+def _idle(approval: Approval, plan: TablePlan, version: int | None) -> Diagnostic:
+    """A warning; only a note where `version` was made with it, as after every change that was approved."""
+    needless = next((c.summary for c in plan.changes if approval.covers(c.code, c.approved_as)), None)
+    what = "matches no change of the plan" if needless is None else f"is not needed to {needless}"
     note = Diagnostic(
         "LB4238",
-        f"{plan.name}: the approval {approval.text} matches no change of the plan",
+        f"{plan.name}: the approval {approval.text} {what}",
         Severity.WARNING,
         position=approval.position,
         path=approval.path,
         found=approval.text,
         expected=", ".join(dict.fromkeys(f"{code}:{c.approved_as}" for c, code in plan.leave_needed())) or None,
-        remedy="correct it, or take it out",
+        remedy="correct it, or take it out" if needless is None else "take it out",
     )
     if version is None:
         return note

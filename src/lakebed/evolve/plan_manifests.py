@@ -135,7 +135,7 @@ class ManifestPlanner:
                 limits=self.limits,
                 prove=None if self.prover is None else self.prover(name, branch),
             )
-            return plan_with_approvals(wanted, self.today, plan, base=base)
+            return plan_with_approvals(wanted, self.today, plan, versions=schemas.versions)
 
         versions = StoredVersions(base, schemas.find if tables.holds_annotations else None)
         planned = plan_under(self.drift, declared, versions, make)

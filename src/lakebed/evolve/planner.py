@@ -254,7 +254,7 @@ class _Planning:
         agreed = {a.path for a in approvals}
         drops = [c for c in judged if c.kind is EditKind.DROP and c.approved_as in agreed]
         changes += annotation
-        drifted = drift(base)
+        drifted = [replace(d, message=f"{declared.name}: {d.message}") for d in drift(base)]
         return TablePlan(
             ref=TableRef(TableName.parse(declared.name)),
             create=False,
