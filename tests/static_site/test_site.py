@@ -260,6 +260,24 @@ def test_manifests_alone_make_a_site(tmp_path: Path) -> None:
         assert (tmp_path / f"site/codes/{code}.html").is_file()
 
 
+@pytest.mark.parametrize("stored", [True, False])
+def test_compatibility_and_consumers_have_their_place(tmp_path: Path, stored: bool) -> None:
+    said = "[{name: billing, owner: finance, columns: [id]}, {name: dash, mode: BACKWARD}]"
+    head = f"compatibility: FULL\n  consumers: {said}"
+    text = (
+        f"kind: Table\nversion: 1\ncontent:\n  name: a.b\n  {head}\n  schema: {{fields: [{{name: id, type: Int32}}]}}\n"
+    )
+    lake = lakebed.open(str(tmp_path)) if stored else None
+    if lake is not None:
+        lake.apply(lake.plan(parse_manifest(text)))
+    write_site(collect_site(lake, () if stored else [LoadedFile.parse(text, "t.yaml")]), tmp_path / "out")
+    (page,) = (tmp_path / "out/tables").glob("*.html")
+    shown = " ".join(_Reader(page.read_text(encoding="utf-8")).texts)
+    for part in ("compatibility FULL", "billing finance id FORWARD", "dash all BACKWARD"):
+        assert part in shown
+    assert "lakebed.dev/" not in shown
+
+
 def test_faulty_manifests_make_none() -> None:
     with pytest.raises(ManifestError):
         collect_site(None, [LoadedFile.parse("kind: Table\nversion: 1\ncontent: {}\n", "x.yaml")])

@@ -8,7 +8,7 @@ from urllib.parse import quote
 
 from lakebed.codes import register
 from lakebed.model import Extra
-from lakebed.model.extra import DESCRIPTION, PERSONAL_DATA
+from lakebed.model.extra import COMPATIBILITY, CONSUMERS, DESCRIPTION, PERSONAL_DATA
 from lakebed.redaction import redact
 from lakebed.render.markup import Markup, element, mark, text, void
 from lakebed.render.schema_text import attribute_text
@@ -143,7 +143,7 @@ def personal_mark() -> Markup:
 
 def attributes(extra: Extra) -> list[tuple[str, str]]:
     """The attributes that have no place of their own, with their values."""
-    placed = (DESCRIPTION, PERSONAL_DATA)
+    placed = (COMPATIBILITY, CONSUMERS, DESCRIPTION, PERSONAL_DATA)
     return [
         (key, redact(attribute_text(value)))
         for key, value in extra.items()

@@ -15,6 +15,7 @@ from lakebed.format.snapshot import Snapshot
 from lakebed.ingest.nulled_values import parse_nulled
 from lakebed.ingest.run_history import NULLED, ROWS_QUARANTINED
 from lakebed.inspection.history import History, Version
+from lakebed.manifest.compatibility import stored_compatibility, stored_consumers
 from lakebed.model import Field, required
 from lakebed.model.compare import compare
 from lakebed.model.encoding import strip_encoding
@@ -61,6 +62,7 @@ def table_page(table: SiteTable, frame: Frame, time_zone: str) -> str:
         facts(_facts(table)),
         section("columns", "Columns", *_columns(table)),
         section("options", "Options", _options(table)),
+        section("consumers", "Consumers", _consumers(table)),
         section("attributes", "Attributes", facts(attributes(logical.extra))),
         section("changes", "Not applied yet", _planned(table, frame)),
         section("problems", "Problems", _problems(table, frame)),
@@ -89,8 +91,9 @@ def _facts(table: SiteTable) -> Iterator[tuple[str, object]]:
     else:
         yield "schema", f"version {schema.id}"
         yield "rows", "none yet" if newest is None else f"{_count(newest.total_record_count)} in snapshot {newest.id}"
-    if table.declared is not None and table.declared.compatibility is not None:
-        yield "compatibility", table.declared.compatibility.value
+    mode = stored_compatibility(extra) if table.declared is None else table.declared.compatibility
+    if mode is not None:
+        yield "compatibility", mode.value
     for label, keys in (("primary keys", schema.primary_keys), ("partition keys", schema.partition_keys)):
         if keys:
             yield label, ", ".join(keys)
@@ -143,6 +146,15 @@ def _options(table: SiteTable) -> Markup:
         row(element("code", key), element("code", table.shown(value))) for key, value in shown_options(table.schema)
     ]
     return scrolled(("option", "value"), rows, "Options", "options-table") if rows else Markup()
+
+
+def _consumers(table: SiteTable) -> Markup:
+    """Who reads which columns, and in which mode."""
+    rows = [
+        row(*map(table.shown, (each.name, each.owner or "", ", ".join(each.columns) or "all", each.mode.value)))
+        for each in stored_consumers(table.schema.logical.extra)
+    ]
+    return scrolled(("name", "owner", "columns", "mode"), rows, "Consumers", "consumers-table") if rows else Markup()
 
 
 def _planned(table: SiteTable, frame: Frame) -> Markup:
