@@ -115,7 +115,7 @@ class TestPlan:
         retype(warehouse, "shop.orders", "id", "BIGINT NOT NULL")
         result = lakebed("plan", wide, "--exit-code")
         assert result.code == 13
-        assert result.err.startswith("warning[LB3513]: shop.orders: the column 'id' was declared as UInt8 but is BIGINT")
+        assert result.err.startswith("warning[LB3513]: shop.orders: the column 'id' was declared as UInt8 but")
         assert lakebed("plan", wide).code == 0
         assert lakebed("plan", wide, "--exit-code", "--json").json["ok"] is False
         assert [t["annotations_drifted"] for t in lakebed.json("plan", wide)["tables"]] == [True]
