@@ -133,7 +133,7 @@ def test_the_directory_of_a_table_names_its_warehouse(tmp_path):
 def test_a_missing_directory_and_a_file(tmp_path, layout):
     with pytest.raises(NotFoundError) as caught:
         open_warehouse(tmp_path / "warehuose", layout=layout)
-    assert "lakebed init" in str(caught.value)
+    assert f"`lakebed init {tmp_path}/warehuose`" in str(caught.value)
     (tmp_path / "file").write_text("")
     with pytest.raises(UsageError, match="is a file"):
         open_warehouse(tmp_path / "file", layout=layout)

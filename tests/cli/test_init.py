@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import tomllib
 from pathlib import Path
 
@@ -103,3 +104,12 @@ def test_a_path_that_is_no_text(lakebed: CommandLine, here: Path) -> None:
     result = lakebed("init", "lake-\udcff")
     assert result.code == 2
     assert list(here.iterdir()) == []
+
+
+def test_what_is_said_of_a_profile_without_its_warehouse_makes_it(lakebed: CommandLine, here: Path) -> None:
+    (here / "lakebed.toml").write_text('warehouse = "a"\n[env.prod]\nwarehouse = "b c"\n')
+    said = lakebed("tables", "--env", "prod").err
+    assert f"`lakebed init '{here}/b c'`" in said
+    lakebed.ok(*shlex.split(said.split("`")[1])[1:])
+    assert lakebed("tables", "--env", "prod").code == 0
+    assert not (here / "a").exists()

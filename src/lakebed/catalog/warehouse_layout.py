@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -88,7 +89,7 @@ def _ensure_directory(store: Store, root: str) -> None:
         NO_SUCH_PLACE,
         f"there is no warehouse {root}: the directory does not exist",
         path=root,
-        remedy="Check the path, or make a warehouse there with `lakebed init`.",
+        remedy=f"Check the path, or make a warehouse there with `lakebed init {shlex.quote(root)}`.",
     )
 
 
