@@ -16,6 +16,7 @@ import lakebed
 from lakebed.convert.scan_types import scan_schema
 from referees.encoding import Row, spark_rows
 from referees.filters import Filter, build
+from runtime.spark_settings import as_for_users
 
 READERS: tuple[Any, ...] = ("pypaimon", "rust")
 
@@ -78,7 +79,8 @@ def condition(frame: DataFrame, text: Filter) -> Column:
 
 def rows(lake: lakebed.Lake, spark: SparkSession, table: str) -> list[Row]:
     """All rows that Lakebed reads."""
-    return spark_rows(lake.read(spark, table))
+    with as_for_users(spark):
+        return spark_rows(lake.read(spark, table))
 
 
 def keys_kept(
@@ -88,6 +90,8 @@ def keys_kept(
     frame = lake.read(spark, table)
     asked = [frame.where(condition(frame, f)).select(F.lit(i), F.col(key)) for i, f in enumerate(filters)]
     found: list[list[Any]] = [[] for _ in filters]
-    for number, value in reduce(DataFrame.union, asked).collect():
+    with as_for_users(spark):
+        kept = reduce(DataFrame.union, asked).collect()
+    for number, value in kept:
         found[number].append(value)
     return [sorted(keys) for keys in found]

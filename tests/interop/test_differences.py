@@ -14,7 +14,7 @@ import pytest
 from pyspark.sql import SparkSession
 
 import lakebed
-from interop.agreement import READERS, condition, declare, rows
+from interop.agreement import READERS, declare, keys_kept, rows
 from interop.declared import HINT, field, manifest, option, struct, timestamp
 from interop.differences import CHANGES, COLUMNS, KEEPINGS, READINGS, Change, Keeping, Reading, Refusal
 from lakebed.errors import LakebedError
@@ -96,8 +96,7 @@ def test_the_referees_read_what_they_are_known_to_read(
 
 @pytest.mark.parametrize("keeping", KEEPINGS, ids=ids)
 def test_lakebed_keeps_what_the_format_demands(keeping: Keeping, lake: lakebed.Lake, spark: SparkSession) -> None:
-    frame = lake.read(spark, TABLE)
-    assert sorted(r[0] for r in frame.where(condition(frame, keeping.filter)).select("id").collect()) == keeping.right
+    assert keys_kept(lake, spark, TABLE, [keeping.filter]) == [keeping.right]
 
 
 @pytest.mark.parametrize("reader", READERS)

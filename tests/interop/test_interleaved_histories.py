@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -18,7 +18,6 @@ import lakebed
 from interop.interleaved_histories import History, Remembered
 from referees.client import Referees
 from referees.java import JavaReferee
-from runtime.spark_settings import QUICK, WRITES, with_settings
 
 OURS = ("put", "delete", "update", "merge", "overwrite", "compact", "add a column", "rename a column")
 
@@ -69,12 +68,6 @@ LINES = {
 }
 #: `LAKEBED_HISTORIES=9` tells more of them than the suite has time for.
 SEEDS = range(int(os.environ.get("LAKEBED_HISTORIES", "1")))
-
-
-@pytest.fixture(scope="module")
-def spark(spark: SparkSession) -> Iterator[SparkSession]:
-    with with_settings(spark, {**WRITES, **QUICK, "spark.sql.shuffle.partitions": "1"}):
-        yield spark
 
 
 @pytest.mark.parametrize("seed", SEEDS)

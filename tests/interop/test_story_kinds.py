@@ -14,7 +14,6 @@ from interop.story_kinds import FORMATS, STAGES, Rows, Told, tell
 from referees.client import Referees
 from referees.comparison import assert_same_rows
 from referees.java import JavaReferee
-from runtime.spark_settings import QUICK, WRITES, with_settings
 
 #: What Java 0.9 fails to read, of its own files too.
 JAVA_CANNOT = {"rows_o"}
@@ -31,9 +30,8 @@ def told(tmp_path_factory: pytest.TempPathFactory, spark: SparkSession) -> dict[
     found: dict[str, dict[str, Told]] = {name: {} for name in FORMATS}
     known: dict[str, Rows] = {name: {} for name in FORMATS}
     for stage in STAGES:
-        with with_settings(spark, {**WRITES, **QUICK, "spark.sql.shuffle.partitions": "1"}):
-            for name in FORMATS:
-                known[name] = tell(spark, lake, name, stage, known[name])
+        for name in FORMATS:
+            known[name] = tell(spark, lake, name, stage, known[name])
         copy = shutil.copytree(root / "now", root / stage)
         for name in FORMATS:
             columns = lake.schema(f"db.{name}").field_names
