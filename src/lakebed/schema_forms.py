@@ -255,7 +255,16 @@ def _read_document(data: bytes, name: str, form: str, substitutions: Substitutio
     if isinstance(found, Schema):
         return SchemaSource(form, found)
     keys = (found.primary_keys, found.partition_keys)
-    return SchemaSource(form, found.schema, *keys, dict(found.options), name=_name_of(found))
+    lost = LossReport(tuple(Loss("", f"the property {name}") for name, has in _unsaid(found) if has))
+    return SchemaSource(form, found.schema, *keys, dict(found.options), report=lost, name=_name_of(found))
+
+
+def _unsaid(declared: TableManifest) -> Iterator[tuple[str, bool]]:
+    """The properties of a manifest that no other form has a place for, and whether they are declared."""
+    yield "compatibility", declared.compatibility is not None
+    yield "consumers", bool(declared.consumers)
+    yield "ignoreOptions", bool(declared.ignore_options)
+    yield "read", declared.read is not None
 
 
 def _name_of(declared: TableManifest) -> str | None:

@@ -74,3 +74,12 @@ def test_what_cannot_be_told_or_read() -> None:
         read_schema(b"PAR1", name="rows.parquet")
     with pytest.raises(CorruptMetadataError, match="standard input cannot be read as parquet"):
         read_schema(b"PAR1", name="-")
+
+
+def test_properties_of_a_manifest_that_no_form_has_are_told() -> None:
+    said = "compatibility: FULL\n  consumers: [{name: billing}]\n  ignoreOptions: [a.*]\n  read: {format: csv}"
+    text = (
+        f"kind: Table\nversion: 1\ncontent:\n  name: a.b\n  {said}\n  schema: {{fields: [{{name: id, type: Int32}}]}}\n"
+    )
+    lost = [str(loss) for loss in read_schema(text.encode(), name="t.yaml").report.losses]
+    assert lost == [f"the property {name}" for name in ("compatibility", "consumers", "ignoreOptions", "read")]
