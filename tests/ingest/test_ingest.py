@@ -308,7 +308,7 @@ def test_tables_that_are_not_written(lake: SmallLake) -> None:
     path = lake.file("a.csv", "id\n1\n")
     with pytest.raises(NotFoundError):
         lake.ingest(path, table="db.none")
-    lake.tables.create_table("db", "keyed", [ID], primary_keys=["id"])
+    lake.tables.create_table("db", "keyed", [ID], primary_keys=["id"], options={"bucket": "-2"})
     with pytest.raises(UnsupportedError):
         lake.ingest(path, table="db.keyed")
     lake.create(ID)
