@@ -12,7 +12,7 @@ import pytest
 from pyspark.sql import DataFrame, SparkSession
 
 from lakebed import Lake
-from lakebed.errors import LakebedError, StoreError, UnsupportedError
+from lakebed.errors import ConflictError, LakebedError, StoreError, UnsupportedError
 from lakebed.format.bucket_hash import DEFAULT, hash_key
 from lakebed.format.hash_index import find_hash_indexes, read_hashes
 from lakebed.format.live_files import plan_files
@@ -241,3 +241,26 @@ def test_bad_rows_take_no_place(spark: SparkSession, lake: Lake, tmp_path: Path)
     result = lake.ingest(spark, "db.t", str(source))
     assert (result.rows_written, result.rows_quarantined) == (16, 4)
     assert sum(check_indexes(table).values()) == 16
+
+
+def test_first_rows_that_others_may_have_put_elsewhere_are_a_conflict(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(lake, FEW | {"merge-engine": "first-row"})
+    table.upsert(frame(spark, 0, 9, "old"))
+    real, was_first = TableWriter.commit, list[bool]()
+
+    def commit(self: TableWriter, *parts: Any) -> Any:
+        if not was_first:
+            was_first.append(True)
+            table.upsert(frame(spark, 6, 30, "theirs"))
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, "commit", commit)
+    with pytest.raises(ConflictError) as caught:
+        table.upsert(frame(spark, 0, 40, "ours"))
+    assert caught.value.code == "LB5097"
+    check_disk(table)
+    table.upsert(frame(spark, 0, 40, "ours"))
+    assert rows_of(spark, table) == expected((0, 40, "ours"), (6, 30, "theirs"), (0, 9, "old"))
+    check_indexes(table)

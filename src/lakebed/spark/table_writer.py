@@ -331,14 +331,30 @@ class TableWriter:
         old_indexes = self._index_paths(self.indexes)
         rows = self._as_written(self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND))
         arrival = (F.col(System.SEQUENCE_NUMBER),)
+        placed_by = self._seen
         self._count_from_latest()
-        self.indexes = ()
         if self._keeps_first:
+            self._refuse_moved(placed_by)
             rows = self._without_known(rows)
+        self.indexes = ()
         self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
         if self._keeps_first:
             self.entries = self._beside.placed(self.target.plan.schema, self.entries)
         self._delete([*(path for file in old for path in file.paths), *old_indexes])
+
+    def _refuse_moved(self, placed_by: Snapshot | None) -> None:
+        """Raise `ConflictError` (LB5097) where others have put keys into dynamic buckets since rows were placed.
+
+        Which of them the table has by now is looked for in the buckets that they were placed in.
+        """
+        target = self.target
+        if not target.plan.has_dynamic_buckets or self._seen is None:
+            return
+        try:
+            HashIndexGuard.of(target.storage, target.plan.schema, self.entries, placed_by)([self._seen])
+        except ConflictError:
+            self.clear()
+            raise
 
     def _as_written(self, frame: DataFrame) -> DataFrame:
         """Rows of files as they are written: column `v<i>` is the schema's column i."""
