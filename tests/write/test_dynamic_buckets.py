@@ -17,7 +17,7 @@ from lakebed.format.bucket_hash import DEFAULT, hash_key
 from lakebed.format.hash_index import find_hash_indexes, read_hashes
 from lakebed.format.live_files import plan_files
 from lakebed.format.table_storage import TableStorage
-from lakebed.model import Field, Int64, Option, String
+from lakebed.model import Field, Float64, Int64, Option, String
 from lakebed.physical.paimon_types import BigInt
 from lakebed.spark.table_writer import TableWriter
 from lakebed.table import Table
@@ -263,4 +263,88 @@ def test_first_rows_that_others_may_have_put_elsewhere_are_a_conflict(
     check_disk(table)
     table.upsert(frame(spark, 0, 40, "ours"))
     assert rows_of(spark, table) == expected((0, 40, "ours"), (6, 30, "theirs"), (0, 9, "old"))
+    check_indexes(table)
+
+
+def test_after_a_roll_back_meanwhile_rows_are_placed_anew(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(lake)
+    table.upsert(frame(spark, 0, 9, "old"))
+    table.upsert(frame(spark, 9, 20, "gone"))
+    real, was_first = TableWriter.commit, list[bool]()
+
+    def commit(self: TableWriter, *parts: Any) -> Any:
+        if not was_first:
+            was_first.append(True)
+            table.roll_back(snapshot=1)
+            table.upsert(frame(spark, 15, 30, "theirs"))
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, "commit", commit)
+    table.upsert(frame(spark, 5, 40, "ours"))
+    assert rows_of(spark, table) == expected((0, 9, "old"), (15, 30, "theirs"), (5, 40, "ours"))
+    assert sum(check_indexes(table).values()) == 40
+
+
+def test_zeros_of_both_signs_are_partitions_with_indexes(spark: SparkSession, lake: Lake) -> None:
+    fields = (Field("p", Float64()), Field("k", Int64()), Field("v", Option(String())))
+    lake.tables.create_table("db", "t", fields, primary_keys=["p", "k"], partition_keys=["p"], options=FEW)
+    table = lake.table("db.t")
+    rows = spark.range(20).selectExpr("if(id % 2 = 0, 0.0D, -0.0D) AS p", "id AS k", "'a' AS v")
+    for _ in range(2):
+        table.upsert(rows)
+    snapshot = table.snapshots.latest()
+    assert snapshot is not None
+    indexes = find_hash_indexes(storage_of(table), table.schema(), snapshot)
+    assert sum(index.keys for buckets in indexes.files.values() for index in buckets.values()) == 20
+    table.compact(spark, full=True)
+    assert table.read(spark).count() == 20
+    check_disk(table)
+
+
+def test_indexes_go_too_where_rows_cannot_be_placed_anew(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(lake)
+    table.upsert(frame(spark, 0, 5, "old"))
+    look_for, calls, real = TableWriter._look_for, list[int](), TableWriter.commit
+
+    def commit(self: TableWriter, *parts: Any) -> Any:
+        if not calls:
+            calls.append(1)
+            table.upsert(frame(spark, 4, 12, "theirs"))
+            calls.append(2)
+        return real(self, *parts)
+
+    def fail(self: TableWriter, entries: Any) -> None:
+        look_for(self, entries)
+        if len(calls) == 2:
+            raise StoreError.of("LB9999", "out of order", path="a")
+
+    monkeypatch.setattr(TableWriter, "commit", commit)
+    monkeypatch.setattr(TableWriter, "_look_for", fail)
+    with pytest.raises(StoreError, match="out of order"):
+        table.upsert(frame(spark, 0, 9, "ours"))
+    assert rows_of(spark, table) == expected((0, 5, "old"), (4, 12, "theirs"))
+    check_disk(table)
+
+
+def test_a_partition_that_is_replaced_during_a_compaction_is_a_conflict_that_is_done_again(
+    spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = create(lake)
+    for v in "abc":
+        table.upsert(frame(spark, 0, 9, v))
+    real, was_first = TableWriter.write, list[bool]()
+
+    def write(self: TableWriter, *parts: Any) -> Any:
+        if not was_first:
+            was_first.append(True)
+            table.overwrite(frame(spark, 20, 26, "new"), whole=True)
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, "write", write)
+    table.compact(spark, full=True)
+    assert rows_of(spark, table) == expected((20, 26, "new"))
     check_indexes(table)

@@ -22,34 +22,29 @@ def read_index(store: Store, index: HashIndex) -> tuple[pa.Array, bytes]:
 
 
 class HashIndexWriter:
-    """Notes the hashes of the rows of one bucket after the other, and writes its index where one of them is new."""
+    """Notes the hashes of rows by their bucket, and at the end writes the index of each that has got a new one."""
 
     def __init__(self, store: Store, task: WriteTask, open_output: Callable[[str], Output]) -> None:
         assert task.hash_indexes is not None
         self._store, self._task, self._open = store, task, open_output
         self._known = task.hash_indexes
         self._decode = binary_row.codec(task.partition_types).decode
-        self._place: tuple[bytes, int] | None = None
-        self._noted: list[pa.Array] = []
+        self._noted: dict[tuple[bytes, int], list[pa.Array]] = {}
         self._files: list[IndexFile] = []
 
     def note(self, partition: bytes, bucket: int, hashes: pa.Array) -> None:
-        """Take the hashes of rows of a bucket; those of one bucket come together."""
-        if (partition, bucket) != self._place:
-            self._end_bucket()
-            self._place = partition, bucket
-        self._noted.append(hashes.unique())
+        """Take the hashes of rows of a bucket."""
+        if not self._known.fixed:
+            self._noted.setdefault((partition, bucket), []).append(hashes.unique())
 
     def finish(self) -> tuple[IndexFile, ...]:
-        """Write the index of the last bucket; the entries of all that were written."""
-        self._end_bucket()
+        """Write the indexes; their entries."""
+        for (partition, bucket), noted in self._noted.items():
+            self._end_bucket(partition, bucket, pa.concat_arrays(noted).unique())
         return tuple(self._files)
 
-    def _end_bucket(self) -> None:
-        if self._place is None or self._known.fixed:
-            return
-        (partition, bucket), before = self._place, b""
-        new = pa.concat_arrays(self._noted).unique()
+    def _end_bucket(self, partition: bytes, bucket: int, new: pa.Array) -> None:
+        before = b""
         index = self._known.of_partition(partition).get(bucket)
         if index is not None:
             known, before = read_index(self._store, index)
@@ -57,7 +52,6 @@ class HashIndexWriter:
         if len(new):
             data = before + hashes_as_stored(new.to_pylist())
             self._files.append(self._write(partition, bucket, data))
-        self._place, self._noted = None, []
 
     def _write(self, partition: bytes, bucket: int, data: bytes) -> IndexFile:
         task, name = self._task, f"index-{self._task.id}-{self._task.number}-{len(self._files)}"

@@ -161,9 +161,12 @@ class HashIndexGuard:
         return cls(table, schema, frozenset(entry.partition for entry in added), seen)
 
     def __call__(self, since: Sequence[Snapshot]) -> None:
-        """Raise `SequenceNumbersTakenError` where the indexes of `since` are others: buckets are chosen anew then."""
-        newest = next((s for s in since if self.seen is None or s.id > self.seen.id), None)
-        if newest is None:
+        """Raise `SequenceNumbersTakenError` where the indexes are others by now: buckets are chosen anew then.
+
+        After a roll back the snapshot of a number is another one, so `since` does not tell.
+        """
+        newest = self.table.snapshots.latest()
+        if newest == self.seen:
             return
         if self._names(newest) != self._names(self.seen):
             raise SequenceNumbersTakenError.of(

@@ -74,6 +74,7 @@ class Compact:
         if chosen and not dry_run:
             rows = _merged(start, plan, chosen) if start.plan.is_keyed else _together(start, chosen)
             with spark_errors():
+                writer.compacted_from = start.state.snapshot
                 writer.write(rows)
         return RowChanges(chosen, is_compaction=True)
 

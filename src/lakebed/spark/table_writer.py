@@ -79,8 +79,8 @@ class TableWriter:
     `replaces` says which rows of the table go, from the entries of the new files; None for none. `entries` are those of
     data files, `changelog` those of the files that tell consumers all rows that came, `indexes` those of the hash
     indexes of dynamic buckets. A write that replaces rows has no changelog: it could not tell which ones went.
-    `leaving` are the paths of files that go with the commit beside. `aside` takes the rows that are not to be written,
-    where there may be such.
+    `leaving` are the paths of files that go with the commit beside, `compacted_from` is the state that compacted rows
+    are of. `aside` takes the rows that are not to be written, where there may be such.
     """
 
     spark: Callable[[], SparkSession]
@@ -91,6 +91,7 @@ class TableWriter:
     changelog: tuple[ManifestEntry, ...] = ()
     indexes: tuple[IndexFile, ...] = ()
     leaving: frozenset[str] = frozenset()
+    compacted_from: Snapshot | None = None
     aside: RowsAside | None = None
     _order: RowOrder = UNSORTED
     _compacted: Compacted | None = None
@@ -191,7 +192,7 @@ class TableWriter:
         """What says which buckets keys are in; rows in the place of others find none. Compacted ones stay in theirs."""
         storage, schema = self.target.storage, self.target.plan.schema
         if self._compacted is not None:
-            return replace(find_hash_indexes(storage, schema, storage.snapshots.latest()), fixed=True)
+            return replace(find_hash_indexes(storage, schema, self.compacted_from), fixed=True)
         return find_hash_indexes(storage, schema, None if self.replaces else self._seen, self.indexes)
 
     def take(self, entries: Sequence[ManifestEntry]) -> None:
@@ -328,7 +329,7 @@ class TableWriter:
         those are left out whose keys the table has by now.
         """
         old = self._files((*self.entries, *self.changelog))
-        old_indexes = self._index_paths(self.indexes)
+        old_indexes = self.indexes
         rows = self._as_written(self._read(self.changelog or self.entries, System.SEQUENCE_NUMBER, System.VALUE_KIND))
         arrival = (F.col(System.SEQUENCE_NUMBER),)
         placed_by = self._seen
@@ -337,10 +338,14 @@ class TableWriter:
             self._refuse_moved(placed_by)
             rows = self._without_known(rows)
         self.indexes = ()
-        self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
+        try:
+            self._take(self._run(RowsToWrite(rows, F.col(System.VALUE_KIND), arrival, self._order)))
+        except BaseException:
+            self.indexes = old_indexes
+            raise
         if self._keeps_first:
             self.entries = self._beside.placed(self.target.plan.schema, self.entries)
-        self._delete([*(path for file in old for path in file.paths), *old_indexes])
+        self._delete([*(path for file in old for path in file.paths), *self._index_paths(old_indexes)])
 
     def _refuse_moved(self, placed_by: Snapshot | None) -> None:
         """Raise `ConflictError` (LB5097) where others have put keys into dynamic buckets since rows were placed.
