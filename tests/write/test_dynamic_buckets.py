@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -99,6 +99,19 @@ def read_keys(path: str) -> list[int]:
     return keys
 
 
+def act_before(monkeypatch: pytest.MonkeyPatch, method: str, act: Callable[[], object]) -> None:
+    """Have somebody else do something before the first call of a writer's method."""
+    real, was_first = getattr(TableWriter, method), list[bool]()
+
+    def call(self: TableWriter, *parts: Any) -> Any:
+        if not was_first:
+            was_first.append(True)
+            act()
+        return real(self, *parts)
+
+    monkeypatch.setattr(TableWriter, method, call)
+
+
 def test_every_key_keeps_its_bucket(spark: SparkSession, lake: Lake) -> None:
     table = create(lake)
     table.upsert(frame(spark, 0, 20, "first"))
@@ -155,15 +168,7 @@ def test_rows_are_placed_anew_where_another_writer_was_first(
     spark: SparkSession, lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     table = create(lake)
-    real, was_first = TableWriter.commit, list[bool]()
-
-    def commit(self: TableWriter, *parts: Any) -> Any:
-        if not was_first:
-            was_first.append(True)
-            table.upsert(frame(spark, 6, 18, "theirs"))
-        return real(self, *parts)
-
-    monkeypatch.setattr(TableWriter, "commit", commit)
+    act_before(monkeypatch, "commit", lambda: table.upsert(frame(spark, 6, 18, "theirs")))
     table.upsert(frame(spark, 0, 12, "ours"))
     assert rows_of(spark, table) == expected((6, 18, "theirs"), (0, 12, "ours"))
     assert sum(check_indexes(table).values()) == 18
@@ -248,15 +253,7 @@ def test_first_rows_that_others_may_have_put_elsewhere_are_a_conflict(
 ) -> None:
     table = create(lake, FEW | {"merge-engine": "first-row"})
     table.upsert(frame(spark, 0, 9, "old"))
-    real, was_first = TableWriter.commit, list[bool]()
-
-    def commit(self: TableWriter, *parts: Any) -> Any:
-        if not was_first:
-            was_first.append(True)
-            table.upsert(frame(spark, 6, 30, "theirs"))
-        return real(self, *parts)
-
-    monkeypatch.setattr(TableWriter, "commit", commit)
+    act_before(monkeypatch, "commit", lambda: table.upsert(frame(spark, 6, 30, "theirs")))
     with pytest.raises(ConflictError) as caught:
         table.upsert(frame(spark, 0, 40, "ours"))
     assert caught.value.code == "LB5097"
@@ -272,16 +269,12 @@ def test_after_a_roll_back_meanwhile_rows_are_placed_anew(
     table = create(lake)
     table.upsert(frame(spark, 0, 9, "old"))
     table.upsert(frame(spark, 9, 20, "gone"))
-    real, was_first = TableWriter.commit, list[bool]()
 
-    def commit(self: TableWriter, *parts: Any) -> Any:
-        if not was_first:
-            was_first.append(True)
-            table.roll_back(snapshot=1)
-            table.upsert(frame(spark, 15, 30, "theirs"))
-        return real(self, *parts)
+    def act() -> None:
+        table.roll_back(snapshot=1)
+        table.upsert(frame(spark, 15, 30, "theirs"))
 
-    monkeypatch.setattr(TableWriter, "commit", commit)
+    act_before(monkeypatch, "commit", act)
     table.upsert(frame(spark, 5, 40, "ours"))
     assert rows_of(spark, table) == expected((0, 9, "old"), (15, 30, "theirs"), (5, 40, "ours"))
     assert sum(check_indexes(table).values()) == 40
@@ -336,15 +329,7 @@ def test_a_partition_that_is_replaced_during_a_compaction_is_a_conflict_that_is_
     table = create(lake)
     for v in "abc":
         table.upsert(frame(spark, 0, 9, v))
-    real, was_first = TableWriter.write, list[bool]()
-
-    def write(self: TableWriter, *parts: Any) -> Any:
-        if not was_first:
-            was_first.append(True)
-            table.overwrite(frame(spark, 20, 26, "new"), whole=True)
-        return real(self, *parts)
-
-    monkeypatch.setattr(TableWriter, "write", write)
+    act_before(monkeypatch, "write", lambda: table.overwrite(frame(spark, 20, 26, "new"), whole=True))
     table.compact(spark, full=True)
     assert rows_of(spark, table) == expected((20, 26, "new"))
     check_indexes(table)
