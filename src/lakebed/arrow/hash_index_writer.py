@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from lakebed.arrow.write_task import WriteTask
 from lakebed.format import binary_row
-from lakebed.format.hash_index import HashIndex, hashes_as_stored, read_hashes
+from lakebed.format.hash_index import HashIndex, hashes_as_stored, hashes_in, read_hashes
 from lakebed.format.index_manifest import HASH, IndexFile, index_path
 from lakebed.store import Output, Store
 
@@ -55,7 +55,7 @@ class HashIndexWriter:
 
     def _write(self, partition: bytes, bucket: int, data: bytes) -> IndexFile:
         task, name = self._task, f"index-{self._task.id}-{self._task.number}-{len(self._files)}"
-        file = IndexFile(0, HASH, name, partition, bucket, len(data), len(data) // 4, {})
+        file = IndexFile(0, HASH, name, partition, bucket, len(data), hashes_in(data), {})
         directory = task.directory(self._decode(partition), bucket)
         output = self._open(index_path(task.table_path, directory, file, task.options))
         output.write(data)

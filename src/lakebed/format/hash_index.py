@@ -197,6 +197,11 @@ def read_hashes(data: bytes, path: str) -> array[int]:
     return hashes
 
 
+def hashes_in(data: bytes) -> int:
+    """How many hashes an index has."""
+    return len(data) // _WIDTH
+
+
 def hashes_as_stored(hashes: Iterable[int]) -> bytes:
     """The bytes of an index, or of what is added to one."""
     stored = array("i", hashes)

@@ -356,7 +356,7 @@ class TableWriter:
         if not target.plan.has_dynamic_buckets or self._seen is None:
             return
         try:
-            HashIndexGuard.of(target.storage, target.plan.schema, self.entries, placed_by)([self._seen])
+            HashIndexGuard.of(target.storage, target.plan.schema, self.entries, placed_by)(())
         except ConflictError:
             self.clear()
             raise
